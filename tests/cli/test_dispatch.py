@@ -70,7 +70,7 @@ def test_a_name_without_a_likeness_is_told_where_to_look(
 ) -> None:
     outcome.append(SkillNotFoundError("pdf"))
     assert dispatch.run(["list"]) == exit_codes.FAILED
-    assert capsys.readouterr().err == "error: no skill is called 'pdf'; `prowess list` shows what there is\n"
+    assert capsys.readouterr().err == "error: no skill is called 'pdf'; `prowess list` shows the available skills\n"
 
 
 def test_what_the_system_refuses_is_one_sentence(outcome: list[object], capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,7 +33,7 @@ def test_an_address_may_be_a_port_alone(text: str, host: str, port: int) -> None
     "text", ["", "x", "1.2.3.4", "h:65536", "h:-1", "h:\u0661", "::1:80", "[h]:80", "[]:80", "h:" + "9" * 99]
 )
 def test_what_is_no_address_is_refused(text: str) -> None:
-    with pytest.raises(click.BadParameter, match="no address"):
+    with pytest.raises(click.BadParameter, match="not an address"):
         http_place(text, None, (), allow_remote=True)
 
 
@@ -92,4 +92,4 @@ def test_loopback_is_known_by_address_or_by_the_one_name() -> None:
 
 def test_flags_of_http_without_http_are_a_usage_error(capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["serve", "--allow-remote"]) == 2
-    assert "go with --http" in capfd.readouterr().err
+    assert "need --http" in capfd.readouterr().err

@@ -98,7 +98,7 @@ def test_a_budget_in_tokens_or_characters_holds_and_what_was_cut_is_said(
     printed = capsys.readouterr()
     assert all(f"{name}" in printed.out for name in ("alpha", "beta", "gamma"))
     assert "3 descriptions were shortened" in printed.err
-    assert "more than the 4 asked for" in printed.err
+    assert "more than the budget of 4" in printed.err
     assert run(["to-prompt", "--format", form, "--budget", str(whole), *paths]) == 0
     assert capsys.readouterr().err == ""
 
@@ -118,9 +118,9 @@ def test_an_active_skill_has_its_whole_body_between_tags_that_are_ours(skill: Pa
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--budget", "x"], "neither tokens, as 300, nor characters"),
-        (["--budget", "-1"], "neither tokens"),
-        (["--active"], "--active goes with --form attributes"),
+        (["--budget", "x"], "neither a number of tokens, as 300, nor of characters"),
+        (["--budget", "-1"], "neither a number of tokens"),
+        (["--active"], "--active needs --form attributes"),
         (["--active", "--form", "attributes", "--budget", "9"], "leave out --budget"),
         (["--form", "nothing"], "'nothing' is not one of"),
     ],

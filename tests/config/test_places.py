@@ -69,7 +69,7 @@ def test_what_lies_in_a_skill_is_passed_over_with_a_remark(project: Path, name: 
     found = project_file(str(project / "a" / "b"))
     assert found.file is not None
     assert found.file.values["profile"].value == "boxxy"
-    assert [notice.partition(" is not read: it lies inside the skill ")[0] for notice in found.notices] == [
+    assert [notice.partition(" is not read: it is inside the skill ")[0] for notice in found.notices] == [
         f"{project}/a/b/{settings}",
         f"{project}/a/{settings}",
     ]
@@ -91,7 +91,7 @@ def test_a_link_into_a_skill_is_no_way_out_of_it(project: Path) -> None:
     assert found_from(project) is None
     assert skill_around(str(project / "prowess.toml")) == str(project / "a")
     for file in ("prowess.toml", "a/settings.toml"):
-        with pytest.raises(ConfigurationError, match="lies inside the skill"):
+        with pytest.raises(ConfigurationError, match="is inside the skill"):
             load_configuration(directory=str(project), file=str(project / file), environment={})
 
 

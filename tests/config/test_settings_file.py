@@ -33,16 +33,16 @@ _WRONG = [
     ('profile = "spce"\n', "1: profile: 'spce' is not one of spec, "),
     ("profile = 3\n", "1: profile: 3 is not one of spec, "),
     ('preset = ["strict"]\n', "1: preset: ['strict'] is not one of recommended, "),
-    ('select = "name"\n', "1: select: must be a list of texts, not 'name'"),
+    ('select = "name"\n', "1: select: must be a list of strings, not 'name'"),
     ('\n\nignore = ["name.asci"]\n', "3: ignore: no rule or family is called 'name.asci'; did you mean name.ascii?"),
-    ("ignore = [1]\n", "1: ignore: must be a list of texts, not [1]"),
+    ("ignore = [1]\n", "1: ignore: must be a list of strings, not [1]"),
     ('severity = "error"\n', "1: severity: must be a table of rules and levels, not 'error'"),
     ('[severity]\n\n"name.ascii" = "fatal"\n', "3: severity: name.ascii: 'fatal' is not one of error, "),
     ('[severity]\nname.asci = "off"\n', "2: severity: no rule or family is called 'name.asci'; did you mean "),
     ("[severity]\nname = {}\n", "2: severity: name: {} is not one of error, warning, info, off"),
-    ('exclude = ["../x"]\n', "1: exclude: '../x' climbs out of the directory of the file; patterns go down from there"),
+    ('exclude = ["../x"]\n', "1: exclude: '../x' leaves the directory of the file; a pattern may not contain .."),
     ('exclude = [" "]\n', "1: exclude: a pattern is empty; write . for everything"),
-    ('[paths."a/../b"]\n', "1: paths.a/../b: 'a/../b' climbs out"),
+    ('[paths."a/../b"]\n', "1: paths.a/../b: 'a/../b' leaves the directory"),
     ('[paths]\n"a" = 1\n', "2: paths.a: must be a table of settings, not 1"),
     ("paths = 1\n", '1: paths: must be tables such as [paths."docs/**"]'),
     ('[paths.a]\nformat = "json"\n', "2: paths.a.format: is no setting here; it cannot differ by path; "),
@@ -68,8 +68,8 @@ def test_what_is_wrong_has_its_line_and_is_wrong_to_the_schema_too(text: str, sa
         read_settings_file(path, kind="project")
     (problem,) = refusal.value.problems
     assert problem.startswith(f"{path}:{says}")
-    climbs = "climbs" in says  # which a pattern of a schema could only say badly
-    assert _VALIDATOR.is_valid(tomllib.loads(text)) is climbs
+    leaves = "leaves" in says  # a pattern of a schema could hardly express this
+    assert _VALIDATOR.is_valid(tomllib.loads(text)) is leaves
 
 
 def test_the_schema_is_one_and_accepts_the_example() -> None:

@@ -64,7 +64,7 @@ def test_a_name_in_a_block_leaves_the_fields_after_it_alone() -> None:
 def test_a_name_that_is_not_read_as_written_is_not_renamed(written: str, body: str) -> None:
     one = analysis(written, body)
     assert renamed_range(one, types.Position(line=1, character=7)) is None
-    with pytest.raises(JsonRpcInvalidParams, match="mend it first"):
+    with pytest.raises(JsonRpcInvalidParams, match="fix it first"):
         rename(one, "chair", moves=True, versioned=True)
 
 

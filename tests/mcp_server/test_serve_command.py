@@ -92,7 +92,7 @@ def test_a_person_at_a_terminal_is_told_what_is_held_back_and_what_this_waits_fo
         ) as server:
             assert server.stderr is not None
             assert "prowess trust" in server.stderr.readline()
-            assert server.stderr.readline().startswith("Waiting for an MCP client on standard input; Ctrl-C ends this.")
+            assert server.stderr.readline().startswith("Waiting for an MCP client on standard input; Ctrl-C stops it.")
             _until_it_minds_signals(server.pid)
             server.send_signal(signal.SIGINT)
             assert server.wait(20) == 128 + signal.SIGINT

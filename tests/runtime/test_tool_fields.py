@@ -251,7 +251,7 @@ def test_a_project_cannot_set_it(
         session.load(["demo"])
         assert failure(session.call("publish", {}))["code"] == "tool_not_allowed"
     assert run(["check", "skills/demo"]) == 2
-    assert "session: is no setting of a project; write it in the user's config.toml" in capsys.readouterr().err
+    assert "session: is not a setting of a project; set it in the user's config.toml" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("option", "mode"), [([], "restrict"), (["--profile", "claude-code"], "preapprove")])

@@ -42,7 +42,7 @@ class CheckRun:
 
     @property
     def not_honoured(self) -> int:
-        """Number of findings that suppression comments name without effect."""
+        """Number of findings whose suppression comments are ignored."""
         return sum(skill.result.not_honoured for skill in self._judged)
 
     @property

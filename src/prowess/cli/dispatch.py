@@ -67,7 +67,7 @@ _COLOUR = click.Option(
     expose_value=False,
     is_eager=True,
     callback=_choose_colour,
-    help="When texts have colours; auto: on a terminal, and as NO_COLOR and FORCE_COLOR have it.",
+    help="When to use colours. auto: on a terminal, unless NO_COLOR or FORCE_COLOR decides.",
 )
 
 
@@ -125,7 +125,7 @@ class _LazyGroup(click.Group):
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="prowess", message="%(prog)s %(version)s")
 def _prowess() -> None:
-    """Agent Skills: check, find, serve, run and govern them.
+    """Check, find, serve, run and govern Agent Skills.
 
     Example: prowess check examples/skills
     """
@@ -152,7 +152,7 @@ def run(arguments: list[str]) -> int:
         return fault.exit_code
     except SkillError as fault:
         if isinstance(fault, SkillNotFoundError) and not (fault.suggestions or fault.reason):
-            output.error(printable_line(f"{fault}; `prowess list` shows what there is"))
+            output.error(printable_line(f"{fault}; `prowess list` shows the available skills"))
             return exit_codes.FAILED
         several = isinstance(fault, ConfigurationError | PolicyError | InvalidSkillError)  # one line for each problem
         output.error(str(fault) if several else printable_line(str(fault)))

@@ -1,8 +1,8 @@
 """Prints the output of a running script, and shows a spinner while the script prints no output.
 
-A pipe gets the exact text of the script; on a terminal, control characters are escaped. The spinner is drawn on
-standard error if that is a terminal that is not limited to plain text. It is erased before anything is printed and at
-the end, also if the run fails.
+A regular file gets the exact text of the script; on a terminal and in a pipe, control characters are escaped. The
+spinner is drawn on standard error if that is a terminal that is not limited to plain text. It is erased before anything
+is printed and at the end, also if the run fails.
 
 A separate thread does all printing, so that a slow reader delays neither the run nor its end.
 """
@@ -62,7 +62,7 @@ class LiveOutput:
         self._chunks.put(chunk)
 
     def finish(self) -> None:
-        """Wait until everything is printed. An unfinished last line is ended, except in a pipe on standard output.
+        """Wait until everything is printed. An unfinished last line is ended if a person reads it.
 
         Raises:
             OSError: standard output could not be written.
@@ -84,7 +84,7 @@ class LiveOutput:
                 break
             self._print(chunk.stream, chunk.text)
         for stream, is_open in self._is_open.items():
-            # A pipe on standard output gets exactly the text of the script, without an added line break.
+            # A pipe or file on standard output gets no line break that the script did not write.
             if is_open and (not self._at_line_start if getattr(sys, stream).isatty() else stream == "stderr"):
                 self._print(stream, "\n")
 

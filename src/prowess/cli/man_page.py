@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 _EXITS = {
     exit_codes.OK: "it worked; warnings alone are no failure",
-    exit_codes.FAILED: "errors were found, or what was asked for failed",
+    exit_codes.FAILED: "errors were found, or the command failed",
     exit_codes.USAGE: "the command line or the configuration is wrong",
-    exit_codes.DENIED: "the policy refuses it, or nobody approved it",
+    exit_codes.DENIED: "the policy denied it, or it was not approved",
     exit_codes.UNAVAILABLE: "there is no sandbox, no store, or the audit log cannot be written",
     exit_codes.INTERRUPTED: "interrupted",
 }
 _VARIABLES = {
-    "PROWESS_HOME": "moves every file of this user; ~/.prowess by default",
-    "NO_COLOR, FORCE_COLOR": "texts without colours, or with colours in a pipe too; --color goes before them",
+    "PROWESS_HOME": "the directory for all files of this user; defaults to ~/.prowess",
+    "NO_COLOR, FORCE_COLOR": "turn colours off, or on even in a pipe; --color overrides both",
     "COLUMNS": "the width of tables and reports",
 }
 

@@ -31,8 +31,8 @@ class SkillResult(Struct, frozen=True, kw_only=True):
     """The findings on one skill in report order, and the facts that are needed to judge the set of skills.
 
     `name` is the skill's name in reports. `listed` is the length of its name and description. `not_honoured` is the
-    number of findings that its suppression comments name without effect. `has_comments`: it has such comments, so the
-    result also depends on the settings and on whether its project is trusted.
+    number of findings whose suppression comments are ignored. `has_comments`: it has such comments, so the result also
+    depends on the settings and on whether its project is trusted.
     """
 
     name: str | None
@@ -93,8 +93,8 @@ class Silencing:
 
     A skill must not silence findings about itself, so its comments count only if a setting allows them: `suppressions`
     is `on`, or it is `trusted` (the default) and the skill is in a project that `prowess trust` has recorded. Settings
-    of an untrusted project cannot allow comments for the family `security`. `not_honoured` counts the findings that
-    comments name without effect.
+    of an untrusted project cannot allow comments for the family `security`. `not_honoured` counts the findings whose
+    comments are ignored.
     """
 
     def __init__(self, configuration: Configuration, baseline: Baseline | None) -> None:
@@ -145,5 +145,7 @@ def _could_silence(asked: Suppression, judgement: Judgement) -> bool:
 
 
 def _unused(asked: Suppression) -> Diagnostic:
-    message = selector_fault(asked.selector, RULES) or f"nothing here is silenced by {asked.selector}; remove it"
+    message = (
+        selector_fault(asked.selector, RULES) or f"this comment suppresses no finding of {asked.selector}; remove it"
+    )
     return UNUSED_SUPPRESSION.found(message, asked.location)

@@ -91,7 +91,7 @@ def targets(paths: Sequence[str], stdin_path: str | None = None) -> Iterator[Tar
 
 def _directories(path: str) -> tuple[str, ...]:
     if not os.path.lexists(path):
-        raise click.UsageError(f"there is no {path!r}")
+        raise click.UsageError(f"{path!r} does not exist")
     if not os.path.isdir(path):
         if os.path.basename(path).lower() not in _OF_A_SKILL:
             raise click.UsageError(f"{path!r} is neither a directory nor a SKILL.md or its {MANIFEST_FILE}")

@@ -1,7 +1,7 @@
 """Settings: their definitions, the places they are read from, and how they apply to one skill.
 
-Precedence from high to low: command-line flag, environment variable, the project's file, the user's file, default. Each
-value records where it was set. A file inside a skill is never read as settings.
+Precedence from high to low: flag, environment variable, the project's file, the user's file, preset, default. Each
+value records its origin. A file inside a skill is never read as settings.
 """
 
 from __future__ import annotations

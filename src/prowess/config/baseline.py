@@ -46,7 +46,7 @@ class Baseline(Struct, kw_only=True):
         """
         skill = skill_around(path)
         if skill is not None:
-            raise ConfigurationError((f"{path}: lies inside the skill {skill}; keep the baseline outside of skills",))
+            raise ConfigurationError((f"{path}: is inside the skill {skill}; keep the baseline outside of skills",))
         return cls(path=os.path.abspath(path))
 
     @classmethod
@@ -68,12 +68,14 @@ class Baseline(Struct, kw_only=True):
         try:
             document = json.loads(data if len(data) <= _MAX_BYTES else b"")
             if document["version"] != VERSION:
-                raise ConfigurationError((f"{path}: is a baseline of another version; write it anew",))
+                raise ConfigurationError(
+                    (f"{path}: is a baseline of another version; write it again with --write-baseline",)
+                )
             for skill, kinds in document["skills"].items():
                 for kind, entry in kinds.items():
                     baseline.known[skill, kind] = int(entry["count"])
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as fault:
-            raise ConfigurationError((f"{path}: is no baseline; write it anew with --write-baseline",)) from fault
+            raise ConfigurationError((f"{path}: is not a baseline; write it again with --write-baseline",)) from fault
         return baseline
 
     def new(self, document: SkillDocument, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
@@ -106,7 +108,7 @@ class Baseline(Struct, kw_only=True):
         """Replace the file by the findings of the skills in `checked`, and return the number of findings.
 
         Raises:
-            OSError: writing failed; an old file is unchanged.
+            OSError: the file cannot be written; an existing file stays unchanged.
         """
         counts = Counter(
             (self._skill(document), fingerprint(found, document), found.rule)

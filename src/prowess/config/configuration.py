@@ -203,7 +203,9 @@ def _given(
 def _named(file: str) -> SettingsLayer:
     skill = skill_around(file)
     if skill is not None:
-        message = f"{file}: lies inside the skill {skill}, and a skill does not decide how it is judged; copy it out"
+        message = (
+            f"{file}: is inside the skill {skill}, which must not set how it is judged; copy the file out of the skill"
+        )
         raise ConfigurationError((message,))
     found = read_settings_file(file, kind="project")
     if found is None:

@@ -23,14 +23,14 @@ def configuration_schema() -> Schema:
             "$schema": {"type": "string"},
             **{name: _setting(setting) for name, setting in SETTINGS.items()},
             "paths": {
-                "description": "Settings for some paths; each key is a pattern, seen from the directory of the file.",
+                "description": "Settings for some paths; each key is a pattern relative to the directory of the file.",
                 "type": "object",
                 "maxProperties": MAX_ENTRIES,
                 "propertyNames": _PATTERN,
                 "additionalProperties": {"type": "object", "properties": by_path, "additionalProperties": False},
             },
             "session": {
-                "description": "What sessions start with; only in the user's config.toml.",
+                "description": "Defaults of sessions; only in the user's config.toml.",
                 "type": "object",
                 "properties": {
                     "profile": {"enum": list(PROFILES)},

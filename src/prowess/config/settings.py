@@ -51,13 +51,13 @@ class Preset(Struct, frozen=True, kw_only=True):
 
 
 _PRESETS = (
-    Preset(name="recommended", summary="what the profile says"),
+    Preset(name="recommended", summary="severities as in the profile"),
     Preset(name="strict", summary="each warning is an error", shift=((_W, _E),)),
     Preset(name="quiet", summary="no infos", shift=((_I, None),)),
-    Preset(name="minimal", summary="errors alone", shift=((_W, None), (_I, None))),
+    Preset(name="minimal", summary="only errors", shift=((_W, None), (_I, None))),
     Preset(
         name="portable",
-        summary="what some clients refuse is an error, such as a name beyond ASCII or the file name skill.md",
+        summary="errors for anything that some clients refuse, such as a non-ASCII name or the file name skill.md",
         severity=(
             ("name.ascii", _E),
             ("allowed-tools.separator", _E),
@@ -87,32 +87,44 @@ class Setting(Struct, frozen=True, kw_only=True):
 
     @property
     def environment(self) -> str:
-        """The environment variable that sets it."""
+        """Name of the environment variable for this setting."""
         return f"PROWESS_{self.name.upper()}"
 
     @property
     def flag(self) -> str:
-        """The command-line flag that sets it."""
+        """Command-line flag for this setting."""
         return f"--{self.name}"
 
 
 _SUPPRESSIONS = ("trusted", "on", "off")
 _ROWS = (
-    Setting(name="profile", kind="choice", summary="whose reading judges", default="spec", choices=tuple(PROFILES)),
-    Setting(name="preset", kind="choice", summary="a named bundle", default="recommended", choices=tuple(PRESETS)),
+    Setting(
+        name="profile",
+        kind="choice",
+        summary="the rules and severities that apply",
+        default="spec",
+        choices=tuple(PROFILES),
+    ),
+    Setting(
+        name="preset",
+        kind="choice",
+        summary="a named bundle of settings",
+        default="recommended",
+        choices=tuple(PRESETS),
+    ),
     Setting(name="select", kind="selectors", summary="only these rules run"),
     Setting(name="ignore", kind="selectors", summary="these rules do not run"),
-    Setting(name="severity", kind="severities", summary="how bad a finding is"),
-    Setting(name="exclude", kind="patterns", summary="skills that are passed over", by_path=False),
+    Setting(name="severity", kind="severities", summary="the severity of findings"),
+    Setting(name="exclude", kind="patterns", summary="skills that are not checked", by_path=False),
     Setting(
         name="suppressions",
         kind="choice",
-        summary="whether comments in a skill count",
+        summary="whether comments in a skill suppress findings",
         default=_SUPPRESSIONS[0],
         choices=_SUPPRESSIONS,
     ),
     Setting(
-        name="format", kind="choice", summary="the form of the report", default="text", choices=FORMATS, by_path=False
+        name="format", kind="choice", summary="the format of the report", default="text", choices=FORMATS, by_path=False
     ),
 )
 
@@ -120,7 +132,10 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType({row.name: row for row in _RO
 
 
 class Origin(Struct, frozen=True, kw_only=True):
-    """Where a value was set. `name` is a path, variable, flag or preset; `line` is 1-based and only set for a path."""
+    """The place that sets a value.
+
+    `name` is a path, variable, flag or preset; `line` is 1-based and only set for a path.
+    """
 
     kind: OriginKind
     name: str = ""
@@ -195,7 +210,7 @@ def _choice_fault(written: object, choices: Sequence[str]) -> str | None:
 
 def _texts(setting: Setting, written: object) -> tuple[tuple[str, ...], list[Fault]]:
     if not isinstance(written, list) or not all(isinstance(text, str) for text in written):
-        return (), [(None, f"must be a list of texts, not {shown(written)}")]
+        return (), [(None, f"must be a list of strings, not {shown(written)}")]
     if len(written) > MAX_ENTRIES:
         return (), [(None, f"has {len(written)} entries, at most {MAX_ENTRIES} are allowed")]
     wrong = {text: fault for text in written if (fault := _text_fault(setting, text)) is not None}
@@ -266,7 +281,7 @@ def path_setting(source: str) -> PathGlob:
         raise ValueError("a pattern is empty; write . for everything")
     parts = path_components(text)
     if ".." in parts:
-        raise ValueError(f"{source!r} climbs out of the directory of the file; patterns go down from there")
+        raise ValueError(f"{source!r} leaves the directory of the file; a pattern may not contain ..")
     if len(parts) > _MAX_COMPONENTS:
         raise ValueError(f"a pattern has {len(parts)} parts, at most {_MAX_COMPONENTS} are allowed")
     return PathGlob.parse(text, floating=True)

@@ -64,7 +64,7 @@ class SettingsLayer(Struct, frozen=True, kw_only=True):
     path: str | None = None
 
     def fitting(self, components: Sequence[str] | None) -> tuple[int, ...]:
-        """Return the indexes of `paths` that match a path, in the order written. No index matches None."""
+        """Return the indexes of `paths` that match a path, in the order written; none if `components` is None."""
         if components is None:
             return ()
         return tuple(at for at, settings in enumerate(self.paths) if settings.glob.matches_or_lies_below(components))
@@ -112,7 +112,7 @@ class _Reader:
                 self._file.fault(f"{profile!r} is not one of {', '.join(PROFILES)}", SESSION, "profile")
         for key in content:
             if key == SESSION and self._kind != "user":
-                self._file.fault("is no setting of a project; write it in the user's config.toml", key)
+                self._file.fault("is not a setting of a project; set it in the user's config.toml", key)
             elif key not in known and key != _SCHEMA:
                 self._unknown((), key, known)
         paths = content.get(PATHS, {})
@@ -190,7 +190,7 @@ class ProjectFile(Struct, frozen=True, kw_only=True):
 
 
 def project_file(start: str) -> ProjectFile:
-    """Search the nearest settings file, from `start` up to the root of its repository.
+    """Find the nearest settings file, from `start` up to the root of its repository.
 
     Outside of a repository only `start` itself is searched.
 
@@ -205,7 +205,7 @@ def project_file(start: str) -> ProjectFile:
         inside = {path: skill_around(path) for path in paths}
         if any(inside.values()):
             notices += [
-                f"{path} is not read: it lies inside the skill {skill}"
+                f"{path} is not read: it is inside the skill {skill}"
                 for path, skill in inside.items()
                 if skill and (os.path.basename(path) == OWN_FILE or _says_something(path))
             ]

@@ -49,7 +49,7 @@ def actions(analysis: Analysis, where: types.Range, only: Sequence[str], *, vers
         after, count = _all_fixed(analysis)
         if after != analysis.text:
             edit = workspace_edit(analysis, [analysis.lines.replacement(analysis.text, after)], versioned=versioned)
-            offered.append(types.CodeAction(title=f"Fix all that is safe ({count})", kind=FIX_ALL, edit=edit))
+            offered.append(types.CodeAction(title=f"Apply all safe fixes ({count})", kind=FIX_ALL, edit=edit))
     return offered
 
 
@@ -88,7 +88,7 @@ def _quick_fixes(analysis: Analysis, where: types.Range, *, versioned: bool) -> 
             continue
         safe = _is_safe(found)
         edits = [analysis.lines.edit(edit) for edit in found.fix.edits]
-        title = f"{found.fix.title} ({found.rule}{'' if safe else '; changes the meaning'})"
+        title = f"{found.fix.title} ({found.rule}{'' if safe else '; may change the meaning'})"
         yield types.CodeAction(
             title=title[:1].upper() + title[1:],
             kind=types.CodeActionKind.QuickFix,
@@ -131,13 +131,13 @@ def rename(analysis: Analysis, name: str, *, moves: bool, versioned: bool) -> ty
     """Return the edits that give the skill a new name. With `moves` they rename its directory too.
 
     Raises:
-        JsonRpcInvalidParams: the name is not valid in the profile, the target is in use, or the front
-            matter has no name that could be replaced.
+        JsonRpcInvalidParams: the name is not valid in the profile, the target path exists, or the front matter has
+            no name that could be replaced.
     """
     name = normalise(name)
     field = _name(analysis)
     if field is None:
-        raise JsonRpcInvalidParams(message="the frontmatter has no name that could be replaced; mend it first")
+        raise JsonRpcInvalidParams(message="the front matter has no name to replace; fix it first")
     if (fault := _fault(analysis, name)) is not None:
         raise JsonRpcInvalidParams(message=fault)
     edits = [_edit(analysis, field, name)]
@@ -146,7 +146,7 @@ def rename(analysis: Analysis, name: str, *, moves: bool, versioned: bool) -> ty
     if not moves or os.path.basename(directory) == name:
         return workspace_edit(analysis, edits, versioned=versioned)
     if os.path.lexists(target) and not _is_same(directory, target):
-        raise JsonRpcInvalidParams(message=f"{target} is there already; choose another name or move it away")
+        raise JsonRpcInvalidParams(message=f"{target} exists already; choose another name or move it away")
     move = types.RenameFile(
         old_uri=analysis.uri.rpartition("/")[0],
         new_uri=from_fs_path(target) or "",

@@ -45,7 +45,7 @@ _JUDGED = (*FILE_NAMES, MANIFEST_FILE)
 SOURCE = "prowess"
 _Result = TypeVar("_Result")
 DELAY = 0.15  # seconds without a change before a check; fast typists press a key every 0.1 to 0.15 seconds
-_MOST_REPORTED = 500  # a buffer with more findings has one cause for them
+_MOST_REPORTED = 500  # per buffer; more findings have a common cause
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
     Severity.WARNING: types.DiagnosticSeverity.Warning,
@@ -75,7 +75,7 @@ def skill_path(uri: str) -> str | None:
     """Return the absolute path of a `file` URI that names a SKILL.md or a manifest, or None for any other URI."""
     try:
         path = to_fs_path(uri)
-    except ValueError:  # square brackets that are not a valid address
+    except ValueError:  # invalid address in square brackets
         return None
     if path is None or "\0" in path or not os.path.isabs(path) or os.path.basename(path) not in _JUDGED:
         return None
@@ -312,4 +312,4 @@ class OpenSkills:
             self._told.pop(folder, None)
         elif self._told.get(folder) != problem:
             self._told[folder] = problem
-            self._notice(f"{problem}\nUntil this is mended, skills are checked with the default settings.")
+            self._notice(f"{problem}\nUntil this is fixed, skills are checked with the default settings.")

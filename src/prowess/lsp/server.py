@@ -251,7 +251,7 @@ def _register_renaming(server: SkillServer) -> None:
         moves = server.moves and may_move(os.path.dirname(analysis.path), skills.folders)
         edit = rename(analysis, params.new_name, moves=moves, versioned=server.versioned)
         if not moves:
-            server.notice("Only the name was changed; give the directory the same name.")
+            server.notice("Only the name was changed; rename the directory too.")
         return edit
 
     folders = types.FileOperationFilter(
@@ -318,7 +318,7 @@ async def _serve(server: SkillServer, source: BinaryIO) -> int:
             try:
                 message = json.loads(body, object_hook=server.protocol.structure_message)
                 if not isinstance(getattr(message, "id", 0), int | str):
-                    raise JsonRpcException("the id of a message is neither a number nor a text")  # noqa: TRY301 -- handled below like any other error
+                    raise JsonRpcException("the id of a message is neither a number nor a string")  # noqa: TRY301 -- handled below like any other error
             except Exception as fault:  # noqa: BLE001 -- an unreadable message must not end the server
                 _refuse(server, body, fault)
                 continue
@@ -349,7 +349,7 @@ def _refuse(server: SkillServer, body: bytes, fault: Exception) -> None:
 
 
 def _refuse_length(server: SkillServer, length: int) -> None:
-    message = f"a message of {length} bytes is dropped; at most {MAX_MESSAGE_BYTES} are read"
+    message = f"a message of {length} bytes was dropped; the limit is {MAX_MESSAGE_BYTES} bytes"
     server._report_server_error(JsonRpcException(message), JsonRpcException)  # noqa: SLF001 -- as above
 
 

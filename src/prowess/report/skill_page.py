@@ -39,7 +39,7 @@ _GOOD, _BAD = "#10B981", "#EF4444"
 
 
 class SkillPage(Struct, frozen=True, kw_only=True):
-    """The content of `prowess show`. Its texts are unescaped, except those of `lines`: escape them before printing."""
+    """The content of `prowess show`. Only `lines` returns escaped text; escape other texts before printing."""
 
     skill: Skill
     policy: str | None = None  # effects of the policy on the skill, as text
@@ -249,7 +249,7 @@ class TriadSummary(Struct, frozen=True, kw_only=True):
                 yield f"  {style('●', role.color)} {printable_line(name)}"
         count, total = len(self.roles), sum(role.trit for role in self.roles) % _TRIAD
         whole = count % _TRIAD == 0
-        triads = "whole triads" if self.in_triads else "balanced in no triads" if whole else "not a multiple of 3"
+        triads = "whole triads" if self.in_triads else "not balanced" if whole else "not a multiple of 3"
         yield _verdict(self.in_triads, f"{counted(count, 'skill')}: {triads}", style)
         need = "balanced" if self.missing is None else f"needs a {self.missing.title} ({self.missing.balanced})"
         yield _verdict(self.balanced, f"∑ trits ≡ {total} (mod 3): {need}", style)

@@ -52,7 +52,7 @@ def test_a_task_is_done_with_a_skill_and_the_answer_is_all_that_a_pipe_gets(
     assert err.splitlines() == [
         "calls skills_load",
         "Activating 'csv-report' skill…",
-        "skill csv-report; while it holds, tools are limited to Read Glob",
+        "skill csv-report; while it is active, tools are limited to Read Glob",
         "calls skills_run_script",
     ]
 
@@ -104,7 +104,7 @@ def test_nothing_is_written_where_nobody_can_be_asked(agent: Callable[..., int],
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ((), "no model is named: give --model provider:name"),
+        ((), "no model is given; use --model provider:name"),
         (("--model", "nosuch:model"), "cannot be used"),
         (("--model", "scripted:none.json"), "none.json is not a script of turns: No such file or directory"),
     ],
@@ -227,5 +227,5 @@ def test_a_blank_task_starts_no_run(
     assert run(["agent", task, "--root", EXAMPLES, "--model", "scripted:none.json"]) == exit_codes.USAGE
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.endswith("Error: TASK is blank; say what is to be done\n")
+    assert err.endswith("Error: TASK is empty; describe the task\n")
     assert os.listdir(tmp_path) == []

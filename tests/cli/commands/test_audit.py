@@ -69,7 +69,7 @@ def test_a_call_without_an_end_is_mentioned_and_no_fault(log: JsonlAuditLog, cap
         log.append(AuditEvent(kind=kind, session_id="s", call_id=call, data={"tool": "x"}))
     assert run(["audit", "show", "--tail", "3"]) == 0
     rows = capsys.readouterr().out.splitlines()
-    assert ["never finished, or at work" in row for row in rows] == [False, False, True, False]
+    assert ["unfinished or still running" in row for row in rows] == [False, False, True, False]
     assert run(["audit", "verify", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["unfinished"] == [6]
     assert run(["audit", "verify"]) == 0
@@ -212,7 +212,7 @@ def test_records_behind_the_head_stop_the_log_until_they_are_accepted(log: Jsonl
     told = capsys.readouterr()
     assert "accepted them" in told.out.replace("\n  ", " ")
     assert run(["audit", "accept"]) == 0
-    assert capsys.readouterr().out == "nothing to accept\n"
+    assert capsys.readouterr().out == "no records to accept\n"
     assert run(["audit", "accept", "--log", str(head.parent / "none.jsonl")]) != 0
 
 

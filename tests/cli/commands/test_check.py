@@ -114,7 +114,7 @@ def test_every_format_can_be_asked_for(tmp_path: Path, capfd: pytest.CaptureFixt
         (["--profile", "strict"], "'strict' is not one of spec"),
         (["--select", "name.formt"], "did you mean name.format?"),
         (["--ignore", "nam"], "no rule or family is called 'nam'"),
-        (["no-such-place"], "there is no 'no-such-place'"),
+        (["no-such-place"], "'no-such-place' does not exist"),
         ([__file__], "is neither a directory nor a SKILL.md"),
         (["--format", "xml"], "Invalid value"),
     ],

@@ -47,11 +47,11 @@ def test_fix_writes_what_is_safe_and_reports_what_is_left(skill: Path, capfd: py
 def test_a_diff_that_shows_nothing_says_why_it_fails(skill: Path, capfd: pytest.CaptureFixture[str]) -> None:
     skill.write_text("---\nname: a\ndescription: Checks bills.\nmodel: x\n---\nBody\n", encoding="utf-8")
     assert run(["check", "a", "--diff", *RULES]) == 1
-    expected = "would fix 0 faults in 0 files\n`prowess check` names the error that stays\n"
+    expected = "would fix 0 faults in 0 files\nnot fixed: 1 error; see `prowess check`\n"
     assert capfd.readouterr() == ("", expected)
     skill.write_text("---\nname: a\nmodel: x\n---\nBody\n", encoding="utf-8")
     assert run(["check", "a", "--diff", *RULES]) == 1
-    assert capfd.readouterr().err.endswith("`prowess check` names the 2 errors that stay\n")
+    assert capfd.readouterr().err.endswith("not fixed: 2 errors; see `prowess check`\n")
     skill.write_text("---\nname: a\ndescription: Checks bills.\n---\nBody\n", encoding="utf-8")
     assert run(["check", "a", "--diff", *RULES]) == 0
     assert capfd.readouterr().err == "would fix 0 faults in 0 files\n"

@@ -35,7 +35,7 @@ def test_a_skill_cannot_silence_its_own_faults_unless_somebody_else_says_so(
     captured = capfd.readouterr()
     assert "name.format" in captured.out
     assert captured.err == (
-        "comments in skills ask to silence a finding, in vain: trust the project or say --suppressions on\n"
+        "comments that suppress 1 finding are ignored; run `prowess trust` or use --suppressions on\n"
     )
     assert run(["check", "a", "--json", "--suppressions", "on", *SPEC]) == 0
     assert rules(capfd) == ["suppression.unused", "suppression.unused"]
@@ -55,7 +55,9 @@ def test_a_skill_cannot_silence_its_own_faults_unless_somebody_else_says_so(
 def test_what_is_unused_is_said_with_a_reason(capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["check", "a", "--suppressions", "on", *SPEC]) == 0
     out = capfd.readouterr().out
-    assert "a/SKILL.md:2:11 warn  suppression.unused  nothing here is silenced by body.tokens; remove it" in out
+    assert (
+        "a/SKILL.md:2:11 warn  suppression.unused  this comment suppresses no finding of body.tokens; remove it" in out
+    )
     assert "no rule or family is called 'nme'; did you mean name?" in out
     assert run(["check", "a", "--suppressions", "on", "--json", "--select", "name.format,suppression"]) == 0
     assert rules(capfd) == ["suppression.unused"]
@@ -67,7 +69,7 @@ def test_a_baseline_hides_what_was_there(project: Path, capfd: pytest.CaptureFix
     assert run(["check", ".", *known]) == 2
     assert "write one with --write-baseline" in capfd.readouterr().err
     assert run(["check", ".", *known, "--write-baseline", *SPEC]) == 0
-    assert capfd.readouterr().err.splitlines()[-1] == f"{project}/known.json knows 1 finding now"
+    assert capfd.readouterr().err.splitlines()[-1] == f"wrote 1 finding to {project}/known.json"
     assert run(["check", ".", *known, *SPEC]) == 0
     assert capfd.readouterr().out == "no faults in 1 skill\n"
     skill = project / "a" / "SKILL.md"
@@ -76,7 +78,7 @@ def test_a_baseline_hides_what_was_there(project: Path, capfd: pytest.CaptureFix
     assert rules(capfd) == ["frontmatter.unknownField"]
     skill.write_text("---\nname: a\ndescription: Use when asked.\n---\n", encoding="utf-8")
     assert run(["check", "a", *known, *SPEC]) == 0
-    assert "1 of the baseline is gone" in capfd.readouterr().err
+    assert "resolved since the baseline: 1 finding;" in capfd.readouterr().err
 
 
 @pytest.mark.usefixtures("project")

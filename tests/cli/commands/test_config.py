@@ -113,7 +113,7 @@ def test_what_lies_in_a_skill_is_no_setting_also_from_inside(
     code, out, err = said("check", "--json")
     assert code == 0
     assert [rule for _, rule, _ in _judged(out)] == ["reference.missing"]
-    assert err == f"{project}/skills/a/prowess.toml is not read: it lies inside the skill {project}/skills/a\n"
+    assert err == f"{project}/skills/a/prowess.toml is not read: it is inside the skill {project}/skills/a\n"
     assert said("check", "--config", "prowess.toml")[0] == 2
 
 
@@ -122,19 +122,19 @@ def test_show_says_where_each_value_was_set(project: Path, said: Said, monkeypat
     code, out, _ = said("config", "show", "--preset", "strict")
     assert code == 0
     assert out.splitlines() == [
-        "profile       spec                 default",
-        "preset        strict               --preset",
-        "select        as the profile says  default",
-        "ignore        name.ascii           PROWESS_IGNORE",
-        "severity      name.ascii = error   prowess.toml:3",
-        "exclude       fixtures             prowess.toml:1",
-        "suppressions  trusted              default",
-        "format        text                 default",
+        "profile       spec                default",
+        "preset        strict              --preset",
+        "select        as in the profile   default",
+        "ignore        name.ascii          PROWESS_IGNORE",
+        "severity      name.ascii = error  prowess.toml:3",
+        "exclude       fixtures            prowess.toml:1",
+        "suppressions  trusted             default",
+        "format        text                default",
         "prowess.toml:4 for vendor/**: ignore lint",
         "this project is not trusted: its file cannot lower findings of the family security (`prowess trust`)",
     ]
     lines = said("config", "show", "vendor/b")[1].splitlines()
-    assert "ignore        name.ascii           PROWESS_IGNORE" in lines
+    assert "ignore        name.ascii          PROWESS_IGNORE" in lines
     assert "fixtures/c is excluded" in said("config", "show", "fixtures/c")[1].splitlines()
     assert str(project) not in out
 
@@ -164,7 +164,7 @@ def test_show_is_one_document_with_stable_keys(project: Path, said: Said) -> Non
 def test_a_trusted_project_is_said_to_be_one(project: Path, said: Said) -> None:
     assert said("trust", str(project))[0] == 0
     assert json.loads(said("config", "show", "--json")[1])["trusted"] is True
-    assert said("check", "fixtures", "--json")[2] == "1 skill is excluded: prowess.toml:1\n"
+    assert said("check", "fixtures", "--json")[2] == "1 skill excluded by prowess.toml:1\n"
     (project / "pyproject.toml").write_text('[tool.prowess]\nprofile = "lenient"\n')
     assert said("config", "show")[0] == 2
     (project / "prowess.toml").unlink()

@@ -79,7 +79,7 @@ def test_what_a_tool_prints_reaches_the_terminal_escaped(capfd: pytest.CaptureFi
     assert run(["conformance", "--command", words, "--select", "name-64"]) == 1
     printed = capfd.readouterr().out
     assert "\x1b" not in printed
-    assert "  it says: \\x1b]0;title\\x07000" in printed
+    assert "  output: \\x1b]0;title\\x07000" in printed
     assert all(len(line) < 200 for line in printed.splitlines() if "it says" in line)
 
 
@@ -118,7 +118,7 @@ def test_cases_are_laid_out_for_whoever_asks_by_other_means(tmp_path: Path, capf
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "which tool? --command 'othertool validate {path}'"),
+        ([], "name the tool, as in --command 'othertool validate {path}'"),
         (["--command", "true"], "the command has no placeholder for the skill"),
         (["--command", "   "], "the command has no placeholder for the skill"),
         (["--command", "true {path} 'open"], "--command cannot be used: No closing quotation"),

@@ -76,7 +76,7 @@ def test_a_home_that_cannot_be_made_is_a_warning(
     monkeypatch.setenv("PROWESS_HOME", "/proc/no-such-place/home")
     line = _lines(capfd, exit_codes.OK)["home"]
     assert line["status"] == "warn"
-    assert "nothing is audited" in line["detail"]
+    assert "no call is audited" in line["detail"]
 
 
 @pytest.mark.usefixtures("work", "sandboxed")
@@ -159,7 +159,7 @@ def test_a_cache_that_cannot_be_written_is_a_warning_while_there_is_a_temporary_
     monkeypatch.setenv("PROWESS_HOME", "/dev/null")
     line = _lines(capfd, exit_codes.FAILED)["cache"]
     assert line["status"] == "warn"
-    assert "something that is no directory is in the way" in line["detail"]
+    assert "a file with this name exists" in line["detail"]
 
     def full(**options: object) -> None:
         raise OSError(28, "No space left on device")

@@ -31,8 +31,8 @@ def test_files_are_laid_out_and_what_cannot_be_is_said(skills: Path, capfd: pyte
     assert captured.out == ""
     wrong = "it cannot be formatted because of a fault in line 3 (frontmatter.syntax); see `prowess check`"
     assert captured.err.splitlines() == [
-        f"error: b/SKILL.md was not laid out: {wrong}",
-        "1 file laid out, 1 already even, 1 left alone",
+        f"error: b/SKILL.md was not formatted: {wrong}",
+        "1 file formatted, 1 unchanged, 1 failed",
     ]
     laid_out = (skills / "a" / "SKILL.md").read_text(encoding="utf-8")
     assert laid_out.split() == EVEN.split()

@@ -66,7 +66,7 @@ def test_a_prefix_keeps_the_names_that_begin_with_it(root: Path, capfd: pytest.C
     assert run(["list", "nothing", "--root", str(root)]) == exit_codes.OK
     printed = capfd.readouterr()
     assert printed.out == ""
-    assert "no skill begins with 'nothing'" in printed.err
+    assert "no skill name begins with 'nothing'" in printed.err
 
 
 def test_nothing_found_is_said_with_what_to_do(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -99,7 +99,7 @@ def test_many_findings_are_cut_and_counted(
     for number in range(5):
         (root / f"dangling-{number}").symlink_to("nowhere")
     run(["list", "--root", str(root)])
-    assert "3 more; `prowess list --json` has them all" in capfd.readouterr().err
+    assert "3 more; `prowess list --json` shows all" in capfd.readouterr().err
 
 
 def test_text_from_a_skill_cannot_act_on_the_terminal(root: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -140,7 +140,7 @@ def test_a_skill_is_written_into_the_projects_folder_of_skills(
         assert "Try it: prowess load mine --root" in told.err
     else:
         trust = "prowess trust ../..\n" if below else "prowess trust\n"
-        assert told.err.endswith(f"Offer the skills of this project to agents, once: {trust}")
+        assert told.err.endswith(f"To let agents use the skills of this project, run once: {trust}")
 
 
 def test_folders_count_in_the_order_of_the_catalog_and_the_nearest_first(

@@ -56,13 +56,13 @@ def test_without_an_id_all_rules_are_listed_with_their_severity_in_every_profile
 ) -> None:
     assert run(["rule"]) == 0
     head, *lines = capfd.readouterr().out.splitlines()
-    assert head.split() == ["rule", *PROFILES, "what", "is", "asked"]
+    assert head.split() == ["rule", *PROFILES, "requirement"]
     assert [line.split()[0] for line in lines] == list(RULES)
     for line, row in zip(lines, RULES.values(), strict=True):
         _, *levels = line.split(maxsplit=len(PROFILES) + 1)[:-1]
         assert levels == [row.severity_in(profile) or "-" for profile in PROFILES]
         assert line.endswith(f"  {row.summary}")
-        assert line.index(row.summary) == head.index("what is asked")
+        assert line.index(row.summary) == head.index("requirement")
     assert run(["rule", "--json"]) == 0
     pages = json.loads(capfd.readouterr().out)
     assert [page["rule"] for page in pages] == list(RULES)

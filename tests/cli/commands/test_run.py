@@ -113,7 +113,7 @@ def test_the_time_limit_is_said(root: Path, capfdbinary: pytest.CaptureFixture[b
     assert _call(root, "scripts/sleep.sh", "--timeout", "0.3") == exit_codes.FAILED
     out, err = capfdbinary.readouterr()
     assert out == b"before\n"
-    assert b"ended at the time limit" in err
+    assert b"stopped at the time limit" in err
 
 
 def test_output_that_was_cut_is_said(root: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -159,7 +159,7 @@ def test_a_place_for_artifacts_that_cannot_be_written_is_told_before_the_run(
     assert _call(root, "scripts/run.sh", "--out", str(tmp_path / "file" / "out")) == exit_codes.USAGE
     out, err = capfdbinary.readouterr()
     assert out == b""
-    assert b"nothing was run" in err
+    assert b"the script was not run" in err
     assert not (own_home / ".prowess" / "audit").exists()
 
 
@@ -224,7 +224,7 @@ def test_a_home_that_cannot_be_written_costs_only_the_record(
 @pytest.mark.parametrize(
     ("number", "code", "said"),
     [
-        (signal.SIGINT, 130, b"interrupted: the script was ended"),
+        (signal.SIGINT, 130, b"interrupted: the script was stopped"),
         (signal.SIGTERM, 143, b"ended by SIGTERM"),
         (signal.SIGHUP, 129, b"ended by SIGHUP"),
     ],

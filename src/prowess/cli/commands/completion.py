@@ -12,8 +12,8 @@ from prowess.cli.man_page import man_page
 
 SHELLS = ("bash", "zsh", "fish")
 _LEFT_TO_DO = {
-    "bash": ("open a new shell; the package bash-completion has to be installed",),
-    "zsh": ("put this into ~/.zshrc before compinit, and open a new shell:", "  fpath=({directory} $fpath)"),
+    "bash": ("open a new shell; the package bash-completion must be installed",),
+    "zsh": ("add this to ~/.zshrc before compinit, then open a new shell:", "  fpath=({directory} $fpath)"),
     "fish": ("open a new shell",),
 }
 
@@ -21,13 +21,13 @@ _LEFT_TO_DO = {
 @click.command("completion")
 @click.argument("shell", required=False, type=click.Choice(SHELLS))
 @click.option("--man", is_flag=True, help="Print the man page instead.")
-@click.option("--install", is_flag=True, help="Write the completion of the shell, and the man page, for this user.")
+@click.option("--install", is_flag=True, help="Install the completion script and the man page for this user.")
 @click.pass_context
 def command(context: click.Context, *, shell: str | None, man: bool, install: bool) -> int:
-    """Print what makes SHELL complete command lines, or install it together with the man page.
+    """Print the completion script of a shell, or install it with the man page.
 
-    SHELL is bash, zsh or fish; without it, the one that SHELL of the environment names. --install writes below
-    XDG_DATA_HOME and XDG_CONFIG_HOME, changes no file of yours, and says what is left to do.
+    The shell defaults to that of the environment variable SHELL. --install writes below XDG_DATA_HOME and
+    XDG_CONFIG_HOME and changes none of your files; it prints the remaining steps.
 
     Example: prowess completion --install
     """
@@ -37,7 +37,7 @@ def command(context: click.Context, *, shell: str | None, man: bool, install: bo
         return exit_codes.OK
     name = shell or os.path.basename(os.environ.get("SHELL", ""))
     if name not in SHELLS:
-        raise click.UsageError(f"which shell? One of {', '.join(SHELLS)}, as in: prowess completion bash")
+        raise click.UsageError(f"name a shell, one of {', '.join(SHELLS)}, as in: prowess completion bash")
     script = _script(group, name)
     if not install:
         output.raw(script)

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from prowess.config import Configuration, Origin, Value
 
-_UNSET = {"select": "as the profile says", "ignore": "nothing", "severity": "as the profile says", "exclude": "nothing"}
+_UNSET = {"select": "as in the profile", "ignore": "none", "severity": "as in the profile", "exclude": "none"}
 
 
 @click.group(name="config")
 def command() -> None:
-    """Show the settings that hold here.
+    """Show the settings in force here.
 
     Example: prowess config show
     """
@@ -31,9 +31,10 @@ def command() -> None:
 @configuration_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def show(path: str | None, *, as_json: bool, **options: Any) -> int:  # noqa: ANN401 -- passed on to configuration_options
-    """Print every setting with the file and line, variable or flag it comes from.
+    """Print every setting and its origin: a file and line, a variable or a flag.
 
-    With SKILL, a path, as it is for that skill. The options are those of `prowess check`, which may be tried here.
+    SKILL is the path of a skill: print the settings for it. The options are those of `prowess check`; use them here to
+    see their effect.
 
     Example: prowess config show --preset strict
     """

@@ -55,40 +55,38 @@ def _exit_codes(flag: str, text: str) -> Callable[[Command], Command]:
     "--command",
     "words",
     metavar="WORDS",
-    help="The tool, with {path}, {file} or {directory} where a skill's path belongs. No shell runs.",
+    help="Command line of the tool, with {path}, {file} or {directory} for the skill. Run without a shell.",
 )
 @click.option(
     "--profile",
     default="spec",
     show_default=True,
     metavar="P",
-    help="The reading to hold it against.",
+    help="Profile to compare with.",
     shell_complete=completing_names(PROFILES),
 )
-@click.option(
-    "--select", multiple=True, metavar="TERM", help="Only these topics, ids or patterns of ids; comma-separated."
-)
-@_exit_codes("--accepts-exit", "An exit code that means accept; 0 by default. Repeatable.")
-@_exit_codes("--rejects-exit", "An exit code that means reject; every other one by default. Repeatable.")
+@click.option("--select", multiple=True, metavar="TERM", help="Only these topics, ids or id patterns, comma-separated.")
+@_exit_codes("--accepts-exit", "Exit code that means accept; defaults to 0. Repeatable.")
+@_exit_codes("--rejects-exit", "Exit code that means reject; defaults to all others. Repeatable.")
 @click.option(
     "--timeout",
     type=click.FloatRange(0.1, 3600),
     default=SECONDS,
     show_default=True,
     metavar="SECONDS",
-    help="For one case.",
+    help="Time limit for one case.",
 )
 @click.option(
     "--jobs",
     type=click.IntRange(1, _MOST_JOBS),
     metavar="N",
-    help="Cases at a time; by default one for each processor.",
+    help="Number of cases at a time; defaults to one for each processor.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the differences.")
-@click.option("--lay-out", metavar="DIR", help="Write each case to DIR, which must not exist, and ask nobody.")
+@click.option("--lay-out", metavar="DIR", help="Write the cases to DIR, which must not exist, and run no tool.")
 @_printing("--cases", "Print the cases as JSON.")
-@_printing("--schema", "Print their JSON Schema.")
+@_printing("--schema", "Print the JSON Schema of the cases.")
 def command(
     *,
     words: str | None,
@@ -102,13 +100,13 @@ def command(
     quiet: bool,
     lay_out: str | None,
 ) -> int:
-    """Put the conformance cases to another tool, in any language.
+    """Test another tool, in any language, with the conformance cases.
 
-    Each case is written to a temporary directory and the tool is run on it; its exit code is its answer. Prints how
-    far it agrees with a profile, by topic, and each difference with its reason. Exits with 1 where it differs
-    anywhere. The tool runs as you do, without a sandbox.
+    The tool is run on each case in a temporary directory; its exit code is its answer. Prints by topic how far the tool
+    agrees with a profile, and each difference with its reason. Exits with 1 if there is a difference. The tool runs
+    with your permissions, without a sandbox.
 
-    Example: prowess conformance --command 'skills-ref validate {path}' --profile skills-ref
+    Example: prowess conformance --command 'othertool validate {path}'
     """
     cases = _asked(suite(), profile, select)
     if lay_out is not None:
@@ -132,7 +130,9 @@ def _asked(known: Suite, profile: str, select: Sequence[str]) -> tuple[Case, ...
 
 def _question(words: str | None, accepts: Sequence[int], rejects: Sequence[int], seconds: float) -> Question:
     if not words:
-        raise click.UsageError("which tool? --command 'othertool validate {path}'; see prowess conformance --help")
+        raise click.UsageError(
+            "name the tool, as in --command 'othertool validate {path}'; see prowess conformance --help"
+        )
     try:
         argv = shlex.split(words)
         question = Question(
@@ -148,7 +148,7 @@ def _question(words: str | None, accepts: Sequence[int], rejects: Sequence[int],
 def _answers(question: Question, cases: Sequence[Case], jobs: int) -> list[Answer]:
     if not sys.stderr.isatty():
         return ask(question, cases, jobs=jobs)
-    with click.progressbar(length=len(cases), label="asking", file=sys.stderr) as bar:
+    with click.progressbar(length=len(cases), label="testing", file=sys.stderr) as bar:
         return ask(question, cases, jobs=jobs, told=lambda _: bar.update(1))
 
 
@@ -158,7 +158,7 @@ def _laid_out(cases: Sequence[Case], folder: str) -> int:
         try:
             case.lay_out(os.path.join(folder, case.id))
         except OSError as fault:
-            output.note(f"{case.id}: not written whole, {fault.strerror}")
+            output.note(f"{case.id}: not written completely, {fault.strerror}")
     output.line(f"{len(cases)} cases in {output.shown_path(folder)}, each in a folder with its id")
     return exit_codes.OK
 
@@ -176,7 +176,7 @@ def _print(question: Question, profile: str, answers: Sequence[Answer], *, quiet
         asked_for = f": {', '.join(expected.rules)}" if expected.rules else ""
         output.line(f"  {expected.outcome}{asked_for} ({case.topic}: {case.reason}; {'; '.join(case.sources)})")
         if said := _first_line(answer.output):
-            output.line(f"  it says: {said}")
+            output.line(f"  output: {said}")
 
 
 def _print_tables(question: Question, profile: str, answers: Sequence[Answer]) -> None:

@@ -37,9 +37,9 @@ class _Line(Struct, frozen=True, kw_only=True):
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, as_json: bool) -> int:
-    """Report the state of this machine and project: ok, warn or fail, and what to do next.
+    """Report the state of this machine and project: ok, warn or fail, and the next step.
 
-    It exits with 1 if a line fails.
+    Exits with 1 if a line fails.
 
     Example: prowess doctor
     """
@@ -109,7 +109,7 @@ def _home() -> _Line:
     except OSError as fault:
         return _Line(
             status="warn",
-            detail=f"{home} cannot be made ({_why(fault)}): nothing is kept, nothing is audited",
+            detail=f"{home} cannot be created ({_why(fault)}): no state is kept, and no call is audited",
             next="make it writable or set PROWESS_HOME",
         )
     if not os.access(home, os.W_OK | os.X_OK):
@@ -187,7 +187,7 @@ def _trust() -> _Line:
 def _audit() -> _Line:
     path = audit_path()
     if not os.path.exists(path):
-        return _Line(status="ok", detail="nothing has been recorded yet")
+        return _Line(status="ok", detail="no records yet")
     # Imported here, not at the top: see _yaml.
     from prowess.audit.verification import verify_log
 
@@ -200,7 +200,7 @@ def _audit() -> _Line:
 
 def _why(fault: OSError) -> str:
     if isinstance(fault, FileExistsError | NotADirectoryError):
-        return "something that is no directory is in the way"
+        return "a file with this name exists"
     return fault.strerror or str(fault)
 
 

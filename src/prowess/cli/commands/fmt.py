@@ -15,14 +15,14 @@ from prowess.diagnostics import Severity
 
 @click.command("fmt")
 @click.argument("paths", nargs=-1, metavar="[PATH...]")
-@click.option("--check", is_flag=True, help="Name the files that would change; write nothing.")
-@click.option("--diff", is_flag=True, help="Show what would change; write nothing.")
+@click.option("--check", is_flag=True, help="List the files that would change, without writing.")
+@click.option("--diff", is_flag=True, help="Show what would change, without writing.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no summary.")
 def command(*, paths: tuple[str, ...], check: bool, diff: bool, quiet: bool) -> int:
-    """Lay out the frontmatter of skills evenly: same values, order, comments and quotes.
+    """Format the front matter of skills. Values, order, comments and quotes stay the same.
 
-    PATH is a skill, its SKILL.md or a folder of skills; the working directory by default, and - formats standard input
-    to standard output. Exits with 1 where --check or --diff find something to change, or a file cannot be laid out.
+    PATH is a skill, its SKILL.md or a folder of skills. It defaults to the working directory. With -, standard input is
+    formatted to standard output. Exits with 1 if --check or --diff find a difference, or if a file cannot be formatted.
 
     Example: prowess fmt skills --check
     """
@@ -48,7 +48,7 @@ def command(*, paths: tuple[str, ...], check: bool, diff: bool, quiet: bool) -> 
             reason = replace_file(file, data, new, within=named)
         if reason is not None:
             failed += 1
-            output.error(printable_line(f"{path} was not laid out: {reason}"))
+            output.error(printable_line(f"{path} was not formatted: {reason}"))
             continue
         if diff:
             show_difference(path, data, new)
@@ -59,8 +59,6 @@ def command(*, paths: tuple[str, ...], check: bool, diff: bool, quiet: bool) -> 
         changed += new != data
         same += new == data
     if not quiet:
-        verb = "would be laid out" if check or diff else "laid out"
-        output.note(
-            f"{counted(changed, 'file')} {verb}, {same} already even" + (f", {failed} left alone" if failed else "")
-        )
+        verb = "would be formatted" if check or diff else "formatted"
+        output.note(f"{counted(changed, 'file')} {verb}, {same} unchanged" + (f", {failed} failed" if failed else ""))
     return exit_codes.FAILED if failed or (changed and (check or diff)) else exit_codes.OK

@@ -30,13 +30,14 @@ _IN_JSON = ("name", "description", *_PLACE, "live", "properties")
 @catalog_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, prefix: str, skills: CatalogOptions, as_json: bool) -> int:
-    """List the skills that answer to their names, those that begin with PREFIX where it is given.
+    """List the skills that are available here, or those whose names begin with PREFIX.
 
-    What was left out stands on standard error, with the reason.
+    Skills that were left out are reported on standard error, with the reason.
 
-    Each skill is a directory with a SKILL.md. They are looked for in .prowess/skills, .agents/skills and .claude/skills
-    of this project (the working directory and those above it, up to .git; see prowess trust), in the same three below
-    your home directory, in /etc/prowess/skills, and in what --plugin names. --root DIR looks in DIR alone.
+    Each skill is a directory with a SKILL.md. The catalog searches .prowess/skills, .agents/skills and .claude/skills
+    of this project (the working directory and its parents, up to .git; see `prowess trust`), the same three folders in
+    your home directory, /etc/prowess/skills, and plugins given with --plugin. With --root DIR, it searches only DIR and
+    /etc/prowess/skills.
 
     \b
     Example:
@@ -52,9 +53,9 @@ def command(*, prefix: str, skills: CatalogOptions, as_json: bool) -> int:
     if not skills.quiet:
         if not entries:
             output.note(
-                f"no skill begins with {prefix!r}"
+                f"no skill name begins with {prefix!r}"
                 if prefix
-                else "no skills found; `prowess list --help` says where they are looked for"
+                else "no skills found; `prowess list --help` lists the places that are searched"
             )
         for text in _remarks(catalog.diagnostics):
             output.note(text)
@@ -108,7 +109,7 @@ def _remarks(diagnostics: tuple[Diagnostic, ...]) -> list[str]:
     told = [found for found in diagnostics if found.severity == "error" or found.family == "catalog"]
     lines = [_line(found) for found in told[:_MOST_FINDINGS]]
     if len(told) > _MOST_FINDINGS:
-        lines.append(f"{len(told) - _MOST_FINDINGS} more; `prowess list --json` has them all")
+        lines.append(f"{len(told) - _MOST_FINDINGS} more; `prowess list --json` shows all")
     if odd := len({found.location.path for found in diagnostics if found not in told and found.severity == "warning"}):
         lines.append(f"{odd} listed with warnings; `prowess check` explains them")
     return lines

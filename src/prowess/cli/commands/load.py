@@ -37,12 +37,12 @@ def command(
     first_argument: FirstArgument | None,
     as_json: bool,
 ) -> int:
-    """Activate the skill NAME once, with ARGS where it takes some, and print its instructions.
+    """Activate the skill NAME once, with ARGS if it takes arguments, and print its instructions.
 
-    ARGS is one text as a user would type it, or the arguments one by one.
+    ARGS is one text, as a user would type it, or several arguments.
 
-    The rules are those of a session: policy, trust, hooks and the audit log. A file gets the exact text; on a
-    terminal and in a pipe, control characters are escaped.
+    The rules of a session apply: policy, trust, hooks and the audit log. The text is exact in a file; on a terminal and
+    in a pipe, control characters are escaped.
 
     \b
     Example:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @click.command("lsp")
 @configuration_options
-@click.option("--stdio", is_flag=True, expose_value=False, help="What is done anyway; some editors add it.")
+@click.option("--stdio", is_flag=True, expose_value=False, help="Accepted for editors that pass it; has no effect.")
 def command(**options: Any) -> int:  # noqa: ANN401 -- passed on to configuration_options
-    """Serve an editor over the Language Server Protocol on standard input and output.
+    """Run a language server on standard input and output. Usually an editor starts it.
 
-    An editor starts this, rarely a person: docs/author/editor.md has the set-up for VS Code, Neovim and Zed. Settings
-    are read from the prowess.toml of the folder that is open; the options here go before it.
+    docs/author/editor.md describes the set-up for VS Code, Neovim and Zed. Settings are read from the prowess.toml of
+    the open folder; options override them.
 
     Example: prowess lsp --profile claude-code
     """
@@ -41,5 +41,7 @@ def command(**options: Any) -> int:  # noqa: ANN401 -- passed on to configuratio
     from prowess.lsp.server import serve_stdio
 
     if sys.stdin.isatty():
-        output.note("Waiting for an editor on standard input; Ctrl-C ends this. docs/author/editor.md sets editors up.")
+        output.note(
+            "Waiting for an editor on standard input; Ctrl-C stops it. See docs/author/editor.md for the set-up."
+        )
     return serve_stdio(load)

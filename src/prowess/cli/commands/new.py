@@ -87,31 +87,30 @@ tests:
 """
 
 _ABOUT = {
-    "minimal": "SKILL.md alone",
+    "minimal": "SKILL.md only",
     "scripts": "with a script",
-    "references": "with a file to read when it is needed",
-    "full": "with both, a form to fill in and a manifest",
+    "references": "with a reference file",
+    "full": "with both, an asset and a manifest",
 }
 
 
 @click.command("new")
 @click.argument("name", required=False)
-@click.option("--template", type=click.Choice(TEMPLATES), help="What the skill begins with; minimal by default.")
-@click.option("--description", metavar="TEXT", help="What the skill does, and when to use it.")
+@click.option("--template", type=click.Choice(TEMPLATES), help="Template to start from; defaults to minimal.")
+@click.option("--description", metavar="TEXT", help="What the skill does and when to use it.")
 @click.option(
     "--into",
     metavar="DIR",
-    help="The directory that gets the skill's: by default the project's folder of skills, or this one without any.",
+    help="Directory to create the skill in, instead of the project's folder of skills.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the created files as JSON.")
 def command(
     *, name: str | None, template: Template | None, description: str | None, into: str | None, as_json: bool
 ) -> int:
-    """Begin a skill: a directory NAME with a SKILL.md that passes every profile, to be changed.
+    """Create a skill: a directory NAME with a SKILL.md to edit, valid in every profile.
 
-    It is written into the folder of skills of this project (.prowess/skills, .agents/skills, .claude/skills or skills),
-    if there is one, and else into this directory. On a terminal, what is not given is asked for. Nothing that exists is
-    overwritten.
+    It is created in the project's folder of skills (.prowess/skills, .agents/skills, .claude/skills or skills) if there
+    is one, else in this directory. On a terminal, missing values are asked for. Existing files are never overwritten.
 
     Example: prowess new sales-report --template scripts
     """
@@ -144,7 +143,7 @@ def command(
     else:
         for path in files:
             output.line(output.shown_path(os.path.join(directory, path)))
-        output.note(f"Change what it says, then: prowess check {printable_line(directory)}")
+        output.note(f"Edit the files, then run: prowess check {printable_line(directory)}")
         for line in _how_to_use(name, directory, place):
             output.note(line)
     return exit_codes.OK
@@ -183,7 +182,7 @@ def place_of_skills() -> SkillsFolder:
 def _how_to_use(name: str, directory: str, place: SkillsFolder) -> tuple[str, ...]:
     if place.folder in SKILL_FOLDERS:
         trust = "" if place.project == "." else f" {printable_line(place.project)}"
-        return (f"Offer the skills of this project to agents, once: prowess trust{trust}",)
+        return (f"To let agents use the skills of this project, run once: prowess trust{trust}",)
     parent = printable_line(os.path.dirname(directory) or ".")
     return (
         f"Try it: prowess load {printable_line(name)} --root {parent}",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from prowess.policy.rule import PolicyRule
 
-_AN_EXPECTATION = 'write what you expect, for example call = "Bash(git status)" and effect = "allow" below [[expect]]'
+_AN_EXPECTATION = 'add an expectation, for example call = "Bash(git status)" and effect = "allow" below [[expect]]'
 _SETTINGS = ("allowed_tools", "dynamic_commands", "script_dirs", "env_allow", "read_scripts", "audit_required")
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
@@ -33,10 +33,10 @@ def command() -> None:
 
 
 @command.command(name="show")
-@click.option("--policy", "policy_file", metavar="FILE", help="A further policy file, as other commands take it.")
+@click.option("--policy", "policy_file", metavar="FILE", help="Additional policy file, as for other commands.")
 @_json_option
 def show(policy_file: str | None, *, as_json: bool) -> int:
-    """Print every rule with the file and line it comes from.
+    """Print every rule with its file and line.
 
     Example: prowess policy show --policy policy.toml
     """
@@ -53,10 +53,12 @@ def show(policy_file: str | None, *, as_json: bool) -> int:
 @click.argument("file", metavar="FILE")
 @_json_option
 def test(file: str, *, as_json: bool) -> int:
-    """Decide every `[[expect]]` of FILE by the rules of FILE alone.
+    """Check the `[[expect]]` tables of FILE against its rules alone.
 
-    Paths are resolved from the working directory. Exits with 1 where an expectation fails, with 2 where the file is
-    faulty or expects nothing. Example: prowess policy test policy.toml
+    Paths are resolved from the working directory. Exits with 1 if an expectation fails, and with 2 if the file is
+    faulty or has no expectations.
+
+    Example: prowess policy test policy.toml
     """
     outcomes = check_expectations(read_policy_file(file), working_directory())
     failed = [outcome for outcome in outcomes if not outcome.holds]

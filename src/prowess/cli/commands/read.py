@@ -30,9 +30,9 @@ _MOST_ENTRIES = 50
 def command(*, name: str, path: str, skills: CatalogOptions, policy_file: str | None) -> int:
     """Print the file PATH of the skill NAME.
 
-    A file on the disk (> FILE) gets the exact bytes; on a terminal and in a pipe, control characters are escaped.
-    PATH is relative to the skill's directory. Links, other skills and everything outside are refused, and the rules are
-    those of a session: a script is run and not shown.
+    PATH is relative to the skill's directory. Symbolic links, other skills and paths outside of the skill are refused.
+    The rules of a session apply: scripts are run, not shown. The bytes are exact in a file (> FILE); on a terminal and
+    in a pipe, control characters are escaped.
 
     \b
     Example:

@@ -26,17 +26,17 @@ REFERENCE = "skills-ref"
 @click.option(
     "--profile",
     metavar="P",
-    help=f"Read as this profile loads: {', '.join(PROFILES)}.",
+    help=f"Profile to read the skill by: {', '.join(PROFILES)}.",
     shell_complete=completing_names(PROFILES),
 )
-@click.option("--json-full", is_flag=True, help="Everything: body, location, digest and findings too.")
+@click.option("--json-full", is_flag=True, help="Print all data, with body, location, digest and findings.")
 def command(*, path: Path, profile: str | None, json_full: bool) -> int:
     """Print the properties of one skill as JSON, byte for byte as the reference tool.
 
-    PATH is a skill or its SKILL.md. With --profile the skill must load in that profile; --json-full adds what else was
-    read, and answers {"loads": false, "diagnostics": [...]} with exit code 1 where it does not load.
+    PATH is a skill or its SKILL.md. With --profile, the skill must load in that profile. --json-full prints all data;
+    for a skill that does not load, it prints {"loads": false, "diagnostics": [...]} and exits with 1.
 
-    Example: prowess read-properties --profile lenient --json-full examples/skills/csv-report
+    Example: prowess read-properties examples/skills/csv-report --json-full
     """
     if profile is not None:
         require_profile(profile)

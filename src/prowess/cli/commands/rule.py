@@ -24,9 +24,9 @@ _COLUMNS = 80  # width of a page in a pipe
 @click.argument("rule", required=False, metavar="[ID]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(rule: str | None, *, as_json: bool) -> int:
-    """Explain one rule, or list all of them with how bad each is in every profile.
+    """Explain one rule, or list all rules with their severity in every profile.
 
-    The same pages are in docs/reference/rules. What holds here, settings included: `prowess config show`.
+    The same pages are in docs/reference/rules. `prowess config show` prints the settings that change them here.
 
     Example: prowess rule reference.missing
     """
@@ -67,7 +67,7 @@ def _listed(pages: list[RulePage], width: int | None) -> Iterator[str]:
     If the table is wider than `width`, the columns are abbreviated to letters.
     """
     profiles = list(pages[0].severities)
-    rows = [["rule", *profiles, "what is asked"]]
+    rows = [["rule", *profiles, "requirement"]]
     rows += [[page.id, *(level or "-" for level in page.severities.values()), page.summary] for page in pages]
     table = list(_aligned(rows))
     if width is None or max(map(len, table)) <= width:

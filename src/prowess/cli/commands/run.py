@@ -42,11 +42,13 @@ _MOST_SCRIPTS = 30
 @catalog_options
 @workspace_options
 @policy_option
-@click.option("--out", type=click.Path(file_okay=False), help="Keep what the script leaves in $OUT in this directory.")
+@click.option(
+    "--out", type=click.Path(file_okay=False), help="Keep the files that the script writes to $OUT in this directory."
+)
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0.1, max=_LONGEST_SECONDS),
-    help="Seconds until the run is ended, 30 by default.",
+    help="Time limit in seconds; defaults to 30.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
 def command(
@@ -62,12 +64,12 @@ def command(
     timeout: float | None,
     as_json: bool,
 ) -> int:
-    """Run SCRIPT of the skill NAME in the sandbox; put arguments for the script after `--`.
+    """Run SCRIPT of the skill NAME in the sandbox. Arguments for the script follow `--`.
 
-    NAME may be the path of a skill, as ./skills/csv-report. SCRIPT is a path in the skill, or a name in its folder of
-    scripts. What the script prints is shown as it comes.
+    NAME may be the path of a skill, such as ./skills/csv-report. SCRIPT is a path in the skill, or a name in its folder
+    of scripts. Output is shown while the script runs.
 
-    Exits with 0 if the script does, else with 1; the script's own status then stands on standard error.
+    Exits with 0 if the script does, else with 1; the script's own status is then printed on standard error.
 
     \b
     Example:
@@ -96,7 +98,7 @@ def command(
             # Copied now because the session deletes its artifacts when it ends.
             result["artifacts"] = _kept(cast("Sequence[Mapping[str, object]]", result["artifacts"]), out)
     except KeyboardInterrupt:
-        output.note("interrupted: the script was ended")
+        output.note("interrupted: the script was stopped")
         return exit_codes.INTERRUPTED
     if as_json:
         output.document(result)
@@ -112,7 +114,7 @@ def _require_place(out: str) -> None:
         with tempfile.TemporaryFile(dir=out):
             pass
     except OSError as fault:
-        reason = f"{out!r} cannot be written ({fault.strerror}); nothing was run"
+        reason = f"{out!r} cannot be written ({fault.strerror}); the script was not run"
         raise click.BadParameter(printable_line(reason), param_hint="--out") from fault
 
 
@@ -172,7 +174,7 @@ class UnknownScriptError(ResourceNotFoundError):
 
     def __str__(self) -> str:
         if not self.suggestions:
-            return f"skill {self.skill!r} has no script {self.path!r}, and no other that may run"
+            return f"skill {self.skill!r} has no script {self.path!r}, and no other runnable script"
         meant = [one for one in self.suggestions if _stem(one) == _stem(self.path)]
         if len(meant) == 1:
             return f"skill {self.skill!r} has no script {self.path!r}; did you mean {meant[0]!r}?"
@@ -198,6 +200,6 @@ def _print(result: Mapping[str, object], out: str | None) -> None:
         place = "not kept, see --out" if out is None else artifact["path"]
         output.note(printable_line(f"artifact {artifact['name']} ({artifact['size']} bytes): {place}"))
     if result["timed_out"]:
-        output.note(f"ended at the time limit after {result['duration_ms']} ms")
+        output.note(f"stopped at the time limit after {result['duration_ms']} ms")
     elif result["exit_code"] != 0:
         output.note(f"{result['path']} exited with status {result['exit_code']}")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.group(name="sandbox")
 def command() -> None:
-    """Check what the sandbox of this machine can do.
+    """Test what the sandbox of this machine blocks.
 
     Example: prowess sandbox check
     """
@@ -25,9 +25,9 @@ def command() -> None:
 @command.command(name="check")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def check(*, as_json: bool) -> int:
-    """Try to get out of the sandbox and past its limits, and report what was stopped.
+    """Try to escape the sandbox and to exceed its limits.
 
-    It exits with 1 if something was not stopped, with 4 if there is no sandbox here.
+    Exits with 1 if an attempt succeeded, and with 4 if there is no sandbox.
 
     Example: prowess sandbox check --json
     """

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     "host",
     type=click.Choice(list(HOSTS)),
     metavar="HOST",
-    help=f"Print the configuration for a host and stop: {', '.join(HOSTS)}.",
+    help=f"Print the configuration for a host and exit: {', '.join(HOSTS)}.",
 )
 def command(
     *,
@@ -60,9 +60,9 @@ def command(
     hosts: tuple[str, ...],
     host: str | None,
 ) -> int:
-    """Serve skills over MCP on standard input and output; a host starts this, rarely a person.
+    """Serve skills over MCP on standard input and output. Usually an MCP host starts it.
 
-    With --http it serves several clients at once, each with a session of its own.
+    With --http it serves several clients at once, each with its own session.
 
     \b
     Examples:
@@ -81,7 +81,7 @@ def command(
         return exit_codes.USAGE
     place = None if address is None else http_place(address, token_file, hosts, allow_remote=allow_remote)
     if place is None and (token_file is not None or allow_remote or hosts):
-        raise click.UsageError("--token-file, --allow-remote and --allow-host go with --http")
+        raise click.UsageError("--token-file, --allow-remote and --allow-host need --http")
     if place is not None and find_spec("uvicorn") is None:
         output.error("serving over HTTP needs uvicorn: pip install 'prowess[http]'")
         return exit_codes.USAGE
@@ -114,7 +114,7 @@ def command(
 
     if sys.stdin.isatty():
         output.note(
-            "Waiting for an MCP client on standard input; Ctrl-C ends this. --print-config HOST sets up a host."
+            "Waiting for an MCP client on standard input; Ctrl-C stops it. --print-config HOST prints a configuration."
         )
     anyio.run(serve_stdio, open_session(catalog, options))
     return exit_codes.OK
@@ -134,7 +134,7 @@ def _serve_http(catalog: Catalog, place: HttpPlace, options: SessionOptions) -> 
         from prowess.mcp_server.served_session import SessionTable
 
     def ready(url: str) -> None:
-        output.note(f"Serving MCP at {url}; Ctrl-C ends this.")
+        output.note(f"Serving MCP at {url}; Ctrl-C stops it.")
 
     serve = partial(serve_http, tokens=place.tokens, hosts=place.hosts, ready=ready)
     try:

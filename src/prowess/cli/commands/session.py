@@ -42,13 +42,15 @@ _KEPT_EVENTS = 1000  # kept by a session
 
 @click.command()
 @catalog_options
-@click.option("--id", "session_id", help="Continue or begin the session of this name; it outlives the process.")
+@click.option(
+    "--id", "session_id", help="Create or continue the session with this name; it is kept when the process ends."
+)
 @workspace_options
 @click.option(
     "--body",
     type=click.Choice(["instructions", "result"]),
     default="instructions",
-    help="Where the instructions of loaded skills stand.",
+    help="Put instructions of loaded skills into the session's instructions or into the result of loading.",
 )
 @policy_option
 @first_argument_option
@@ -57,16 +59,16 @@ _KEPT_EVENTS = 1000  # kept by a session
     "--approve",
     type=click.Choice(["ask", "deny"]),
     default="ask",
-    help="What becomes of a call that the policy asks about: it waits for the method approve, or it is refused.",
+    help="If the policy asks about a call: wait for the method approve, or refuse the call.",
 )
 @click.option(
     "--tools",
     "tool_names",
     metavar="NAMES",
-    help=f"Offer these tools for the workspace too: {','.join(BUILTIN_NAMES).lower()}.",
+    help=f"Also offer these tools for the workspace: {','.join(BUILTIN_NAMES).lower()}.",
 )
 @host_tools_option
-@click.option("--decide", is_flag=True, help="Judge calls instead of running them.")
+@click.option("--decide", is_flag=True, help="Decide about calls without running them.")
 @click.option(
     "--events", is_flag=True, help='Print each event as a line {"event": ...}, before the answer of its call.'
 )
@@ -86,11 +88,12 @@ def command(
     decide: bool,
     events: bool,
 ) -> int:
-    """Host a session: read requests from standard input, one JSON object a line, and answer each with one.
+    """Host a session: answer each request on standard input, one JSON object per line, with one line.
 
     \b
     Example:
-      echo '{"id":1,"tool":"skills.load","arguments":{"names":["csv-report"]}}' | prowess session --root examples/skills
+      echo '{"id":1,"tool":"skills.load","arguments":{"names":["csv-report"]}}' |
+        prowess session --root examples/skills
     """  # noqa: D301 -- click needs the control character
     catalog = skills.open()
     home = writable_home("the session ends with this process and leaves no audit record")
@@ -144,7 +147,7 @@ def command(
     return exit_codes.OK
 
 
-_NOBODY_APPROVES = Refusal(reason="this session approves nothing (--approve deny)")
+_NOBODY_APPROVES = Refusal(reason="this session approves no call (--approve deny)")
 
 
 class _NobodyReadsError(Exception):

@@ -31,16 +31,18 @@ _BOXXY = "boxxy"
 @click.command("show")
 @click.argument("path", default=".", shell_complete=complete_skill)
 @click.option(
-    "--theme", type=click.Choice(("plain", "trit")), default="plain", help="trit: in the colours of its role."
+    "--theme",
+    type=click.Choice(("plain", "trit")),
+    default="plain",
+    help="trit: show the role of the skill and use its colours.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print names, roles, costs and findings as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, path: str, theme: str, as_json: bool) -> int:
-    """Show a skill for reading, with what each level of it costs a model.
+    """Show a skill, with the tokens that each level of it costs a model.
 
-    PATH is a skill, or the name of one that prowess list shows; of a folder of skills it shows a table of costs, and
-    with --theme trit which are valid in the profile boxxy, their roles, and whether these balance. On a terminal the
-    Markdown is laid out where rich is installed (pip install 'prowess[show]'); elsewhere, and without colours, the text
-    is plain.
+    PATH is a skill, or a name that `prowess list` shows. For a folder of skills, prints a table of costs; with --theme
+    trit, the skills that are valid in the profile boxxy, their roles, and whether the roles balance. On a terminal with
+    colours, Markdown is rendered if rich is installed (pip install 'prowess[show]'); otherwise the text is plain.
 
     Example: prowess show examples/skills/csv-report --theme trit
     """
@@ -68,12 +70,12 @@ def command(*, path: str, theme: str, as_json: bool) -> int:
 def _directory_of(name: str) -> str:
     """Return the directory of the skill with this name. A word with a separator is not a name."""
     if os.sep in name:
-        raise click.UsageError(f"there is no {name!r}")
+        raise click.UsageError(f"{name!r} does not exist")
     try:
         return Catalog.discover().get(name).root_dir
     except SkillNotFoundError as fault:
         raise click.UsageError(
-            f"there is no {printable_line(name)!r} here, and {printable_line(str(fault))}"
+            f"{printable_line(name)!r} does not exist here, and {printable_line(str(fault))}"
         ) from fault
 
 

@@ -33,17 +33,32 @@ class _Budget(click.ParamType[int]):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         found = _BUDGET.fullmatch(str(value))
         if found is None:
-            self.fail(f"{printable_line(str(value))!r} is neither tokens, as 300, nor characters, as 1200c", param, ctx)
+            self.fail(
+                f"{printable_line(str(value))!r} is neither a number of tokens, as 300, nor of characters, as 1200c",
+                param,
+                ctx,
+            )
         return int(found[1]) * (1 if found[2] else _CHARACTERS_PER_TOKEN)
 
 
 @click.command("to-prompt")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="PATH...")
-@click.option("--form", "--format", "form", type=click.Choice(_FORMS), default=_FORMS[0], show_default=True)
 @click.option(
-    "--budget", type=_Budget(), metavar="N|Nc", help="At most N tokens (characters / 4), or Nc characters, in all."
+    "--form",
+    "--format",
+    "form",
+    type=click.Choice(_FORMS),
+    default=_FORMS[0],
+    show_default=True,
+    help="Form of the block.",
 )
-@click.option("--active", is_flag=True, help="With --form attributes: skills as they are when active, with their body.")
+@click.option(
+    "--budget",
+    type=_Budget(),
+    metavar="N|Nc",
+    help="Limit of the whole block: N tokens (characters / 4) or Nc characters.",
+)
+@click.option("--active", is_flag=True, help="With --form attributes: print skills as active, with their bodies.")
 def command(
     *,
     paths: tuple[Path, ...],
@@ -53,18 +68,19 @@ def command(
 ) -> int:
     """Print skills as a block for a prompt: name, description and location, in the order given.
 
-    The form skills-ref equals the reference tool's byte for byte, with the location as it is. In every other form no
-    text of a skill can end or begin an element, an item or a line. A budget keeps every name and shortens descriptions;
-    what was cut is said on standard error. If one skill cannot be read, nothing is printed and the exit code is 1.
+    The form skills-ref equals the output of the reference tool byte for byte; it does not escape the location. In all
+    other forms, texts of a skill are escaped: they cannot begin or end an element, item or line. A budget keeps all
+    names and shortens descriptions, which is reported on standard error. If a skill cannot be read, only an error is
+    printed and the exit code is 1.
 
     \b
     Example:
-      prowess to-prompt examples/skills/csv-report examples/skills/log-triage --form markdown --budget 100
+      prowess to-prompt examples/skills/csv-report --form markdown --budget 100
     """  # noqa: D301 -- click needs the control character
     if active and form != "attributes":
-        raise click.UsageError("--active goes with --form attributes")
+        raise click.UsageError("--active needs --form attributes")
     if active and budget is not None:
-        raise click.UsageError("--active prints whole bodies, which no budget shortens; leave out --budget")
+        raise click.UsageError("--active prints whole bodies; leave out --budget")
     if form == "skills-ref" and budget is None:
         return output.answer(outcomes.prompt(paths))
     try:
@@ -124,5 +140,5 @@ def _say_what_was_cut(made: Prompt, budget: int | None) -> None:
         output.note(f"{count} description{'s were' if count > 1 else ' was'} shortened to fit: {names}{more}")
     if made.over_budget:
         output.note(
-            f"without any description the list has {len(made.text)} characters, more than the {budget} asked for"
+            f"even without descriptions the list has {len(made.text)} characters, more than the budget of {budget}"
         )

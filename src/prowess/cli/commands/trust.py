@@ -16,13 +16,13 @@ from prowess.errors import StoreError
 
 @click.command()
 @click.argument("path", default=".", type=click.Path())
-@click.option("--revoke", is_flag=True, help="Take the trust back.")
+@click.option("--revoke", is_flag=True, help="Stop trusting the project.")
 @click.option("--list", "show", is_flag=True, help="List the trusted projects.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, path: str, revoke: bool, show: bool, as_json: bool) -> int:
-    """Trust the project at PATH (default: here), so that its skills are offered.
+    """Trust the project at PATH (default: this directory), so that its skills are offered.
 
-    A project is the nearest directory above with .git, or PATH itself. What was decided stands in
+    The project is the nearest directory with .git at or above PATH, or else PATH itself. Decisions are stored in
     PROWESS_HOME/trust.json, by real path. Trust a project only if you would run its code: its skills are instructions
     to a model that acts for you.
 
@@ -66,9 +66,7 @@ def _trusted(store: TrustStore, path: str, *, as_json: bool) -> int:
         output.document({"trusted": real})
     else:
         shown = printable_line(real)
-        output.line(
-            f"Trusted {shown}. Its skills are offered from now on; take it back with: prowess trust --revoke {shown}"
-        )
+        output.line(f"Trusted {shown}. Its skills are offered from now on; undo with: prowess trust --revoke {shown}")
     return exit_codes.OK
 
 

@@ -30,16 +30,16 @@ REFERENCE = "skills-ref"
     default=REFERENCE,
     show_default=True,
     metavar="P",
-    help=f"One of: {', '.join(PROFILES)}.",
+    help=f"Profile to check against: {', '.join(PROFILES)}.",
     shell_complete=completing_names(PROFILES),
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, as check --json.")
-@click.option("-q", "--quiet", is_flag=True, help="Print only what is wrong.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, as check --json does.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only faults.")
 def command(*, paths: tuple[Path, ...], profile: str, as_json: bool, quiet: bool) -> int:
-    """Check skills as the reference tool does: its messages, its streams, its exit codes.
+    """Check skills with the messages, streams and exit codes of the reference tool.
 
-    PATH is a skill, its SKILL.md, or a folder of skills. Valid skills are named on standard output, faults on standard
-    error; exits with 1 where a skill has one. `prowess check` finds more and says where.
+    PATH is a skill, its SKILL.md, or a folder of skills. Valid skills are printed on standard output, faults on
+    standard error. Exits with 1 if a skill has a fault. `prowess check` finds more, with positions.
 
     Example: prowess validate examples/skills
     """

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 @catalog_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, name: str, skills: CatalogOptions, as_json: bool) -> int:
-    """Say which copy of the skill NAME is used, which are shadowed, and why.
+    """Show which copy of the skill NAME is used, which are shadowed, and why.
 
-    A skill that was left out or held back is named with the reason. With a policy, each copy has what it decides.
+    If all copies were left out or held back, the reason is shown. If there is a policy, its decision about each copy is
+    shown.
 
     \b
     Example:

@@ -29,13 +29,19 @@ _OPTIONS = (
         "roots",
         multiple=True,
         type=_DIRECTORY,
-        help="Take skills from this directory, and from no other but the enterprise layer of this machine.",
+        help="Search only this directory and /etc/prowess/skills. Repeatable.",
     ),
-    click.option("--only-root", is_flag=True, help="Leave the enterprise layer out; refused if it has skills."),
-    click.option("--plugin", "plugins", multiple=True, type=_DIRECTORY, help="Add a plugin directory."),
-    click.option("--environment", metavar="NAME", help="Where this runs, for skills whose scope names environments."),
-    click.option("--trust-project", is_flag=True, help="Offer the skills of this project, this once."),
-    click.option("--quiet", "-q", is_flag=True, help="No remarks on standard error."),
+    click.option(
+        "--only-root", is_flag=True, help="With --root: leave out /etc/prowess/skills. Refused if it has skills."
+    ),
+    click.option(
+        "--plugin", "plugins", multiple=True, type=_DIRECTORY, help="Also search this plugin directory. Repeatable."
+    ),
+    click.option(
+        "--environment", metavar="NAME", help="Name of this environment, for skills that are limited to environments."
+    ),
+    click.option("--trust-project", is_flag=True, help="Trust the skills of this project for this run."),
+    click.option("--quiet", "-q", is_flag=True, help="Print no remarks on standard error."),
 )
 
 
@@ -52,7 +58,7 @@ class CatalogOptions(Struct, frozen=True, kw_only=True):
     def open(self, *, quiet: bool = False) -> Catalog:
         """Open the catalog. Its notices are printed unless `quiet` is set here or for the command."""
         if self.only_root and not self.roots:
-            raise click.UsageError("--only-root goes with --root")
+            raise click.UsageError("--only-root needs --root")
         if self.roots:
             catalog = Catalog(*self.roots, *self._plugin_sources(), only=self.only_root, environment=self.environment)
         else:
@@ -85,7 +91,7 @@ class CatalogOptions(Struct, frozen=True, kw_only=True):
         if not is_path(name):
             return self.open(quiet=quiet), name
         if self.roots:
-            raise click.UsageError(f"{name!r} names the skill by its path, so leave --root out")
+            raise click.UsageError(f"{name!r} is a path; leave out --root")
         directory = os.path.dirname(name) if os.path.basename(name).lower() == "skill.md" else name
         if not os.path.isdir(directory):
             raise click.UsageError(f"there is no directory {directory!r}")
@@ -97,10 +103,10 @@ class CatalogOptions(Struct, frozen=True, kw_only=True):
                 raise click.UsageError(
                     f"{name!r} is a folder of skills; name one of them: {', '.join(others[:_MOST_NAMES])}"
                 )
-            raise click.UsageError(f"there is no skill that loads at {name!r}; see prowess check {name}")
+            raise click.UsageError(f"no skill at {name!r} can be loaded; see prowess check {name}")
         winner = catalog.get(found.name)
         if winner.root_dir != found.root_dir:
-            reason = f"{winner.root_dir} of the layer {winner.layer} takes its place"
+            reason = f"{winner.root_dir} of the layer {winner.layer} is used instead"
             raise SkillNotFoundError(found.name, (), reason)
         return catalog, found.name
 

@@ -34,15 +34,22 @@ def _several(flag: str, metavar: str, text: str, complete: Complete | None = Non
 
 
 configuration_options = together(
-    _several("--profile", "P", f"One of: {', '.join(PROFILES)}.", completing_names(PROFILES)),
-    _several("--preset", "P", f"A named bundle: {', '.join(PRESETS)}.", completing_names(PRESETS)),
-    _several("--select", "RULES", "Only these families, id prefixes or ids.", completing(_selectors)),
-    _several("--ignore", "RULES", "Not these; the more exact selector wins.", completing(_selectors)),
-    _several("--severity", "RULES=LEVEL", "How bad: error, warning, info or off."),
-    _several("--exclude", "GLOBS", "Pass over the skills at these paths."),
-    _several("--suppressions", "WHEN", "Heed comments in skills: trusted, on or off."),
-    click.option("--config", "config_file", metavar="FILE", help="Read FILE in place of the project's prowess.toml."),
-    click.option("--isolated", is_flag=True, help="Read no file of settings."),
+    _several("--profile", "P", f"Profile to check against: {', '.join(PROFILES)}.", completing_names(PROFILES)),
+    _several("--preset", "P", f"Named bundle of settings: {', '.join(PRESETS)}.", completing_names(PRESETS)),
+    _several("--select", "RULES", "Run only these rules: families, id prefixes or ids.", completing(_selectors)),
+    _several(
+        "--ignore",
+        "RULES",
+        "Leave out these rules. If --select names them too, the more exact selector wins.",
+        completing(_selectors),
+    ),
+    _several("--severity", "RULES=LEVEL", "Severity of rules: error, warning, info or off."),
+    _several("--exclude", "GLOBS", "Leave out the skills at these paths."),
+    _several(
+        "--suppressions", "WHEN", "Let comments in skills suppress findings: on, off or trusted (in trusted projects)."
+    ),
+    click.option("--config", "config_file", metavar="FILE", help="Read FILE instead of the project's prowess.toml."),
+    click.option("--isolated", is_flag=True, help="Read no settings files."),
 )
 
 

@@ -24,15 +24,20 @@ _MAX_FILE = 64 * _MAX_TOKEN  # characters; 64 tokens, as many as the maximum of 
 _LAST_PORT = 65535
 
 http_options = together(
-    click.option("--http", "address", metavar="ADDR", help="Serve over HTTP at HOST:PORT, 127.0.0.1 without a host."),
+    click.option(
+        "--http", "address", metavar="ADDR", help="Serve over HTTP at HOST:PORT; without a host at 127.0.0.1."
+    ),
     click.option(
         "--token-file",
         type=click.Path(exists=True, dir_okay=False),
         metavar="FILE",
-        help=f"Ask HTTP clients for a token in FILE, one a line (after a NAME for records), or in {TOKEN_VARIABLE}.",
+        help=f"Require a token from HTTP clients. FILE has one per line, optionally after a name for audit records. "
+        f"Without FILE, {TOKEN_VARIABLE} may hold one.",
     ),
-    click.option("--allow-remote", is_flag=True, help="Let --http take an address that other machines can reach."),
-    click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="A name that HTTP clients may call."),
+    click.option("--allow-remote", is_flag=True, help="Allow --http an address that other machines can reach."),
+    click.option(
+        "--allow-host", "hosts", multiple=True, metavar="NAME", help="Host name that HTTP clients may use. Repeatable."
+    ),
 )
 
 
@@ -64,9 +69,9 @@ def http_place(address: str, token_file: str | None, hosts: tuple[str, ...], *, 
     users = {hashlib.sha256(token.encode()).hexdigest(): name for token, name in named.items() if name}
     if not is_loopback(host):
         if not allow_remote:
-            raise click.BadParameter(f"{host} can be reached by others; add --allow-remote", param_hint="--http")
+            raise click.BadParameter(f"other machines can reach {host}; add --allow-remote", param_hint="--http")
         if not tokens:
-            message = f"{host} can be reached by others; give a token with --token-file or {TOKEN_VARIABLE}"
+            message = f"other machines can reach {host}; give a token with --token-file or {TOKEN_VARIABLE}"
             raise click.BadParameter(message, param_hint="--http")
     return HttpPlace(host=host, port=port, tokens=tokens, hosts=hosts, users=users)
 
@@ -84,7 +89,7 @@ def _parsed(text: str) -> tuple[str, int]:
     bare = host.removeprefix("[").removesuffix("]") if host.startswith("[") and host.endswith("]") else host
     is_port = port.isascii() and port.isdecimal() and len(port) <= len(str(_LAST_PORT)) and int(port) <= _LAST_PORT
     if not is_port or (":" in bare) != (bare != host) or (colon and text.startswith("[]")):
-        message = f"{text!r} is no address; write HOST:PORT, for example 127.0.0.1:8000 or [::1]:8000"
+        message = f"{text!r} is not an address; write HOST:PORT, for example 127.0.0.1:8000 or [::1]:8000"
         raise click.BadParameter(message, param_hint="--http")
     return bare or "127.0.0.1", int(port)
 
@@ -100,7 +105,7 @@ def _tokens(file: str | None) -> dict[str, str]:
             mode = os.fstat(opened.fileno()).st_mode
             text, where = opened.read(_MAX_FILE + 1), file
         if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise click.BadParameter(f"{file} is open to others; chmod 600 it", param_hint="--token-file")
+            raise click.BadParameter(f"other users can read {file}; run chmod 600 on it", param_hint="--token-file")
         if len(text) > _MAX_FILE:
             raise click.BadParameter(f"{file} is larger than {_MAX_FILE} characters", param_hint="--token-file")
     # An empty file is refused as a token that is too short, because the user forgot to write it.
@@ -108,8 +113,8 @@ def _tokens(file: str | None) -> dict[str, str]:
     tokens = {words[-1]: "".join(words[:-1]) for words in lines}
     if not all(map(_is_token, tokens)) or any(len(words) > 2 for words in lines):  # noqa: PLR2004 -- NAME TOKEN
         message = (
-            f"a token in {where} must be {_MIN_TOKEN} to {_MAX_TOKEN} printable ASCII characters without blanks; "
-            "a name may stand before it"
+            f"a token in {where} must be {_MIN_TOKEN} to {_MAX_TOKEN} printable ASCII characters without spaces, "
+            "optionally after a name"
         )
         raise click.BadParameter(message, param_hint="--token-file")
     if file is not None and (why := next((why for name in tokens.values() if (why := _name_fault(name))), None)):

@@ -29,25 +29,25 @@ if TYPE_CHECKING:
 _DIRECTORY = click.Path(exists=True, file_okay=False)
 
 workspace_options = together(
-    click.option("--workspace", type=_DIRECTORY, help="The directory that scripts work on (default: the current one)."),
+    click.option("--workspace", type=_DIRECTORY, help="Directory that scripts work on (default: the current one)."),
     click.option("--write", is_flag=True, help="Let scripts write to the workspace."),
 )
 policy_option = click.option(
     "--policy",
     "policy_file",
     metavar="FILE",
-    help="A further policy file; it can only tighten those of this machine and of this user.",
+    help="Additional policy file. It can only tighten the policies of this machine and user.",
 )
 
 first_argument_option = click.option(
     "--first-argument",
     type=click.IntRange(0, 1),
-    help="The number of a skill's first argument, 0 or 1 (default: that of your config.toml, else 0).",
+    help="Number of a skill's first argument: 0 for $0, 1 for $1 (default: as in your config.toml, else 0).",
 )
 profile_option = click.option(
     "--profile",
     type=click.Choice(list(PROFILES)),
-    help="Hold skills as this profile does: in claude-code, allowed-tools pre-approves and restricts nothing "
+    help="Meaning of allowed-tools: in claude-code it pre-approves tools, in all others it restricts them "
     "(default: [session] profile of your config.toml).",
 )
 

@@ -14,7 +14,7 @@ _HOST_TOOL = re.compile(r"([^\s,=()]+)(?:=([^\s,=]+))?")
 host_tools_option = click.option(
     "--host-tools",
     metavar="NAMES",
-    help="All tools that the model has beside these, with versions where known: Bash=5.2,WebFetch. Empty: none.",
+    help="All other tools of the model, with versions if known: Bash=5.2,WebFetch. Empty: none.",
 )
 
 
@@ -39,7 +39,7 @@ def host_tools_named(words: str | None) -> dict[str, str | None] | None:
         try:
             version_key(found[2] or "0" if found else "")
         except ValueError as fault:
-            reason = printable_line(f"{word!r} is no tool; write NAME or NAME=VERSION, for example Bash=5.2")
+            reason = printable_line(f"{word!r} is not a tool name; write NAME or NAME=VERSION, for example Bash=5.2")
             raise click.BadParameter(reason, param_hint="--host-tools") from fault
         if found:
             named[found[1]] = found[2]
