@@ -38,12 +38,15 @@ pages: # Check that the generated pages are up to date
 	$(PY) tools/requirements_page.py --check
 	$(PY) tools/format_pages.py --check
 	$(PY) -m tools.conformance_cases --check
+	$(PY) -m tools.decisions --check
+	$(PY) -m tools.wrap_pages --check
 
 docs: setup ## Write the generated pages, and build the site in build/site, strictly
 	$(PY) tools/requirements_page.py
 	$(PY) tools/format_pages.py
 	$(PY) tools/screens.py
 	$(PY) -m tools.conformance_cases
+	$(PY) -m tools.decisions
 	$(PY) -m tools.wrap_pages
 	$(PY) -m tools.docs_site
 

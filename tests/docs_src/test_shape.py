@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from tools import decisions
 from tools.wrap_pages import WIDTH, long_lines, wrapped
 
 _DOCS = Path(__file__).parents[2] / "docs"
@@ -64,3 +66,37 @@ def test_code_spans_and_links_stay_in_one_line() -> None:
     page = " ".join([f"`git push --force {number}` [a link](page{number}.md)" for number in range(20)])
     assert all(f"`git push --force {number}`" in wrapped(page) for number in range(20))
     assert all(f"[a link](page{number}.md)" in wrapped(page) for number in range(20))
+
+
+def test_the_index_of_decisions_is_that_of_the_records() -> None:
+    assert decisions.INDEX.read_text(encoding="utf-8") == decisions.index(), "run `make docs`"
+
+
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [
+        ("0001-a.md", "# 1. A title\n\n## Context\n"),
+        ("0001-a.md", "# 1. A title\n\nStatus: accepted\n"),
+        ("0001-a.md", "# 1. A title\n\nStatus: perhaps, 2026-01-02\n"),
+        ("0002-a.md", "# 1. A title\n\nStatus: accepted, 2026-01-02\n"),
+    ],
+)
+def test_a_record_without_number_status_or_date_is_refused(name: str, head: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(head)
+    with pytest.raises(ValueError, match=name):
+        decisions.index(tmp_path)
+
+
+def test_the_index_shows_what_replaces_a_record(tmp_path: Path) -> None:
+    (tmp_path / "0012-b.md").write_text(
+        "# 12. B\n\nStatus: superseded in part by\n[ADR 3](0003-a.md), 2026-01-02. Why.\n"
+    )
+    assert "| 12 | [B](0012-b.md) | superseded in part by [ADR 3](0003-a.md) | 2026-01-02 |" in decisions.index(
+        tmp_path
+    )
+
+
+def test_a_replaced_record_names_one_that_exists() -> None:
+    named = re.findall(r"superseded[^|]*?\((\d{4}-[^)]+)\)", decisions.index())
+    assert named
+    assert [name for name in named if not (decisions.FOLDER / name).exists()] == []
