@@ -83,7 +83,7 @@ class PathGlob(Struct, frozen=True, kw_only=True):
         return self.accepts(places)
 
     def _past_deep(self, places: Iterable[tuple[int, int]]) -> Places:
-        """Add the places after each `**`, which may match no component. `parse` never leaves two `**` in a row."""
+        """Add the places after each `**`, because `**` may match no component. No pattern has two `**` in a row."""
         found = set(places)
         for number, index in tuple(found):
             if self.alternatives[number][index : index + 1] == (DEEP,):
@@ -97,9 +97,10 @@ def fits_text(text: str, glob: str) -> bool:
 
 
 def fits_stars(text: str, pattern: str) -> bool:
-    """Return whether the whole text matches a pattern in which only `*` is special. Does not compile an expression.
+    """Return whether the whole text matches a pattern in which only `*` is special. Compiles no regular expression.
 
-    Takes linear time in the text for each star: the first place that matches a piece is always good enough.
+    Takes linear time for each star: every piece between two stars is matched at its first occurrence, which never
+    prevents a match of the rest.
     """
     first, *rest = pattern.split("*")
     if not rest:

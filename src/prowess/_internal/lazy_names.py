@@ -1,7 +1,4 @@
-"""Lazy imports: names of a package that are imported when first used.
-
-So importing the package loads none of its modules.
-"""
+"""Lazy imports: a module is imported when one of its names is first used, so importing the package loads none."""
 
 from __future__ import annotations
 

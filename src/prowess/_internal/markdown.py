@@ -1,9 +1,9 @@
 """Parse a Markdown text once: its links, headings, code and comments, with their positions.
 
-A real parser is used, so that text in comments and code fences is not taken for a link, nor an indented line of a
-paragraph for code. pyromark (pulldown-cmark) gives source ranges. On platforms without a pyromark wheel, markdown-it-py
-is used. It finds the same links but knows only lines, so that the range of a link is its paragraph. The results for the
-last texts are cached, so that all rules that check one skill share one parse.
+A real parser is used. A search with patterns would find links in comments and code fences, and would take an indented
+line of a paragraph for code. pyromark (pulldown-cmark) gives source ranges. On platforms without a pyromark wheel,
+markdown-it-py is used. It finds the same links but knows only lines, so that the range of a link is its paragraph. The
+results for the last texts are cached, so that all rules that check one skill share one parse.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def outline(text: str) -> Outline:
     return _outline(text, pyromark)
 
 
-@lru_cache(maxsize=8)  # for the texts of one skill: several rules ask about its body, and about other texts in between
+@lru_cache(maxsize=8)  # enough for the texts of one skill: rules ask for its body again after other texts
 def _outline(text: str, pyromark: Any) -> Outline:  # noqa: ANN401 -- the module, or None
     if pyromark is None:
         return _by_markdown_it(text)

@@ -5,10 +5,10 @@ There is one home and one cache. `PROWESS_HOME` moves every file that belongs to
 each call, so that a host or a test can change it.
 
 Before Prowess trusts, keeps or runs a file, it checks whether another user could change the file behind the path. A
-user who may write to a directory can exchange its entries between a check and their use. That is true for every
-directory above too, up to a sticky one such as /tmp, in which users cannot exchange files of others. Owners are checked
-up to the first directory that belongs to this user: the owners above it handed it to this user, and in containers root
-may have another user id.
+user who may write to a directory can exchange its entries between a check and their use. The same is true for every
+directory above, up to a sticky directory such as /tmp, in which users cannot exchange files of others. Owners are
+checked up to the first directory that belongs to this user. Directories above it are not checked for their owner: their
+owners gave the directory to this user, and in containers root may have another user id.
 """
 
 from __future__ import annotations
@@ -45,7 +45,12 @@ def exposure(path: str, *, bits: int = OTHERS_WRITE) -> str | None:
 
 
 def exposed(found: os.stat_result, path: str, *, bits: int = OTHERS_WRITE) -> str | None:
-    """Return the same as `exposure`, for `found` (the `stat` result of `path`) alone, without the directories above."""
+    """Return why `found`, the `stat` result of `path`, is not private; None if it is.
+
+    Directories above are not checked.
+
+    `bits` are as in `exposure`.
+    """
     if not hasattr(os, "geteuid"):
         return None
     if found.st_uid != os.geteuid():
@@ -87,7 +92,7 @@ def _foreign_link(path: str) -> str | None:
 
 
 def _is_shared_with_nobody(found: os.stat_result) -> bool:
-    """Return whether only the group may write, and the group is the private one that many systems give each user."""
+    """Return whether write access is shared only with this user's private group, which many systems give each user."""
     if found.st_mode & stat.S_IWOTH:
         return False
     # Imported here, not at the top: few directories are writable by a group.
@@ -141,7 +146,7 @@ def prowess_home() -> str:
 
 @lru_cache
 def _at_first_use(path: str) -> str:
-    """Return the absolute path that `path` meant at its first use.
+    """Return the absolute path of `path`, computed when it is first used and then cached.
 
     So a process that changes its directory keeps its policy.
     """

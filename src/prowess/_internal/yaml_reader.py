@@ -107,7 +107,7 @@ def read_yaml(text: str, *, base: int = 0) -> YamlReading:
         LibyamlMissingError: this installation of PyYAML lacks libyaml.
     """
     restore: Callable[[str], str] | None = None
-    if text.replace("\n", "").isprintable():  # then neither pattern below matches; compiling them takes long
+    if text.replace("\n", "").isprintable():  # no pattern below can match; compiling the patterns takes long
         return _Reader(text, base, restore).read()
     if control := re.search(_CONTROL, text):
         return YamlReading(
@@ -287,8 +287,8 @@ class _Reader:
         ):
             begin = refusal.context_mark.index
         elif self._last is not None and "\n" not in self._text[self._last.end_mark.index : offset]:
-            # A construct from an earlier line ended on this line: it probably took in too much text, so report its
-            # start.
+            # A construct that began on an earlier line ended on this line. It probably took in too much text, so report
+            # its start.
             begin = min(begin, self._last.start_mark.index)
         return YamlFault(
             construct="syntax", offset=offset + self._base, context=begin + self._base, problem=refusal.problem or ""

@@ -30,7 +30,7 @@ class Audience(Struct, frozen=True, kw_only=True):
     environment: str | None = None
 
     def here(self) -> Audience:
-        """Return this audience with the environment of this machine, if the caller named none."""
+        """Return this audience. If the caller named no environment, add the environment of this machine."""
         return replace(self, environment=self.environment or _environment())
 
     def why_hidden(self, entry: SkillEntry) -> str | None:
@@ -63,5 +63,5 @@ def _environment() -> str | None:
         return named
     try:
         return session_setting("environment")
-    except ConfigurationError:  # the code that needs the file reports it; here the environment is unknown
+    except ConfigurationError:  # other code reads this file and raises the error
         return None

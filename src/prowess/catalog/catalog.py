@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _READ_ATTEMPTS = 3
 _KEPT_SKILLS = 256  # skills read in full; the oldest is dropped
-_MARKED = 64  # files and directories that `at_rest` checks; larger trees are walked in a thread
+_MARKED = 64  # `at_rest` checks at most this many files and directories
 _SHOWN_NAMES = 5
 
 
@@ -243,8 +243,8 @@ class Catalog:
     def skill(self, name: str, location: str | None = None) -> Skill:
         """Read a skill in full: body, files and description, all from one state of the disk.
 
-        A skill that was read before is returned again as long as all its files are unchanged. A skill that was edited
-        after it was listed is listed again.
+        If the skill was read before and all its files are unchanged, the same object is returned. If the skill was
+        edited after the last scan, the catalog is refreshed first, so that the listing matches the returned skill.
 
         Raises:
             SkillNotFoundError: as for `get`, also if the skill was removed or broken after it was listed.
@@ -292,8 +292,8 @@ class Catalog:
         for _ in range(_READ_ATTEMPTS):
             skill = skill_of_files(directory, files, profile="lenient")
             again = files if files.stamp is not None and files.stamp.holds() else read_files(directory)
-            # The same manifest before and after, and the parsed SKILL.md is among the hashed files: no file changed
-            # meanwhile.
+            # If the manifest is the same before and after, and the parsed SKILL.md is among the hashed files, no file
+            # changed during the reading.
             if files.manifest == again.manifest and os.path.basename(skill.location) in again.kept:
                 return self._keep(directory, _Known(skill, again))
             files = again
@@ -378,7 +378,7 @@ class Catalog:
     def _is_own(self, source: CatalogSource, scan: Scan) -> bool:
         """Whether only the user or root could have put skills into this folder of a trusted project.
 
-        Otherwise it is reported.
+        If another user could have, a finding is reported.
         """
         if self._trust_project:
             return True

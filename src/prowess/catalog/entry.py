@@ -29,7 +29,7 @@ _CHUNK = 1 << 20
 
 
 class EntrySource(Protocol):
-    """The attributes of a source that an entry uses."""
+    """The attributes of a source that an entry needs."""
 
     @property
     def root(self) -> str:
@@ -151,7 +151,10 @@ class SkillEntry:
 
     @property
     def has_scope(self) -> bool:
-        """Whether the front matter has a `scope`. A front matter that is kept as bytes has none."""
+        """Whether the front matter has a `scope`.
+
+        False for front matter kept as bytes: plain front matter has no `scope`.
+        """
         return not isinstance(self._facts, bytes) and "scope" in self._facts
 
     @property
@@ -210,18 +213,18 @@ class SkillEntry:
     def live(self) -> bool:
         """Whether edits take effect at once, because the source is its author's own.
 
-        Otherwise an edited skill is refused.
+        If this is false, a skill that is edited after it was loaded is refused.
         """
         return self._source.live
 
     @property
     def qualified_name(self) -> str:
-        """`name@source`: the name of a plugin's copy if another copy has the plain name."""
+        """`name@source`: requests a plugin's copy if another copy is used for the plain name."""
         return f"{self._name}@{self._source.label}"
 
     @property
     def document_digest(self) -> str:
-        """The digest (`sha256:…`) of SKILL.md as it is on disk now. It is cached while the file stays unchanged.
+        """The digest (`sha256:…`) of SKILL.md as it is on disk now. It is cached until the file changes.
 
         Raises:
             OSError: the file is gone, has become a symbolic link, or cannot be read.
@@ -247,18 +250,18 @@ class SkillEntry:
         return f"<SkillEntry {self._name!r} {self.layer} {self.location!r}>"
 
     def lists(self, found: os.stat_result) -> bool:
-        """Whether this `stat` result is that of the file when it was listed."""
+        """Whether `found` shows the file unchanged since it was listed."""
         return self._mark == hash(mark_of(found))
 
     def is_current(self) -> bool:
-        """Whether the file is unchanged since it was listed, by one call of `stat`."""
+        """Whether the file is unchanged since it was listed. Calls `stat` once."""
         try:
             return self.lists(os.lstat(self.location))
         except OSError:
             return False
 
     def agrees_with(self, skill: Skill) -> bool:
-        """Whether a skill has the front matter that is listed. Parses no text."""
+        """Whether the front matter of `skill` equals the listed one. Parses no text."""
         if isinstance(self._facts, bytes):
             source = skill.document.front_matter
             return source is not None and source.removesuffix("\n").encode() == self._facts
@@ -269,7 +272,7 @@ class SkillEntry:
         self._digest = (hash(mark), digest)
 
     def with_aliases(self, aliases: tuple[str, ...]) -> SkillEntry:
-        """Return this entry with other aliases. Aliases that follow from its source are not part of them."""
+        """Return a copy of this entry with `aliases`. They must not include aliases that follow from the source."""
         if aliases == self._aliases:
             return self
         entry = SkillEntry.__new__(SkillEntry)

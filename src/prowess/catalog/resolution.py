@@ -62,9 +62,10 @@ def shadow_warnings(clashes: Mapping[str, Sequence[SkillEntry]]) -> list[Diagnos
 
 
 def blocked_errors(blocked: Sequence[SkillEntry], kept: Mapping[str, str]) -> tuple[dict[str, str], list[Diagnostic]]:
-    """Return a reason by key, and one error each, for skills whose name is reserved.
+    """Return why each name is reserved, by key, and one error for each of the `blocked` skills.
 
-    A name is reserved if a skipped skill of a higher layer has it; `kept` maps its key to the reason for the skip.
+    A name is reserved if a skipped skill of a higher layer has it. `kept` maps the key of each reserved name to the
+    reason why that skill was skipped.
     """
     reasons: dict[str, str] = {}
     found = []

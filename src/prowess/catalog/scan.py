@@ -9,8 +9,8 @@ one name are in the order of precedence: by layer, then by the order of the sour
 scan reaches them in this order, and the first copy is used. The order depends on nothing else, so the same files give
 the same winners on every run.
 
-The names of a skipped skill are reserved: lower layers cannot use them. Otherwise a fault in a skill of the machine's
-administrator would give its name to a skill of the current project, and users would take one for the other.
+The names of a skipped skill are reserved: lower layers cannot use them. Otherwise, if an administrator's skill had a
+fault, a project's skill could take over its name, and users would mistake it for the administrator's.
 """
 
 from __future__ import annotations
@@ -45,13 +45,14 @@ class Skipped:
 
 
 class CatalogIndex:
-    """The result of one scan of all sources. `entries` must be in the order of precedence.
+    """The result of one scan of all sources.
 
-    `entries` are the winners and `copies` all entries. Both are sorted by name, copies of one name by precedence.
-    `skipped`, `held_back` and `out_of_scope` contain the reasons why a name is not listed. `reserved` maps a key to the
-    reason why copies of lower layers are blocked by a skipped skill. `faults` maps the directory of a skill that was
-    read in full to its findings. A file whose last change is before `settled_before` (nanoseconds) already had its mark
-    when the scan began.
+    The argument `entries` must be in the order of precedence. The attribute `entries` has only the winners, `copies`
+    has all entries. Both are sorted by name, and copies of one name by precedence. `skipped`, `held_back` and
+    `out_of_scope` contain the reasons why a name is not listed. `reserved` maps a key to the reason why copies of lower
+    layers are blocked by a skipped skill. `faults` maps the directory of each skill that was read in full to its
+    findings. If the last change of a file is before `settled_before` (nanoseconds), the file has not changed since the
+    scan began.
     """
 
     __slots__ = (
@@ -140,7 +141,10 @@ def _reservations(skipped: Sequence[Skipped]) -> dict[str, Skipped]:
 
 
 def _is_blocked(entry: SkillEntry, winners: Mapping[str, SkillEntry], kept: Mapping[str, Skipped]) -> bool:
-    """Whether a skipped skill of a higher layer reserves the name, and no copy of that layer or above has it."""
+    """Whether a skipped skill of a higher layer reserves the name of `entry`.
+
+    The reservation does not apply if a higher copy already has the name.
+    """
     holder = kept.get(entry.key)
     return holder is not None and entry.layer.rank > holder.rank and entry.key not in winners
 
@@ -171,7 +175,7 @@ class Scan:
         self._rank = 0
 
     def begin(self, source: EntrySource) -> None:
-        """Set the source of the skills that follow."""
+        """Set the source of the skills that are added next."""
         self._rank = source.layer.rank
 
     def report(self, rule: str, path: str, message: str, *, skill: str | None = None) -> None:
@@ -215,7 +219,7 @@ class Scan:
     def found(  # noqa: PLR0917 -- called once per skill; keywords cost a tenth of the time
         self, directory: str, path: str, source: EntrySource, relative: str, stat: os.stat_result, head: bytes
     ) -> None:
-        """Add the skill whose SKILL.md begins with `head`. `stat` is of the descriptor that `head` was read from."""
+        """Add the skill whose SKILL.md begins with `head`. `head` and `stat` must come from the same descriptor."""
         name = directory[directory.rfind("/") + 1 :]
         facts = read_plain_skill(head, name, complete=stat.st_size <= len(head))
         if facts is None:

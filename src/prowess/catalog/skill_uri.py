@@ -5,8 +5,8 @@
     skill://<name>/<path>          any other file or directory of it
 
 All characters except letters, digits, `-._~` and the separating slashes are encoded as UTF-8 bytes, so every valid name
-and every path of a file survives the round trip. A part that decodes to a path to another place is refused before
-anything is looked up.
+and every path of a file survives the round trip. A part that does not decode to a plain file name (`..`, for example)
+is refused before the skill is looked up.
 
 Source: MCP Skills extension `io.modelcontextprotocol/skills`, resource mapping.
 """
@@ -17,7 +17,7 @@ import re
 
 SCHEME = "skill://"
 DOCUMENT = "SKILL.md"
-INDEX = SCHEME + "index.json"  # an older form of discovery; names of skills have no dots
+INDEX = SCHEME + "index.json"  # an older way to list skills; no skill can have this name, as names have no dots
 
 _FORM = r"(?i)skill://([^/?#]+)(?:/([^?#]*))?"
 _ESCAPE = r"%(?![0-9A-Fa-f]{2})"

@@ -25,7 +25,7 @@ _MAX_BYTES = 4 * 1024 * 1024
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
-_Row = tuple[str, int | None]  # time of the decision; inode of the directory, None for any
+_Row = tuple[str, int | None]  # (time of the decision, inode of the directory); without an inode, any inode is accepted
 
 
 class _UnreadableError(Exception):
@@ -33,9 +33,10 @@ class _UnreadableError(Exception):
 
 
 def _identity(real: str) -> int | None:
-    """Return the inode number of a directory.
+    """Return the inode number of a directory, or None if the directory is in the cache.
 
-    None in the cache: paths there contain a digest of the content, and the directories are created again.
+    Directories in the cache may be created again with other inodes. Their paths contain a digest of the content, so the
+    path alone identifies them.
     """
     return None if real.startswith(f"{os.path.realpath(cache_home())}{os.sep}") else os.stat(real).st_ino
 
@@ -75,7 +76,7 @@ class TrustStore:
             return ()
 
     def trust(self, path: str) -> str:
-        """Trust a directory and return its real path. A directory may be trusted twice.
+        """Trust a directory and return its real path. It may already be trusted.
 
         Raises:
             NotADirectoryError: there is no such directory.
@@ -117,7 +118,7 @@ class TrustStore:
         try:
             return self._read()
         except _UnreadableError as fault:
-            # A damaged store is not overwritten: its contents would be lost, and that is for its owner to decide.
+            # A damaged store is not overwritten, because the user may want to recover its contents.
             raise OSError(f"{fault}; repair or remove it, then try again") from None
 
     def _write(self, trusted: dict[str, _Row]) -> None:

@@ -45,5 +45,5 @@ _HOMES = {
 }
 
 
-if not TYPE_CHECKING:  # with a visible `__getattr__`, a type checker would accept any name
+if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
     __getattr__ = lazy_names(__name__, _HOMES)

@@ -152,7 +152,7 @@ class ControlGroup:
                     _write(back, _CURRENT_THREAD)
 
     def add(self, pid: int) -> None:
-        """Move a process into the version 2 groups, which it could not begin in."""
+        """Move a process into the version 2 groups; a new process cannot begin in them."""
         for _ in self._entered(pid, threads=False):
             pass
 
@@ -160,7 +160,7 @@ class ControlGroup:
         """Return whether the kernel reports that it killed a process of the group because of the memory limit."""
         try:
             return any(directory.count("memory") for directory in self._directories)
-        except OSError:  # the run is over, and a missing reason must not lose its result
+        except OSError:  # do not lose the result of a finished run because its reason cannot be read
             return False
 
     def rest(self) -> None:
@@ -176,7 +176,7 @@ class ControlGroup:
     def prepare_next(self) -> None:
         """Create the directories that the next run will need, and delete old ones.
 
-        Called while a run is being waited for, so that the work costs no time.
+        Called while Prowess waits for a script to end, so that no run becomes longer.
         """
         for directory in self._directories:
             if not _has_fresh(directory.purpose) and (made := _made(directory.purpose)) is not None:
@@ -299,7 +299,8 @@ def _sweep(hierarchy: str) -> None:
         found = re.fullmatch(_NAME, name)
         if found is None or found[2] == _mark:
             continue
-        # Another process with our id has ended. In a container the next process often gets the id of the previous one.
+        # A directory with our own process id belongs to an ended process, because its mark differs. In a container a
+        # new process often gets the id of the previous one.
         if found[1] == str(os.getpid()) or not os.path.exists(f"/proc/{found[1]}"):
             path = os.path.join(hierarchy, name)
             with contextlib.suppress(OSError):

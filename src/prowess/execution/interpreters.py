@@ -19,11 +19,11 @@ from prowess.execution.result import ExecNotice
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_END_BYTES = 2000  # of standard error: its end names the reason of a failure
+_END_BYTES = 2000  # bytes at the end of standard error that are searched for the reason of a failure
 _SHELLS = frozenset({"sh", "bash", "zsh"})
 # Messages of bash, env and the loader about a carriage return. A carriage return alone may belong to a progress bar.
 _CARRIAGE_RETURN = rb"\$'\\r'|\\r'|\^M: bad interpreter|[^\r\n]\r: (?:No such file|not found|bad interpreter)"
-LONGEST_SHEBANG = 256  # the kernel reads no more of a script's first line
+LONGEST_SHEBANG = 256  # bytes; the kernel reads no more of a script's first line
 
 
 class InterpreterRule(Struct, frozen=True, kw_only=True):

@@ -28,7 +28,7 @@ class ExecLimits(Struct, frozen=True, kw_only=True):
     """
 
     wall_seconds: float | None = 30.0
-    cpu_seconds: int | None = None  # of each process; the wall time limits all of them
+    cpu_seconds: int | None = None  # limit on each process; `wall_seconds` limits the whole run
     output_bytes: int = 1_000_000  # of each of the two streams
     tmp_bytes: int = 64 * MEBIBYTE  # /tmp, including HOME and the private working directory
     out_bytes: int = 32 * MEBIBYTE  # /out

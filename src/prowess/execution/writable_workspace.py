@@ -81,7 +81,7 @@ def writable_workspace(root: str, wake: int) -> Iterator[WritableWorkspace]:
 
     Raises:
         InvalidArgumentsError: the workspace has a place that cannot be protected.
-        UnavailableError: for a minute, another script wrote to the workspace, or to a directory above or below it.
+        UnavailableError: another script held the lock, on this directory or one above or below it, for a minute.
         OSError: the locks cannot be opened.
     """
     until = time.monotonic() + _WAIT_SECONDS
@@ -113,7 +113,7 @@ def _lock_file(directory: str) -> str:
     place = os.path.join(prowess_home(), "locks")
     try:
         ensure_private_directory(place)
-    except OSError:  # a read-only home
+    except OSError:  # the home is read-only
         place = os.path.join(tempfile.gettempdir(), f"prowess-locks-{os.geteuid()}")
         ensure_private_directory(place)
     return os.path.join(place, hashlib.sha256(os.fsencode(directory)).hexdigest())

@@ -36,7 +36,10 @@ class SessionStore(Protocol):
         """Replace the row with the same id if it has `expected_version`; otherwise change nothing and return False."""
 
     async def touch(self, session_id: str, at: float) -> bool:
-        """Move the time of the last touch forward, never back; the version stays. Return False if there is no row."""
+        """Set the time of the last touch to `at`, unless it is later already.
+
+        The version stays. Return False without a row.
+        """
 
     async def delete(self, session_id: str) -> bool:
         """Remove the row; return False if there is none."""

@@ -36,7 +36,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
             touched_at REAL NOT NULL
         ) WITHOUT ROWID""",
     ),
-    # Expiry searches rows by age, in every call of every process.
+    # Expiry searches rows by age, and every process runs it in every call.
     ("CREATE INDEX sessions_by_age ON sessions (touched_at)",),
     (
         """CREATE TABLE events (
@@ -99,7 +99,7 @@ def _version(connection: sqlite3.Connection) -> int:
 BUSY_SECONDS = 5.0
 _RETRY_SECONDS = 0.01
 _LARGEST = 2**63 - 1  # largest integer in SQLite
-_TRIMMED_EVERY = 16  # events; up to this many more than `keep` remain
+_TRIMMED_EVERY = 16  # events between two trims, so up to this many more than `keep` remain
 _T = TypeVar("_T")
 
 
@@ -150,7 +150,7 @@ class SqliteSessionStore:
         return await self._changes(sql, (row.version, row.state, row.touched_at, row.session_id, expected_version))
 
     async def touch(self, session_id: str, at: float) -> bool:
-        """Move the time of the last touch forward."""
+        """Set the time of the last touch to `at`, unless it is later already. Return False if there is no row."""
         return await self._changes(
             "UPDATE sessions SET touched_at = max(touched_at, ?) WHERE session_id = ?", (at, session_id)
         )
@@ -260,7 +260,7 @@ class SqliteSessionStore:
     def _use_wal(self, connection: sqlite3.Connection) -> None:
         """Switch to WAL mode, retrying while the file is busy.
 
-        SQLite does not wait by itself if another process is writing in the old mode, as in a new file.
+        SQLite does not wait for another process that writes in the old mode, which every new file has at first.
         """
         until = time.monotonic() + self._busy_seconds
         while True:

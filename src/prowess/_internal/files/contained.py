@@ -24,7 +24,7 @@ from prowess.errors import UnsafePathError
 
 _CHUNK = 1 << 20
 _OPENS_BENEATH = os.open in os.supports_dir_fd
-_REPARSE_POINT = 0x400  # Windows: a link, a junction, or another name that leads to a different place
+_REPARSE_POINT = 0x400  # Windows: a link, a junction, or another entry that leads to a different place
 
 
 def opens_beneath() -> bool:
@@ -240,7 +240,7 @@ def _open_directory(parent: int, name: str, path: str) -> int:
         return os.open(name, READ_DIRECTORY, dir_fd=parent)
     except OSError as fault:
         if fault.errno in (errno.ENOTDIR, errno.ELOOP):
-            # Linux also reports ENOTDIR for a link. Only an `lstat` of the entry shows which of the two it is.
+            # Linux reports ENOTDIR for a link too. Only an `lstat` shows whether the entry is a link or a file.
             if stat.S_ISLNK(_lstat(parent, name, path).st_mode):
                 raise UnsafePathError(path, f"{name!r} is a symbolic link") from None
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path) from None

@@ -26,7 +26,8 @@ if sys.platform == "win32":  # pragma: no cover -- runs on Windows alone
     def _try_lock(descriptor: int, *, shared: bool) -> bool:
         # Windows has only exclusive locks here. Readers then wait for each other, which is slower but correct.
         del shared
-        os.lseek(descriptor, 2**30, os.SEEK_SET)  # after the data, because others cannot read a locked range
+        # a byte after the data, because other processes cannot read a locked range
+        os.lseek(descriptor, 2**30, os.SEEK_SET)
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -50,7 +51,7 @@ else:
         return True
 
     def _unlock(descriptor: int) -> None:
-        import fcntl  # as above
+        import fcntl  # imported here for the same reason
 
         fcntl.flock(descriptor, fcntl.LOCK_UN)
 

@@ -23,7 +23,7 @@ def mark_of(found: os.stat_result) -> Mark:
 
 
 def settled_before() -> int:
-    """Return the time in nanoseconds before which the last change must be, so that a mark can be trusted."""
+    """Return the latest time of a last change, in nanoseconds, for which a mark taken now can be trusted."""
     return time.time_ns() - SETTLED_NS
 
 

@@ -5,8 +5,8 @@
     environment = "production"
     first_argument = 1
 
-Arguments of a caller take precedence. A project's file has no such table: the author of a project must not decide how
-the project's skills are treated.
+Arguments of a caller take precedence. The settings file of a project cannot have this table: the author of a project
+must not decide how the project's skills are treated.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class TomlFile:
         return self._lines.of(*self._inside, *at)
 
     def fault(self, what: str, *at: str | int, named: tuple[str, ...] | None = None) -> None:
-        """Report a fault at a key. `named` is the key's name in the sentence, by default `at`."""
+        """Report a fault at the key `at`. `named` is how the message names the key; defaults to `at`."""
         name = ".".join(str(part) for part in (*self._inside, *(named or at)) if not isinstance(part, int))
         line = self.line(*at)
         self._faults.append((line, f"{self.path}:{line}: {f'{name}: ' if name else ''}{what}"))

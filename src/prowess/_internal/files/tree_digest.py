@@ -92,7 +92,7 @@ class TreeReading(Struct, frozen=True, kw_only=True):
     """Result of one walk over a tree: its hashes, its stamp, and the bytes of the requested files by path.
 
     `stamp` is None if the tree has an obstacle or was changed within the last two seconds. It is also None on systems
-    that cannot open files relative to a directory: there a changed entry may not change the time of its directory.
+    that cannot open files relative to a directory: on these, a changed entry may not change the time of its directory.
     """
 
     manifest: TreeManifest
@@ -186,7 +186,7 @@ class _Walk:
         try:
             linked = is_link(os.lstat(os.path.join(parent, name)))
         except OSError:
-            return False  # deleted; the attempt to open it will show that
+            return False  # deleted meanwhile; opening the entry will fail
         if linked and name != _LEFT_OUT:
             self.obstacles.append(prefix + name)
         return linked
@@ -196,14 +196,14 @@ class _Walk:
             try:
                 self.directory(os.path.join(parent, name), f"{path}/", depth + 1)
             except FileNotFoundError:
-                pass  # deleted meanwhile, as below
+                pass  # deleted meanwhile
             except OSError:
                 self.obstacles.append(path)
             return
         try:
             fd = os.open(name, READ_DIRECTORY, dir_fd=parent)
         except FileNotFoundError:
-            return  # deleted meanwhile, so the present tree does not have it
+            return  # deleted meanwhile, so it is no longer part of the tree
         except OSError:
             self.obstacles.append(path)
             return

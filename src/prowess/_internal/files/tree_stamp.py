@@ -28,7 +28,7 @@ class TreeStamp(Struct, frozen=True, kw_only=True):
         examine = os.lstat
         try:
             for path, mark in self.marks:
-                now = examine(lead + path)  # for the root, the slash at the end follows a link
+                now = examine(lead + path)  # the path of the root ends with a slash, so a link at the root is followed
                 # `mark_of` inlined, to save a call for each file.
                 if mark != (now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino, now.st_dev, now.st_mode):
                     return False

@@ -54,7 +54,7 @@ def ignores_case(directory: str) -> bool:
         return False
 
 
-_NEW_MODE = 0o666  # less the umask, as in any program
+_NEW_MODE = 0o666  # before the umask is applied, as in any program
 _NEW_DIRECTORY = 0o777
 _WRITE_BITS = 0o222
 _RIGHTS = 0o777  # bits kept of a file's mode; set-user-ID and set-group-ID are not kept

@@ -1,1 +1,1 @@
-"""Parse simple shell command lines: words, commands and redirections, as far as they are known without running them."""
+"""Parse simple shell command lines without running them: words, commands and redirections."""

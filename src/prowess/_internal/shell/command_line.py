@@ -2,10 +2,10 @@
 
     git log -1 'a; b' | head -3   →   ("git", "log", "-1", "a; b") and ("head", "-3")
 
-Commands are joined by `;` `&&` `||` `|` `|&` or a line break. A construct that would start a program that is not a word
-of the line is refused, with a reason that explains it. Two parsers must agree on every byte: our own (`words`), which
-knows only permitted constructs, and the grammar of tree-sitter-bash (`syntax_tree`), which knows the whole language. If
-the grammar is not installed, every line is refused.
+Commands are joined by `;` `&&` `||` `|` `|&` or a line break. A construct is refused, with a reason, if it could start
+a program whose name is not a word of the line. Two parsers must agree on every byte: our own (`words`), which knows
+only permitted constructs, and the grammar of tree-sitter-bash (`syntax_tree`), which knows the whole language. If the
+grammar is not installed, every line is refused.
 
 The line is judged as `bash --norc --noprofile -c` runs it: not interactive, no aliases, no exported functions, without
 `extglob`, with a `PATH` of absolute directories, in a UTF-8 locale. The code that runs the line must use the same
@@ -13,10 +13,10 @@ settings.
 
 A pattern names a program, but some names are builtins of bash. Most builtins can start any program or change the
 meaning of a later name: `exec`, `eval`, `trap`, `export PATH=...`, `hash -p`, `enable -f`, `set`, and every builtin
-that takes a variable's name, because a name such as `a[$(id)]` is evaluated. Those are refused even if a pattern
-permits them. The other builtins only print, test, or change the directory.
+that takes a variable's name, because a name such as `a[$(id)]` is evaluated. These builtins are refused even if a
+pattern permits them. The other builtins only print, test, or change the directory.
 
-The list is that of bash 5.2. A name that is not listed is started as a program, or not at all.
+The list of builtins is that of bash 5.2. bash starts a name that is not in the list as a program, or fails.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _OUT_AND_ERR = ">&"
 
 
 class ShellWord(Struct, frozen=True, kw_only=True):
-    """One argument. If it `expands`, bash passes file names or a home directory in its place."""
+    """One argument. If `expands` is true, bash passes file names or a home directory in place of the text."""
 
     text: str
     expands: bool = False

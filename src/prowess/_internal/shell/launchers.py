@@ -40,14 +40,14 @@ _PREFIXES = frozenset(
         "xargs", "xvfb-run", "yarn",
     }
 )  # fmt: skip
-# Those of `_PREFIXES` in which a word may be a command line.
+# Programs of `_PREFIXES` for which a single word may be a whole command line.
 _TEXTS = frozenset(
     {
         "env", "flock", "gdb", "npm", "npx", "runuser", "screen", "script", "sg", "ssh", "su", "sudo", "tmux",
         "watch",
     }
 )  # fmt: skip
-# git: settings that name a program (values of `-c`), options that name one, and subcommands that start one.
+# Arguments of git that start a program: settings (values of `-c`), options, and subcommands.
 _SETS_GIT = re.compile(r"alias|core\.|pager|filter|diff|merge|credential|ssh", re.IGNORECASE)
 _OPTIONS_OF_GIT = ("--exec-path=", "--config-env")
 _GIT_STARTS = frozenset({"foreach", "run", "rebase", "difftool", "filter-branch"})
@@ -137,7 +137,7 @@ def _is_told_a_program(arguments: list[str]) -> bool:
 
 
 def _of_shell(program: str, words: tuple[ShellWord, ...]) -> StartedCommands:
-    """Parse `sh [options] [-c text | file]`. Without a text and a file, the shell reads commands from its input."""
+    """Parse `sh [options] [-c text | file]`. If there is neither a text nor a file, the shell reads its input."""
     rest = list(words[2:] if program == "busybox" else words[1:])
     if program == "busybox" and (len(words) == 1 or words[1].text not in _SHELLS):
         return StartedCommands()
@@ -179,7 +179,7 @@ def _put_by_xargs(words: tuple[ShellWord, ...]) -> tuple[str, ...]:
 
 
 def _suffix(words: tuple[ShellWord, ...], tail: tuple[ShellWord, ...], put: tuple[str, ...]) -> StartedCommands:
-    """Return the words as a separate command. A word with a text of `put` expands: another program fills it."""
+    """Return the words as a separate command. A word that contains a text of `put` counts as unknown (`expands`)."""
     if words[0].text.startswith("-") or _ASSIGNMENT.match(words[0].text):
         return StartedCommands()
     given = tuple(

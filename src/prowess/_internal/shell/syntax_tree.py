@@ -81,9 +81,9 @@ def _visit(node: Node, found: ShellOutline) -> bool:
 
 
 def _redirect(node: Node, found: ShellOutline) -> bool:
-    """Record the first word as the target and later words as arguments.
+    """Record the first word as the target, and later words as arguments.
 
-    For the grammar later words are targets too, but for bash they are arguments.
+    The grammar also counts the later words as targets, but bash passes them as arguments.
     """
     children = [child for child in node.children if child.type != "file_descriptor"]
     if not children or children[0].type not in _REDIRECTIONS:

@@ -223,7 +223,7 @@ class _Reader:
         if char < " " or char == _DELETE:
             raise _Refused("control", f"the control character {_named(char)} must not follow a backslash")
         if char > _DELETE:
-            # The escaped character has several bytes. They are read next as ordinary characters.
+            # The escaped character has several bytes. The remaining bytes are read next, as ordinary characters.
             self._at += 1
             return ""
         self._at += 2

@@ -49,13 +49,14 @@ def sha256_of(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
-_encode = Encoder(order="sorted").encode  # sorted by UTF-8, which for ASCII equals the order of UTF-16
+_encode = Encoder(order="sorted").encode  # sorts by UTF-8, which for ASCII is the order of UTF-16
 
 
 def _survey(value: object, what: str, max_nodes: int | None, *, floats: bool) -> bool:
-    """Refuse a value without a canonical text; return whether msgspec's output already follows RFC 8785.
+    """Refuse a value without a canonical text. Return whether msgspec encodes it as RFC 8785 requires.
 
-    Every value takes at least one byte, so counting values also ends the walk through a container that contains itself.
+    Every value takes at least one byte, so the limit on their number also ends the walk through a container that
+    contains itself.
     """
     plain = True
     nodes = 0
@@ -68,7 +69,7 @@ def _survey(value: object, what: str, max_nodes: int | None, *, floats: bool) ->
                 raise _too_large(what, max_nodes)
             kind = type(item)
             if kind is str or kind is bool or item is None:
-                continue  # always allowed, and msgspec follows RFC 8785 for it; most values are of these types
+                continue  # always allowed and encoded as in RFC 8785; most values have such a type
             if kind is list or kind is tuple:
                 below.extend(item)  # type: ignore[arg-type]  # the line above has looked
             elif isinstance(item, (str, bool, int, float)):

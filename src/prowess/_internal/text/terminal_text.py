@@ -23,7 +23,7 @@ _BYTES = range(0xDC80, 0xDD00)  # PEP 383: byte NN of a name that is not valid t
 
 def printable(text: str) -> str:
     """Return `text` with every character that affects a terminal written as an escape."""
-    if text.replace("\n", "").isprintable():  # then the text is safe; compiling the pattern takes long
+    if text.replace("\n", "").isprintable():  # the text is safe already; compiling the pattern takes long
         return text
     return re.sub(UNSAFE, _escape, text)
 

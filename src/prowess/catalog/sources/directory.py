@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SKIPPED_NAMES = frozenset({".git", "node_modules"})  # client guide, discovery
 
-# (levels below the root, directories that are not skills)
+# Limits: levels below the root, and directories that are not skills.
 DEFAULT_BOUNDS = (6, 2000)  # client guide, discovery: a host searches these directories unasked
 NAMED_BOUNDS = (64, 200_000)  # a person named this root
 
@@ -298,7 +298,7 @@ class Walk:
 
 
 class _GuardedWalk(Walk):
-    """A search that only enters directories that no one but their owner can change."""
+    """A search that enters a directory only if no user other than `owner` can change it."""
 
     def __init__(self, source: DirectorySource, scan: Scan, bounds: tuple[int, int], owner: int) -> None:
         super().__init__(source, scan, bounds)
@@ -325,7 +325,7 @@ class _GuardedWalk(Walk):
 def _reserve_below(scan: Scan, source: DirectorySource, look: Callable[[Walk], None], reason: str) -> None:
     """Reserve the names of the skills in a refused directory, so that lower layers cannot use them.
 
-    Someone who can change the directory gains little: they could only block further names.
+    A person who can change the directory could block further names by this, but gains nothing else.
     """
     aside = Scan()
     look(Walk(source, aside, DEFAULT_BOUNDS))

@@ -1,8 +1,8 @@
 """A plugin as a source of skills. Its name and skills are declared in its manifest.
 
 If the manifest declares no skills, the immediate subdirectories of `skills/` are its skills; tests, fixtures and
-documents beside them are not. A directory with neither is searched like any other directory. Skills outside the
-plugin's directory are not part of it.
+documents beside them are not. If there is no `skills/` either, the plugin is searched like any other directory. Skills
+outside the plugin's directory are not part of it.
 
 Sources: protocol 003, storage layers; Claude Code, plugins reference.
 """
@@ -30,8 +30,8 @@ _SHOWN = 3
 class PluginSource(DirectorySource):
     """The skills of one plugin. `directory` is the plugin's directory or its `skills/`.
 
-    `earlier` are the plugins before it. If one of them has the same name, this one gets a number: `acme`, `acme-2`. The
-    manifest is read again at each scan.
+    `earlier` are the plugins that come before this one. If one of them has the same name, this plugin's label gets a
+    number: `acme`, `acme-2`. The manifest is read again at each scan.
     """
 
     def __init__(self, directory: str, earlier: Sequence[PluginSource]) -> None:
@@ -49,8 +49,8 @@ class PluginSource(DirectorySource):
         if manifest is None and base == _SKILLS and above and (manifest := read_plugin_manifest(above)) is not None:
             self.named = above
         self.root = os.path.realpath(self.named)
-        # A plugin's skills are in a directory `skills`. Without a manifest, the plugin is named after the directory
-        # above it.
+        # If `directory` is called `skills`, the plugin is the directory above it, which gives the name if there is no
+        # manifest.
         directory = above if base == _SKILLS and above else self._given
         name = None if manifest is None else manifest.name
         self._name = name or directory.rpartition("/")[2]
@@ -144,7 +144,7 @@ class _PluginWalk(Walk):
         self.search(real, path, self._relative(real), 0)
 
     def is_skill(self, directory: str, path: str, relative: str) -> bool:
-        """Do the same as `Walk.is_skill`, and record each skill."""
+        """Extend `Walk.is_skill`: also record each skill found."""
         found = super().is_skill(directory, path, relative)
         if found:
             self._leaves.append(directory)

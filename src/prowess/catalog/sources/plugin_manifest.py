@@ -63,14 +63,14 @@ def read_plugin_manifest(root: str) -> PluginManifest | None:
                 except FileNotFoundError:
                     continue
                 except (OSError, UnsafePathError) as fault:
-                    if "/" not in file:  # another use of this name, not a plugin manifest
+                    if "/" not in file:  # a plain plugin.json may belong to another program
                         continue
                     return PluginManifest(file=file, faults=(f"it cannot be read: {fault}",))
                 manifest = _parsed(file, data)
                 if manifest is not None:
                     return manifest
     except OSError:
-        return None  # the search for skills reports the directory
+        return None  # not readable; the search for skills reports that
     return None
 
 

@@ -57,7 +57,7 @@ BACKEND = "bubblewrap"
 PROGRAMS = ("/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap")
 
 _SHEBANG_BYTES = 512
-_LOOKED_AT = 64 * 1024  # of a failed script, to find CRLF line ends
+_LOOKED_AT = 64 * 1024  # bytes of a failed script that are searched for CRLF line ends
 _KILLED = 137
 _PROBE_COMMAND = ("/usr/bin/true",)
 _PROBE_SECONDS = 10.0
@@ -354,7 +354,7 @@ def _text(request: ExecRequest) -> bytes:
 def _listeners(started: Started, request: ExecRequest) -> tuple[Callable[[bytes], None] | None, ...]:
     """Return the callbacks for standard output and standard error.
 
-    The line that the gate prints if it finds no program is not passed on.
+    If the gate finds no program, it prints its line on standard error. That line is not passed to the callback.
     """
     told = request.on_output
     if told is None:

@@ -33,15 +33,16 @@ ETC_FILES: Final[Mapping[str, bytes]] = {
 
 _LIBRARY_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _HOST_ETC = ("/etc/alternatives", "/etc/ld.so.cache")
-# No terminal: a script has none, and could create one only to deceive a program that checks for a terminal.
-# bubblewrap's own /dev has terminals, with a file system for them, and makes a short run a twentieth longer.
+# No terminal is included: scripts need none, and a script could use one to deceive a program that checks for a
+# terminal. bubblewrap's own /dev has terminals, with a file system for them, and makes a short run a twentieth longer.
 DEVICES: Final = ("null", "zero", "full", "urandom")
 _DEVICE_LINKS = (
     ("random", "urandom"),  # equal since Linux 5.6
     ("fd", "/proc/self/fd"),
     *((name, f"/proc/self/fd/{number}") for number, name in enumerate(("stdin", "stdout", "stderr"))),
 )
-# Lists the keys of the user who started Prowess, because key rings belong to no namespace.
+# Files that are covered in the sandbox. /proc/keys lists the keys of the user who started Prowess, because key rings
+# belong to no namespace.
 _COVERED = ("/proc/keys",)
 
 _ISOLATION = (

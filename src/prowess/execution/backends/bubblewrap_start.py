@@ -1,12 +1,12 @@
 """Start bubblewrap and stop right before the script: everything is mounted, all capabilities are dropped.
 
-bubblewrap reports the sandbox's first process on a status descriptor. When its set-up is done, it waits on a block
-descriptor, and after that in the start gate for a line. The options are passed in a memory file, so that the process
-list shows neither variables nor paths.
+bubblewrap reports the sandbox's first process on a status descriptor. When bubblewrap has set up the sandbox, it waits
+on a block descriptor. Then the start gate waits for a line on its standard input. The options are passed in a memory
+file, so that the process list shows neither variables nor paths.
 
-The line is written only when every process of the sandbox is sure to die with this process. The monitor requests that
-from the kernel before it reports the first process. The first process requests it right before it installs the system
-call filter, and the filter is visible in its status.
+The line is written only when every process of the sandbox is sure to die with Prowess. bubblewrap's monitor asks the
+kernel for a death signal before it reports the first process. The first process asks for one right before it installs
+the system call filter, and the filter is visible in the status of the process.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Started(Struct):
         """Kill the sandbox if it still runs; close every descriptor and the pipes of the process."""
         if self.process.poll() is None:
             self.process.kill()
-            # The first process may not yet be set to die with the monitor.
+            # The first process may not yet be set to die with the monitor, so it is killed too.
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.init_pidfd, signal.SIGKILL)
             # If the kernel cannot end the process, there is no other way to end it.
@@ -194,9 +194,10 @@ def _spawn(
 
 
 def _readable_pipe() -> tuple[int, int]:
-    """Return a pipe whose write end can also read, so that a monitor survives writing to it after our death.
+    """Return a pipe whose write end is also open for reading, so that writing never raises SIGPIPE.
 
-    If SIGPIPE killed the monitor, the first process of the sandbox would wait for it forever.
+    If Prowess dies, the monitor still writes to the pipe. If SIGPIPE killed the monitor then, the first process of the
+    sandbox would wait for it forever.
     """
     out, into = os.pipe()
     both = os.open(f"/proc/self/fd/{into}", os.O_RDWR | os.O_CLOEXEC)
@@ -231,8 +232,8 @@ def _wait_until_it_dies_with_us(init_pid: int, process: subprocess.Popen[bytes])
     ours = _filters("thread-self")
     for _ in _looks(process):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            # Linux before 5.9 reports no count. Then, if this process has a filter itself, the inherited filter of the
-            # child cannot be told from the child's own filter, so do not wait.
+            # Linux before 5.9 reports no count of filters. If Prowess itself has a filter, the filter that the child
+            # inherited cannot be told from the child's own filter, so do not wait.
             if _filters(str(init_pid)) > ours or ours == [_FILTERED]:
                 return
 

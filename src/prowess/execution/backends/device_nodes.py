@@ -13,7 +13,7 @@ import stat
 from prowess._internal.places import ensure_private_directory
 from prowess.execution.backends.bubblewrap_options import DEVICES, NOBODY
 
-_PLACE = "/dev/prowess"  # device nodes work on this file system, and no program reads all of its files
+_PLACE = "/dev/prowess"  # device nodes work below /dev, and no program reads all files there
 _FOR_ALL = 0o666
 
 

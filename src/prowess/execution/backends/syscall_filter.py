@@ -26,7 +26,7 @@ from msgspec import Struct, field
 _ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000
 _LOAD, _RETURN = 0x20, 0x06
 _EQUAL, _GREATER, _AT_LEAST, _ANY_BIT = 0x15, 0x25, 0x35, 0x45
-# Offsets in struct seccomp_data. Of an argument, the lower half: the kernel uses no more of it in these calls.
+# Offsets in struct seccomp_data. For an argument, the offset of its lower half: these calls ignore the upper half.
 _NUMBER, _ARCHITECTURE, _ARGUMENT = 0, 4, (16, 24, 32, 40)
 _PERMITTED, _REFUSED, _UNKNOWN, _FOREIGN = "permitted", "refused", "unknown", "foreign"
 
@@ -40,18 +40,18 @@ _FAMILIES = (1, 2, 10)  # AF_UNIX; AF_INET and AF_INET6, in an empty network nam
 # Interpreters list interfaces with NETLINK_ROUTE; other netlink protocols are large and not needed.
 _NETLINK, _NETLINK_ROUTE = 16, 0
 _SET_ID = 0o6000
-# O_CREAT, and the bit that only O_TMPFILE has; without either of them the call has no mode.
+# O_CREAT, and the bit that only O_TMPFILE has. A call without either of them has no mode argument.
 _CREATES = 0o100 | 0o20000000
 _ON_HOST_FILES = (1024, 1026)  # F_SETLEASE, F_NOTIFY
 _PERSONALITIES = (0, 0xFFFFFFFF)  # the default, and the query for the current one
 
 # name -> (number on x86_64, number on aarch64); None if the architecture never had the call
 REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
-    # key rings: a script inherits those of the caller
+    # calls on key rings: a script inherits those of the caller
     "add_key": (248, 217),
     "request_key": (249, 218),
     "keyctl": (250, 219),
-    # programs in the kernel, and queues that bypass every filter
+    # calls that run programs in the kernel, and queues that bypass every filter
     "bpf": (321, 280),
     "io_uring_setup": (425, 425),
     "io_uring_enter": (426, 426),
@@ -64,7 +64,7 @@ REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
     "io_pgetevents": (333, 292),
     "userfaultfd": (323, 282),
     "perf_event_open": (298, 241),
-    # other processes
+    # calls that read or change other processes
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271),
@@ -80,7 +80,7 @@ REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
     "lookup_dcookie": (212, 18),
     "quotactl": (179, 60),
     "quotactl_fd": (443, 443),
-    # the file system tree
+    # calls that change the file system tree
     "mount": (165, 40),
     "umount2": (166, 39),
     "pivot_root": (155, 41),
@@ -94,7 +94,7 @@ REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
     "fspick": (433, 433),
     "mount_setattr": (442, 442),
     "setns": (308, 268),
-    # the machine
+    # calls that change the whole machine
     "init_module": (175, 105),
     "finit_module": (313, 273),
     "delete_module": (176, 106),

@@ -1,4 +1,4 @@
-"""Try every listed way out of the sandbox, and print the outcomes as one JSON object.
+"""Try each known escape from the sandbox, and print the outcomes as one JSON object.
 
 Run inside the sandbox. The only argument is a JSON object of facts about the host: `secret`, `outside`, `link`,
 `socket` (paths), `abstract` (a name), `tcp`, `udp` (ports), `victim` (a process id), `token` (in the victim's command
@@ -179,7 +179,7 @@ def _device_node() -> str | None:
 
 def _device_modes() -> str | None:
     def change(name: str) -> str:
-        os.chmod(f"/dev/{name}", stat.S_IMODE(os.stat(f"/dev/{name}").st_mode))  # to its present mode
+        os.chmod(f"/dev/{name}", stat.S_IMODE(os.stat(f"/dev/{name}").st_mode))  # the mode is set to its present value
         return f"the mode of /dev/{name} can be changed"
 
     return _first(*(lambda name=name: change(name) for name in ("null", "zero", "full", "urandom")))
