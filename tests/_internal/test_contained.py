@@ -105,7 +105,7 @@ def test_links_hard_links_and_pipes_are_refused_at_once(layout: Path, path: str)
     started = time.monotonic()
     with ContainedRoot(str(layout)) as root, pytest.raises(UnsafePathError):
         root.open(path)
-    assert time.monotonic() - started < 0.1
+    assert time.monotonic() - started < 10  # opening a pipe without a writer would wait forever
 
 
 @pytest.mark.parametrize(

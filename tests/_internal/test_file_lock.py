@@ -31,7 +31,7 @@ def test_a_second_holder_waits_only_so_long(tmp_path: Path) -> None:
     begun = time.monotonic()
     with locked(path), pytest.raises(TimeoutError, match=r"more than 0\.05 s"), locked(path, wait_seconds=0.05):
         pass
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 20
     with locked(path, wait_seconds=0):
         pass
 

@@ -6,7 +6,6 @@ The number in a test's name is the one the failure has in this project's list of
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -171,11 +170,9 @@ def test_k41_a_link_from_a_skill_into_a_large_tree_costs_nothing(tmp_path: Path)
         searched.append(str(path))
         return honest(path)
 
-    started = time.monotonic()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "scandir", counting)
         catalog = Catalog(root)
-    assert time.monotonic() - started < 0.5
     assert names(catalog.entries()) == ["a"]
     assert searched == [str(root)]
     (root / "tree").symlink_to(huge)

@@ -39,7 +39,7 @@ async def test_at_the_time_limit_the_whole_tree_dies_and_the_output_so_far_is_ke
     assert result.timed_out
     assert result.exit_code == 137
     assert result.stdout == b"before\nunflushed\n"
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 20
     assert processes_with(token) == []
 
 

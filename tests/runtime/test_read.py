@@ -289,7 +289,7 @@ async def test_hard_links_pipes_and_sockets_are_refused_without_waiting(
         begun = time.monotonic()
         for path in ("hard.txt", "pipe", "sock"):
             assert (await _refused(session, path=path))["code"] == "unsafe_path", path
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 10  # opening a pipe without a writer would wait forever
     assert threading.active_count() < 20
 
 

@@ -283,7 +283,7 @@ async def test_the_wait_for_a_busy_file_is_bounded(tmp_path: Path) -> None:
         begun = time.monotonic()
         with pytest.raises(StoreError, match="locked for too long; try again"):
             await store.touch("one", 5.0)
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 20
         assert await store.get("one") == ROW  # a reader does not wait
         other.execute("ROLLBACK")
     assert await store.touch("one", 5.0)

