@@ -1,8 +1,8 @@
 """The gates of one session: policy, audit log, restrictions of active skills, hooks and approval.
 
 Restrictions are read from the newest state of the store for each call. So a restriction applies from the first call
-after the load, in every process that shares the session, and ends when the skill is unloaded. The tools hold no part of
-it, so one session does not restrict another.
+after the load, in every process that shares the session, and ends when the skill is unloaded. Tools do not store
+restrictions, so a tool that two sessions share is restricted in each of them separately.
 """
 
 from __future__ import annotations

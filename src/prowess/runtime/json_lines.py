@@ -2,13 +2,12 @@
 
 A request is `{"id": 1, "tool": "skills.load", "arguments": {...}}`. It may have `method` (`instructions`, `tools`,
 `invoke`, `approve`, `events`, `close`) instead of `tool`. An answer has the id, the eight keys of `ToolResult`, and
-`error_detail`. Every line is answered, also an invalid one, and the next line is read: the host may be any program in
-any language.
+`error_detail`. An invalid line gets an error as its answer, and reading continues, because the host may be any program
+in any language.
 
 Requests other than tool calls are methods, with one schema and one function each. For a host that runs its tools
 itself, tool calls are only judged: the answer is the decision, and the host acts on it. Of the allowed calls, only
-`skills.load` and `skills.unload` are also carried out. They change only which skills are active, and the next decision
-depends on that.
+`skills.load` and `skills.unload` are also carried out, because the next decision depends on which skills are active.
 """
 
 from __future__ import annotations

@@ -173,9 +173,9 @@ class Session(SessionView):
         """Return a stream of this session's events from now on, for `async for` by one reader.
 
         The stream ends with the session. With `seconds`, it also ends if no event occurs for that long. If the session
-        keeps events, the stream includes those of other processes. It then starts with the kept events whose number is
-        higher than `since` (0 for all); without `since`, with the first event after the first read. A reader that is
-        too slow receives an event with the number of missed events. It delays neither the session nor other readers.
+        keeps events, the stream includes those of other processes. With `since`, it starts with the kept events whose
+        number is higher (0 for all). A reader that is too slow receives an event with the number of missed events. It
+        delays neither the session nor other readers.
 
         Raises:
             InvalidArgumentsError: `since` is given, but the session keeps no events.
@@ -282,7 +282,7 @@ class Session(SessionView):
         await to_thread.run_sync(self._catalog.refresh)
         await stored.touch()
         for skill in (await stored.current()).active:
-            with suppress(DigestChangedError):  # the skill must be loaded again; the instructions state this
+            with suppress(DigestChangedError):  # the skill needs a new load; the instructions contain a note about this
                 await self._parts.active.reload_edited(skill)
 
     async def close(self) -> None:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 LoadMode = Literal["replace", "add"]
 
 SCHEMA = 3
-_READABLE = (1, 2, 3)  # 1 has no arguments, stack and finished hooks, 2 no conflicts; they default to empty
+# schema 1 has no arguments, stack and finished hooks, schema 2 no conflicts; missing fields are read as empty
+_READABLE = (1, 2, 3)
 
 
 class ActiveSkill(Struct, frozen=True, kw_only=True):
@@ -57,7 +58,10 @@ class ActiveSkill(Struct, frozen=True, kw_only=True):
         return self.properties.get("allowed-tools")
 
     def same_activation(self, other: ActiveSkill) -> bool:
-        """Return whether `other` has the same bytes and arguments. If this one has no arguments, any match."""
+        """Return whether `other` has the same bytes and arguments.
+
+        If this skill has no arguments, those of `other` are not compared.
+        """
         return self.same_bytes(other) and self.args in (None, other.args)
 
     def same_bytes(self, other: ActiveSkill) -> bool:
@@ -103,7 +107,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
 
 
 class Transition(Struct, frozen=True, kw_only=True):
-    """A next state and the names of the skills that left it.
+    """The next state, and the names of the skills that are no longer active in it.
 
     `repeated` names requested skills that were active already, unchanged and with the same arguments. `changed` names
     those that were active with different bytes.

@@ -169,7 +169,7 @@ class SyncSession(SessionView):
         work = partial(function, *args, **options)
         if self._portal is not None:
             return _result_of(self._portal.start_task_soon(work))
-        # After closing, the error (no such session) still comes from `Session`.
+        # After `close` there is no event loop. Use a new one for this call, so that `Session` raises its own error.
         with start_blocking_portal("asyncio") as portal:
             return _result_of(portal.start_task_soon(work))
 

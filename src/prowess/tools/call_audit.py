@@ -1,9 +1,9 @@
 """Audit records of a session: those of each call, and those that its tools add. No other module creates them.
 
 A record contains names, sizes and digests, never a raw argument. Blocking writes run in a worker thread. The end of a
-call is recorded even if the call is cancelled. What a cancelled call must still record depends on two facts: whether
-its start was recorded, and whether it may still be recorded. A lock protects both, because the worker thread may be
-writing the start at the moment of the cancellation.
+call is recorded even if the call is cancelled: as `tool.finished` if `tool.started` was recorded, else as
+`tool.refused`. After a cancellation `tool.started` is no longer recorded. A lock makes this decision safe, because the
+worker thread may be writing the start at the moment of the cancellation.
 
 Observers are notified after the audit log has the record. They cannot change the call.
 """

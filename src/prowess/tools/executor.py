@@ -202,7 +202,8 @@ class ToolExecutor:
                 told = True
                 await observer.started(call)
             outcome: Any = await _attempt(running)
-        except AuditError as error:  # raised by the audit log only: `_attempt` returns the errors of the tool
+        # always the audit log's own error: errors of the tool are returned by `_attempt`, not raised
+        except AuditError as error:
             await self._tell_refused(audit, call.id, error.code)
             return ToolResult.failed(error, duration_ms=self._since(begun), remark=_NOT_RUN, called=call.called)
         except BaseException:
@@ -319,7 +320,11 @@ def _unrecorded(fault: AuditError) -> str:
 
 
 def _defect(what: str, fault: Exception) -> SkillError:
-    """Return an error with code `internal`. The exception, whose text may hold anything, is its cause, for the host."""
+    """Return an error with code `internal` for an exception of a tool, a gate or another part.
+
+    The message has only the type of the exception, because its text may contain any data. A host finds the exception in
+    `__cause__`.
+    """
     error = SkillError(f"{what} failed inside ({type(fault).__name__}); that is a defect of the tool, not of the call")
     error.__cause__ = fault
     return error

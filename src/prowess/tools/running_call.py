@@ -59,7 +59,7 @@ class Usage(Struct, kw_only=True):
 
 
 class RunningCall:
-    """One tool (with the tools that it wraps) and one call, open inside `with`. For executors.
+    """The run of one tool for one call, open inside `with`. For executors. Tools that the tool wraps are included.
 
     A task that outlives the call still holds this object, with `open` false.
     """

@@ -7,8 +7,8 @@ because `run_script` contains an underscore of its own.
 
 Schemas are a subset of JSON Schema: `type` (a name or a list of names), `properties`, `required`,
 `additionalProperties`, `enum`, `items`, `minItems`, `maxItems`, `minimum`, `maximum`, `minLength`, `maxLength`. A
-schema with any other keyword is refused when the tool is registered, because a rule that is not enforced is worse than
-none. Neither `true` nor 2.0 is an integer. All problems of the arguments are reported together, and no value is
+schema with any other keyword is refused when the tool is registered, because a tool would rely on a rule that is not
+enforced. Neither `true` nor 2.0 is an integer. All problems of the arguments are reported together, and no value is
 coerced. The messages are those of the platform requirements 003, "Error Handling".
 """
 

@@ -29,7 +29,8 @@ class ToolWrapper:
     """Forwards every part of the `Tool` protocol to `wrapped`.
 
     A subclass overrides `spec` to change the specification, or `around` to act before and after a run. `run` is final,
-    so that no wrapper can omit the check. It passes on the same call object that the executor created.
+    so that no subclass can omit `require_executor`. The wrapped tool receives the call object that the executor
+    created.
     """
 
     def __init__(self, wrapped: Tool) -> None:

@@ -87,7 +87,8 @@ class Activator:
             offers = {entry.key: entry for entry in await self._asked(names, location)}
             if mode == "add" or len(offers) > active.cap:
                 require_room([skill.key for skill in before.active], offers, mode, active.cap)
-            # Without `location`, the mode `add` keeps a copy of the name that is already active.
+            # With `add` and without `location`, a skill of this name that is already active stays, even if it is
+            # another copy.
             others = {} if location is not None or mode == "replace" else _other_copies(before, offers)
             taken = [await self.take(entry, call_id) for key, entry in offers.items() if key not in others]
             self._require_open(taken)
@@ -114,10 +115,10 @@ class Activator:
             require_no_fork(snapshot.skill.name, snapshot.fields)
 
     async def enter(self, entry: SkillEntry, args: str | None, call_id: str, by: By) -> Activation:
-        """Activate one skill nested in the running one; a user's request starts a new stack.
+        """Activate one skill, nested in the skill on top of the activation stack.
 
-        If the skill is on top of the stack already, unchanged and with the same arguments, the call is a repetition and
-        changes nothing.
+        If a user starts the skill, a new stack begins. If the skill is on top of the stack already, unchanged and with
+        the same arguments, the call is a repetition and changes nothing.
 
         Raises:
             ActivationCycleError: the skill is further down in the stack already.
@@ -141,7 +142,7 @@ class Activator:
                 nested = stack if top and by == "model" else entered(stack, skill.key)
                 change = loaded(state, [skill], "add", active.cap)
                 if by == "model" and not top and change.repeated and skill.key not in state.stack:
-                    nested = stack  # active through a plain load, which does not nest
+                    nested = stack  # the skill was activated by a plain load, which does not nest
                 return replace(change, state=replace(change.state, stack=nested[lineage:]))
 
             step(before, [snapshot.skill])  # refuses before any hook has run

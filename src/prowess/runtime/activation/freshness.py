@@ -1,8 +1,8 @@
 """Checks with `stat` alone whether the catalog is up to date.
 
-An edited or removed file has another signature. A directory that gained a skill has another modification time. Only
-then the catalog is scanned again. An active skill that the catalog no longer lists is unloaded from every session
-(runtime protocol 002).
+If a skill file was edited or removed, its `stat` signature differs. If a directory gained a skill, its modification
+time differs. The catalog is scanned again only if one of these has changed. An active skill that the catalog no longer
+lists is unloaded from every session (runtime protocol 002).
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ class Freshness:
         self._directories: dict[str, int | None] = {}
 
     def restore(self) -> None:
-        """Refresh the catalog if files have changed since the last call. Blocks for one `stat` per skill."""
+        """Refresh the catalog if files have changed since the last call.
+
+        Blocks for one `stat` per skill and one per directory that contains skills.
+        """
         entries = self._catalog.all_entries()
         known, self._directories = self._directories, self._look(entries)
         moved = any(known.get(path, time) != time for path, time in self._directories.items())
@@ -41,8 +44,8 @@ class Freshness:
 class Presence:
     """Looks up whether active skills are still listed in one catalog.
 
-    Every call needs this several times for every active skill. The catalog counts its changes in `generation`, so each
-    skill is looked up only once per generation.
+    Every call needs this answer several times for every active skill. The catalog counts its changes in `generation`,
+    so each skill is looked up only once per generation.
     """
 
     def __init__(self, catalog: Catalog) -> None:

@@ -3,12 +3,12 @@
 `${SKILL_DIR}` and `${SESSION_ID}`, and their forms `${CLAUDE_SKILL_DIR}` and `${CLAUDE_SESSION_ID}`, are always
 replaced. The others are replaced only if the activation has arguments (an empty text counts): `$ARGUMENTS` is the whole
 text; `$0`, `$1`, ... and `$ARGUMENTS[0]`, ... are its words; a declared name, as `$name` or `${name}`, is the word at
-its position, or its default. A placeholder without a word stays as written.
+its position, or its default. A placeholder stays as written if there is no word at its position and no default.
 
 Amounts, spreadsheet cells and shell variables are not placeholders. `$N` stays as written after a letter, a digit, `_`
 or `$`, and before a letter, a digit, `_`, `,ddd` or `.d` (`US$1`, `$B$2`, `$5M`, `$1,000`, `$1.50`). A single backslash
-before a placeholder for arguments is removed, and the placeholder stays. Everything else stays as written: other shell
-variables, `${ARGUMENTS}`, a backslash before another dollar, a dollar after a dollar, and the brace of `$ARGUMENTS}`.
+before a placeholder for arguments is removed, and the placeholder stays. All other text stays as written: other shell
+variables, `${ARGUMENTS}`, a backslash before another dollar, a dollar after a dollar, and a brace after `$ARGUMENTS`.
 
 Source: Claude Code, skills, available string substitutions. The rules for amounts are additions of Prowess.
 """

@@ -1,4 +1,4 @@
-"""Which skills the model and the user may see and start. All code paths use this answer.
+"""Decides which skills the model and the user may see and start.
 
 A skill that is closed to the model appears in no list, enumeration or suggestion for the model, and a call that names
 it reports an unknown skill. A fork is closed to everyone if the host cannot run forks. Official client guide C4 to C6;
@@ -188,7 +188,7 @@ class Visibility:
         """
         policy = _with_rules(self._policy)
         if policy is None or not policy.needs_digests:
-            return  # only digests can have changed since the call was decided
+            return  # without rules about digests, the new files cannot change the decision
         decision = decided(policy, of_active(skill, self.catalog), by)
         if isinstance(decision, Deny):
             raise PolicyDeniedError(rule_of(decision), decision.reason)

@@ -2,7 +2,8 @@
 
 Needed only if the bodies of skills are in load results; bodies in the instructions of each call cannot be lost. A body
 is recognised by its mark. Marks differ between sessions, and the author of a skill cannot know them in advance. A mark
-counts only at the start of a result: text that a skill quotes, reads or prints does not protect a message.
+counts only at the start of a result. So a message does not count as one with instructions if a skill merely quotes,
+reads or prints a mark.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ def _marks(value: object, depth: int) -> Iterator[str]:
         if depth < _MAX_DEPTH and value.startswith("{") and "skill_content" in value:
             yield from _marks(_json(value), depth + 1)
     elif depth < _MAX_DEPTH and isinstance(value, Mapping):
-        is_file = "digest" in value  # a result of skills.read, whose text is the content of any file
+        # this is a result of skills.read, whose `text` is the content of a file and never a body
+        is_file = "digest" in value
         for key, item in value.items():
             if key not in _OUTPUT and not (is_file and key == "text"):
                 yield from _marks(item, depth + 1)

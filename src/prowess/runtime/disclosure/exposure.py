@@ -145,7 +145,10 @@ class Exposure:
         return (LOAD, *beside, *((skill_tool.offered_for_forks(forks),) if forks else ()))
 
     def _reachable(self, name: ExposureName, extra: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
-        """Return every tool that the exposure can offer, so that texts about tools do not change with the state."""
+        """Return every tool that the exposure offers in some state of the session.
+
+        Texts about tools are built from this list, so they stay the same if the offered tools change.
+        """
         own = () if name == "files" else self._own
         runs = self.can_run_scripts()
         return (*(spec for spec in own if runs or spec.name != RUN_SCRIPT.name), *extra)

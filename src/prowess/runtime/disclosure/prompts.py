@@ -49,7 +49,8 @@ class Example(Struct, frozen=True, kw_only=True):
     then: str
 
 
-# Of each situation, the text shows the first example whose tool the agent has. Tests run those of the session's tools.
+# Examples for three situations. The text shows one example for each: the first whose tool the agent has. Tests execute
+# the examples for tools of the session.
 READING = (
     Example(
         title="Reading a file",

@@ -172,9 +172,9 @@ class Events:
                 self._report_once(observer, f"an observer of events failed at {event.kind}", fault)
 
     async def tell_record(self, kind: str, call_id: str, skill: ActiveSkill, data: Mapping[str, object]) -> None:
-        """Deliver the event that has the kind of an audit record.
+        """Deliver the event of the same kind as an audit record.
 
-        Takes the parts of `data` that the event has fields for.
+        Fields of the event are filled from `data`; other entries of `data` are ignored.
         """
         if self.wanted:
             made = KINDS[kind]

@@ -142,7 +142,7 @@ class KeptStream(EventStream):
         super().__init__(source, seconds)
         self._store, self._at = store, since
         self._ready: deque[SessionEvent] = deque()
-        self._first: int | None = None  # number of this process's first event since the stream was created
+        self._first: int | None = None  # number of the first event of this process after the stream was created
 
     def put(self, event: SessionEvent) -> None:
         """Remember the number of the first event, and wake the reader."""
@@ -160,7 +160,7 @@ class KeptStream(EventStream):
         return self._ready.popleft() if self._ready else None
 
     async def _is_last(self, event: SessionEvent) -> bool:
-        # A session with a fixed identifier may have been opened again after its end.
+        # Later events may follow `session.closed`: a session with a fixed identifier can be opened again.
         return not self._ready and not await self._store.events_after(event.session_id, event.sequence, 1)
 
 

@@ -300,7 +300,7 @@ class HookRunner:
 def _input(told: Mapping[str, object]) -> bytes:
     try:
         return json.dumps(told, allow_nan=False).encode()
-    except (ValueError, TypeError, RecursionError):  # the result is not JSON; the call itself is refused for that
+    except (ValueError, TypeError, RecursionError):  # the result is not JSON; the executor refuses such a result
         return json.dumps({**told, "tool_response": None}, allow_nan=False).encode()
 
 

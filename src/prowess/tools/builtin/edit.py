@@ -93,7 +93,11 @@ def _occurrences(text: str, old: str, path: str, *, every: bool) -> list[int]:
 
 
 def _hint(text: str, old: str) -> str:
-    """Return a hint: the line of the same text with different white space, or the line of its first line."""
+    """Return advice that ends the error message.
+
+    It names the line of text that differs from `old` only in white space, else the line that equals the first line of
+    `old`, else no line.
+    """
     wanted = [" ".join(line.split()) for line in lines_of(old.replace("\r\n", "\n"))]
     have = [" ".join(line.split()) for line in lines_of(text)]
     for index in range(len(have) - len(wanted) + 1):

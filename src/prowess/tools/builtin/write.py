@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from prowess._internal.files.workspace_root import WorkspaceRoot
     from prowess.tools.builtin.workspace import Place
 
-MAX_LOOKED_AT = 32 * 1024 * 1024  # of the old file, to detect its line ends
+MAX_LOOKED_AT = 32 * 1024 * 1024  # bytes of the old file that are read to detect its line ends
 
 SPEC = ToolSpec(
     name="Write",
@@ -57,5 +57,5 @@ def _old_line_ends(root: WorkspaceRoot, place: Place) -> str:
     if root.look(place.parts) is None:
         return "lf"
     with root.open(place.path, allow_hard_links=True) as file:
-        # Bytes that are not text have no line ends to keep.
+        # Bytes that are not UTF-8 are replaced: only the line ends matter here.
         return line_ends(file.read(MAX_LOOKED_AT).decode("utf-8", "replace"))

@@ -180,7 +180,7 @@ def _fixed_tuple(arguments: tuple[object, ...], where: str, above: tuple[object,
     places = object_schema(**{f"item {index}": form.schema for index, form in enumerate(forms)})
 
     def take(items: Sequence[object]) -> object:
-        if "items" not in schema:  # the schema cannot describe the type at each position
+        if "items" not in schema:  # no `items`, because the type differs by position, which the schema cannot express
             require_fitting({f"item {index}": item for index, item in enumerate(items)}, places)
         return tuple(form.take(item) for form, item in zip(forms, items, strict=True))
 
@@ -198,8 +198,8 @@ def _union(members: tuple[object, ...], where: str, above: tuple[object, ...]) -
             if name in by_type:
                 raise UnsupportedFunctionError(f"{where}: two members of its union are both {name} in JSON")
             by_type[name] = form
-        # No two members have a type in common, so the rules of one cannot apply to the other. Choices are the
-        # exception.
+        # The members have no JSON type in common, so a keyword such as `minLength` applies to values of its own member
+        # only. `enum` is the exception and is handled below.
         schema.update({key: value for key, value in form.schema.items() if key not in ("type", "enum", "description")})
     schema["type"] = list(by_type)
     if choices := [form for form in forms if "enum" in form.schema]:

@@ -57,8 +57,8 @@ def tool(spec: ToolSpec) -> dict[str, object]:
 def call_result(result: ToolResult, text: str | None = None) -> dict[str, object]:
     """Return the result of `tools/call`.
 
-    A success has `structuredContent` and the same data as text; `text` replaces the latter if it is easier to read. An
-    image is in a separate block. A failure has the message as text and the details in `_meta`, because structured
+    A success has `structuredContent` and a text content. The text is `text` if given, otherwise the same data as JSON.
+    An image is in a separate block. A failure has the message as text and the details in `_meta`, because structured
     content would have to fit the output schema.
     """
     if result.success:

@@ -18,7 +18,10 @@ Schema = Mapping[str, object]
 
 
 def strict_schema(schema: Schema) -> dict[str, object] | None:
-    """Return the strict form of a schema; None if it has none, because some value may be anything."""
+    """Return the strict form of a schema.
+
+    Return None if the schema permits values of any type at some place, which strict mode cannot express.
+    """
     names = type_names(schema)
     if not names:
         return None
