@@ -96,7 +96,7 @@ def test_cases_are_chosen_by_topic_id_or_pattern() -> None:
 
 
 def test_the_schema_of_the_docs_is_the_one_of_the_code() -> None:
-    page = Path(__file__).parents[2] / "docs" / "schemas" / "conformance-cases.schema.json"
+    page = Path(__file__).parents[2] / "docs" / "reference" / "schemas" / "conformance-cases.schema.json"
     assert json.loads(page.read_text(encoding="utf-8")) == cases_schema()
 
 
@@ -105,7 +105,7 @@ def test_the_data_is_shipped_with_the_package() -> None:
 
 
 def test_the_page_counts_the_cases_and_has_at_least_six_other_tools() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "conformance.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "conformance.md").read_text(encoding="utf-8")
     assert page.startswith(f"# Conformance\n\n{len(suite().cases)} small skills, ")
     table = page.partition("How many answers agree")[2].partition("By topic")[0]
     rows = [
