@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _PROBES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probes")
 _ROUNDS = 10
-_PROMPT_SECONDS = 5.0
+_PROMPT_SECONDS = 20.0  # the probes sleep 30 seconds; on a busy machine a run takes some seconds
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -214,12 +214,13 @@ def _prompt(result: ExecResult) -> bool:
 
 
 _FEW = 4 * MEBIBYTE
+_CPU_PROBE_SECONDS = 60.0  # on a busy machine one second of processor time takes many seconds
 _LIMIT_PROBES = (
     _probe("wall_time", "wall", ExecLimits(wall_seconds=0.3), lambda result: result.timed_out and _prompt(result)),
     _probe(
         "cpu_time",
         "cpu",
-        ExecLimits(cpu_seconds=1, wall_seconds=_PROMPT_SECONDS),
+        ExecLimits(cpu_seconds=1, wall_seconds=_CPU_PROBE_SECONDS),
         lambda result: not result.timed_out and result.exit_code != 0,
     ),
     _probe(
