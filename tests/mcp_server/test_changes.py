@@ -27,8 +27,11 @@ async def _until(condition: Callable[[], bool]) -> None:
 
 
 def _new(skills: Path, name: str) -> None:
-    (skills / name).mkdir()
-    (skills / name / "SKILL.md").write_text(f"---\nname: {name}\ndescription: New.\n---\nX\n")
+    """Add a skill in one step, so that no scan sees half of it."""
+    made = skills.parent / f"{name}-being-written"
+    made.mkdir()
+    (made / "SKILL.md").write_text(f"---\nname: {name}\ndescription: New.\n---\nX\n")
+    made.rename(skills / name)
 
 
 async def test_a_client_of_the_handshake_is_notified_of_what_others_change(skills: Path, sandbox: None) -> None:
@@ -53,8 +56,7 @@ async def test_a_client_of_the_handshake_is_notified_of_what_others_change(skill
         heard.clear()
         shutil.rmtree(skills / "alpha" / "scripts")
         (skills / "alpha" / "SKILL.md").write_text("---\nname: alpha\ndescription: No scripts now.\n---\n")
-        await _until(lambda: len(heard) >= 3)
-        assert heard[2] == "notifications/tools/list_changed"
+        await _until(lambda: "notifications/tools/list_changed" in heard)
     await session.close()
 
 
