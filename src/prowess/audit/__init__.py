@@ -36,5 +36,5 @@ _HOMES = {
 }
 
 
-if not TYPE_CHECKING:  # a type checker that sees __getattr__ accepts every name
+if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
     __getattr__ = lazy_names(__name__, _HOMES)

@@ -2,8 +2,8 @@
 
 The hash of a record covers its fields and the hash of the previous record. A change, deletion, move or insertion
 therefore breaks the chain at that place. If records are cut from the end, the chain stays intact, but `head.json`
-counts more records. A chain alone proves no more than this: a person with write access to the directory can write a new
-chain and a new head. A copy of the head kept elsewhere protects against that.
+counts more records. The chain does not protect against a person who may write to the directory, because that person can
+write a new chain and a new head. A copy of the head kept elsewhere protects against that.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from prowess.audit.record import AuditRecord
 
 
-MAX_FINDINGS = 100  # kept of faults, and of notices; `Verification.more` counts the rest
+MAX_FINDINGS = 100  # limit on faults, and on notices; `Verification.more` counts the rest
 
 
 class AuditFinding(Struct, frozen=True, kw_only=True):

@@ -60,7 +60,7 @@ class CheckCache:
         self._judgements: dict[int, tuple[Judgement, str]] = {}
 
     def result(self, target: Target, judgement: Judgement) -> SkillResult | None:
-        """Return the result of an earlier run, or None unless this run would certainly give the same result."""
+        """Return the result of an earlier run if this run would certainly give the same result, else None."""
         entry = self._known.get((target.directory or "", target.path))
         if entry is None or entry.judgement != self._judgement_digest(judgement):
             return None
@@ -70,7 +70,7 @@ class CheckCache:
         return entry.result
 
     def add(self, target: Target, judgement: Judgement, found: StampedResult) -> None:
-        """Keep a result of this run, unless the same files could give another result in the next run."""
+        """Keep a result of this run, except if the same files could give another result in the next run."""
         if found.stamp is None or found.result.has_comments or not _can_be_of(target, found.result):
             return
         digest = self._judgement_digest(judgement)
@@ -94,13 +94,13 @@ class CheckCache:
             return ()
         try:
             results = msgspec.msgpack.decode(data, type=_Results)
-        except (msgspec.DecodeError, ValueError, RecursionError):  # also raised for text that is not UTF-8
+        except (msgspec.DecodeError, ValueError, RecursionError):  # ValueError: text that is not UTF-8
             return ()
         return results.entries if (results.form, results.rules) == (_FORM, self._rules) else ()
 
     def _judgement_digest(self, judgement: Judgement) -> str:
         known = self._judgements.get(id(judgement))
-        if known is None:  # the judgement is kept too: the id of a deleted object may be reused
+        if known is None:  # the judgement itself is stored too, so that no other object gets its id
             digest = hashlib.sha256(repr(tuple(_settings(judgement))).encode()).hexdigest()
             known = self._judgements[id(judgement)] = (judgement, digest)
         return known[1]
@@ -110,7 +110,7 @@ def _name_of(paths: Sequence[str]) -> str:
     try:
         here = os.getcwd()
     except FileNotFoundError:
-        here = ""  # the working directory was deleted, which absolute paths do not need
+        here = ""  # the working directory was deleted; absolute paths still work
     return hashlib.sha256(os.fsencode("\0".join((here, *paths)))).hexdigest()
 
 

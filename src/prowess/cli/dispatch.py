@@ -49,7 +49,7 @@ class _SystemFaultError(Exception):
 def _past_click() -> Iterator[None]:
     try:
         yield
-    except SkillError:  # some of these are also OSErrors
+    except SkillError:  # some errors of Prowess are also `OSError`s
         raise
     except OSError as fault:
         raise _SystemFaultError(fault) from fault
@@ -147,7 +147,7 @@ def run(arguments: list[str]) -> int:
         return exit_codes.SIGNALLED + ended.number
     except click.ClickException as fault:
         told = StringIO()
-        fault.show(told)  # the text may repeat words of the command line
+        fault.show(told)  # escaped below, because the text may repeat words of the command line
         output.raw_note(printable(told.getvalue()))
         return fault.exit_code
     except SkillError as fault:
@@ -165,13 +165,13 @@ def run(arguments: list[str]) -> int:
 def _refused(fault: OSError) -> int:
     """Report an OSError in one sentence and return the exit code."""
     if isinstance(fault, BrokenPipeError):
-        # Only click's own texts (help, version) can fail here, and they report no fault that an exit code should show.
+        # Only click's own texts (help, version) can fail here, so no result is lost and the exit code is 0.
         output.drop_standard_output()
         return exit_codes.OK
     reason = fault.strerror or str(fault)
     if fault.filename is None:
         try:
-            working_directory()  # relative paths need it, and the system's error does not name it
+            working_directory()  # relative paths need a working directory, and the system's error does not name it
         except SkillError as gone:
             reason = str(gone)
     else:
@@ -185,7 +185,7 @@ def _code_for(fault: SkillError) -> int:
         case PolicyDeniedError() | ApprovalRequiredError():
             return exit_codes.DENIED
         case AuditReadError():
-            return exit_codes.FAILED  # reading was the task; the audit log can still record calls
+            return exit_codes.FAILED  # only reading the log failed; it can still record calls
         case SkillError(code="sandbox_unavailable") | StoreError() | AuditError():
             return exit_codes.UNAVAILABLE
         case PolicyError() | ConfigurationError():

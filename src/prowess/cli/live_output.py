@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _FRAMES = "|/-\\"
 _STEP_SECONDS = 0.1
-_LAST_SECONDS = 0.5  # wait for the printing thread after an interrupt, if the reader does not read
-_WIDEST = 60  # characters of the name; a line that the terminal wraps cannot be erased
+_LAST_SECONDS = 0.5  # seconds to wait for the printing thread after an interrupt, if the reader has stopped reading
+_WIDEST = 60  # characters of the name; a line that the terminal wraps could not be erased
 _ERASE = "\r\x1b[K"
 
 
@@ -41,7 +41,7 @@ class LiveOutput:
         self._chunks: SimpleQueue[OutputChunk | None] = SimpleQueue()
         self._began: float | None = None
         self._at_line_start, self._drawn = True, False
-        self._is_open = {"stdout": False, "stderr": False}  # per stream: the last line is not ended yet
+        self._is_open = {"stdout": False, "stderr": False}  # stream -> whether its last line has no line break yet
         self._fault: OSError | None = None
         self._thread = threading.Thread(target=self._run, name="prowess-output", daemon=True)
 

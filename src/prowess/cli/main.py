@@ -80,6 +80,6 @@ def _require_streams() -> None:
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
-    if lost:  # no result could be printed
+    if lost:  # standard output was closed, so no result could be printed
         sys.stderr.write("error: standard output is closed\n")
         sys.exit(1)

@@ -79,7 +79,7 @@ class PolicyEffects:
 def effect_at(path: str) -> PolicyEffect | None:
     """Return the effect of the policy on the skill at `path`, in any layer.
 
-    None if it is not found or without a policy file.
+    None if there is no skill at `path`, or no policy file.
     """
     # Imported here because few commands need the effect at one path.
     from prowess.catalog import Catalog

@@ -139,7 +139,10 @@ class Silencing:
 
 
 def _could_silence(asked: Suppression, judgement: Judgement) -> bool:
-    """Whether the comment could have had an effect: a rule it names was run. True for an unknown name, to report it."""
+    """Whether the comment could have had an effect, because a rule that it names was run.
+
+    Also true if it names no known rule, so that the wrong name is reported.
+    """
     named = [rule for rule in RULES.values() if names_rule(asked.selector, rule.id, rule.family)]
     return not named or any(map(judgement.keeps, named))
 

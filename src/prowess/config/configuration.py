@@ -174,7 +174,7 @@ def load_configuration(
 def _starting_point(directory: str | None) -> str | None:
     """Return the directory to search from, or None if the working directory was deleted.
 
-    Absolute paths need no working directory, so this is no error.
+    A deleted working directory is no error, because absolute paths do not need one.
     """
     if directory is not None:
         return os.path.abspath(directory)

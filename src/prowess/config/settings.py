@@ -195,7 +195,7 @@ def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
 
 
 def shown(value: object) -> str:
-    """Format a value for a message: one line, at most 60 characters and dots."""
+    """Format a value for a message: one line, cut after 60 characters."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 

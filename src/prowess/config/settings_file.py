@@ -81,8 +81,8 @@ def read_settings_file(path: str, *, kind: OriginKind, directory: str | None = N
     inside = _TABLE if os.path.basename(path) == "pyproject.toml" else ()
     try:
         data = read_toml_bytes(path)
-        if inside and b"prowess" not in data and b"\\" not in data:  # a key may be written with escapes
-            return None  # the usual pyproject.toml: the TOML reader is not loaded
+        if inside and b"prowess" not in data and b"\\" not in data:  # a backslash may escape a part of the key
+            return None  # usual for pyproject.toml, so the TOML reader is not loaded
         file = TomlFile(path, data, inside)
     except ValueError as fault:
         raise ConfigurationError((str(fault),)) from None
@@ -252,4 +252,4 @@ def _says_something(path: str) -> bool:
     try:
         return read_settings_file(path, kind="project") is not None
     except ConfigurationError:
-        return True  # the file is ignored either way
+        return True  # a file with faults is ignored too, and must be reported

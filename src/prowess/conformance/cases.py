@@ -51,7 +51,7 @@ class Case(Struct, frozen=True, kw_only=True):
 
     `directory` is the skill's directory, relative to the folder of the case. `files` are relative to the skill's
     directory, `around` to the folder of the case. A content is `{"text": ...}`, `{"base64": ...}` or `{"link":
-    target}`. `sources` names the sections of the format, and then the profiles that differ from the specification.
+    target}`. `sources` names the sections of the format that the case tests, then the profiles that differ from it.
     """
 
     id: str

@@ -34,7 +34,7 @@ SECONDS = 10.0
 MOST_BYTES = 8 << 20
 PLACES = ("{path}", "{file}", "{directory}")
 GIVEN_UP_AFTER = 5
-_GRACE_SECONDS = 15.0  # beyond the case's time limit, for the watcher to kill all processes of the tool
+_GRACE_SECONDS = 15.0  # seconds after the time limit of a case, for the watcher to kill the tool
 _UNEXPLAINED = "the watcher process was killed"
 
 Said = Literal["accept", "reject", "none", "skipped"]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from prowess.format.document import SkillDocument
 
 _COMMENT = re.compile(r"(?:^|[ \t])(#[^\n]*?)[ \t]*$", re.MULTILINE)
-_NEVER = 1 << 30  # columns before a line is wrapped
+_NEVER = 1 << 30  # columns; a width at which no line is wrapped
 
 
 class Formatted(Struct, frozen=True, kw_only=True):
@@ -43,7 +43,7 @@ def format_source(data: bytes) -> Formatted:
         ImportError: the library that keeps comments is not installed.
     """
     document = parse_document(data)
-    # Formatting itself repairs a byte-order mark, and spaces after a fence.
+    # A byte-order mark and spaces after a fence do not count as faults, because formatting repairs them.
     faults = [
         found
         for found in document.diagnostics

@@ -44,7 +44,7 @@ class Field(Struct, frozen=True, kw_only=True):
 
     @property
     def location(self) -> Location:
-        """The place of the value. If the value is empty, the place after the key."""
+        """The place of the value. If the value is empty, this is the place after the key."""
         return self.origin.location(self.value.start, self.value.end)
 
     @property

@@ -45,7 +45,7 @@ def as_json(document: SkillDocument) -> dict[str, object]:
 
 
 def says_the_same(document: SkillDocument, claimed: object) -> bool:
-    """Whether a JSON object is a rendering of this front matter: the same keys, and for each a possible reading."""
+    """Whether a JSON object is a rendering of this front matter: same keys, and each value a possible reading."""
     if not isinstance(claimed, dict):
         return False
     seen: dict[str, bool] = {}

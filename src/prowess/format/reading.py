@@ -112,8 +112,8 @@ def _accepted(document: SkillDocument, profile: str) -> tuple[Diagnostic, ...]:
 def read_frontmatter(directory: str) -> tuple[str, Frontmatter, tuple[Diagnostic, ...]]:
     """Return the skill file's name, its fields, and the findings of the profile `lenient`.
 
-    A finding with severity error means that the skill is not loaded. For lists of skills: links of the body are not
-    checked, and no files other than SKILL.md and the manifest are read.
+    A finding with severity error means that the skill is not loaded. This function is for lists of skills: links of the
+    body are not checked, and no files other than SKILL.md and the manifest are read.
     """
     document = read_document(directory)
     diagnostics = tuple(validate_skill(document, profile="lenient", references=False))

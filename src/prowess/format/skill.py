@@ -1,7 +1,7 @@
 """A loaded skill: plain frozen data. Reading an attribute does no input or output.
 
-`Frontmatter` has the fields in the form that a program needs. All scalars are strings. Two attributes keep more than
-that: `metadata_raw` has nested values as they were written, and `extra` has unknown fields.
+`Frontmatter` has the fields in the form that a program needs. All scalars are strings. Two attributes hold data that
+does not fit this form: `metadata_raw` has nested values as they were written, and `extra` has unknown fields.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def _optional_text(field: Field | None) -> str | None:
 
 
 def _tools(fields: list[Field]) -> tuple[ToolToken, ...] | None:
-    """Return the tokens that all of these fields contain, so that a misspelt field restricts too."""
+    """Return the tokens that all of these fields contain, so that a misspelt field also restricts the tools."""
     lists = [_tokens(field) for field in fields]
     if not lists:
         return None

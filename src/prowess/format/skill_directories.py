@@ -65,5 +65,5 @@ def _walk(root: str, notes: list[str]) -> Iterator[str]:
 def _is_directory(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # a symbolic link to itself must not hide its neighbours
+    except OSError:  # an entry that cannot be examined (a link to itself) must not end the search
         return False

@@ -20,9 +20,9 @@ Method = Literal["characters", "pieces", "tokenizer"]
 CHARACTERS_A_TOKEN = 4  # boxxy guide, progressive disclosure
 VOCABULARY = "o200k_base"
 # A piece is a string that a vocabulary usually has as one token: a word with the space before it, an ending such as
-# `.md`, `-based` or `'s`, a code fence, a rule of dashes, punctuation with the line ends after it. A space before a
-# digit is a token of its own. Every branch matches characters of one class and looks ahead at most once, over few of
-# them, so that no text takes more than one pass.
+# `.md`, `-based` or `'s`, a code fence, a line of dashes, punctuation with the line ends after it. A space before a
+# digit is a token of its own. Each alternative of the pattern matches characters of one class and looks ahead at most
+# once, over few characters. So the time is linear in the length of the text.
 PIECES = (  # `re` compiles it when first used, because that takes 5 ms
     r" [a-z]{1,14}|[a-z]{1,10}|[._][a-z]{1,8}(?![a-z])|[-/][a-z]{1,3}(?![a-z])|'[a-z]{1,2}(?![a-z])"
     r"|[A-Z][a-z]{1,9}|[A-Z]{1,4}|```|\*\*|[-=]{2,64}|[!-/:-@\[-`{-~]{1,3}[\r\n]*|[0-9]{1,3}"
@@ -40,7 +40,7 @@ _KINDS = bytes.maketrans(
 )
 _SMALL_OR_NOT = bytes(byte if byte in _SMALL_LETTERS else 0x20 for byte in range(256))
 _TAKES_LINE_ENDS = (b".\n", b":\n", b")\n", b"|\n")
-_SHORTEST_CUT = 9  # small letters in a piece before the next piece continues the word
+_SHORTEST_CUT = 9  # a word is cut into further pieces only after this many small letters
 FACTOR = 1.014  # median ratio of real tokens to pieces, over the public skills of every second owner
 _NAMES: dict[Method, str] = {
     "characters": f"characters / {CHARACTERS_A_TOKEN}",
@@ -85,7 +85,7 @@ def count_tokens(text: str, method: Method = "pieces") -> TokenCount:
 
 
 def tokens_above(text: str, limit: int, method: Method = "pieces") -> TokenCount | None:
-    """Return the count if it is above a limit, otherwise `None`. A text that is too short is not counted."""
+    """Return the count if it is above a limit, otherwise `None`. A text too short to exceed it is not counted."""
     if len(text) * _AT_MOST[method] <= limit or (method == "pieces" and _most_pieces(text, limit) * FACTOR <= limit):
         return None
     count = count_tokens(text, method)

@@ -30,9 +30,9 @@ _MAX_LISTED_DEPTH = 4
 
 _NEAR = 0.75  # smallest similarity ratio (`difflib`) of a suggestion
 _LONGEST_COMPARED = 200  # characters of a path
-# Budget for all suggestions about one skill: without it, a skill with many similar names could stall a check.
+# Limit on the work for all suggestions about one skill. Without it, many similar names could stall a check.
 _WORK = 20_000
-_WORK_OF_RATIO = 50  # cost of an exact comparison, in rough comparisons
+_WORK_OF_RATIO = 50  # cost of an exact comparison, as a multiple of a rough one
 
 _MAX_SCRIPTS = 50
 _MAX_TEXTS = 200
@@ -170,7 +170,7 @@ class SkillFiles:
             if self._directory is None:
                 return {}
             if directory and "/" not in directory and self.entries("").get(directory) != "directory":
-                return {}  # the top listing already shows it: most skills have no such directory
+                return {}  # already known from the list of the top directory; most skills have no such directory
             try:
                 with ContainedRoot(self._directory) as root:
                     self._known[directory] = dict(root.entries(directory or "."))
@@ -194,7 +194,7 @@ class SkillFiles:
     def scripts(self) -> tuple[ScriptText, ...]:
         """The scripts below `scripts/` whose file extension is known, at most `_MAX_SCRIPTS`."""
         if self.entries("").get("scripts") != "directory":
-            return ()  # avoids listing the whole skill: most skills have no scripts
+            return ()  # saves listing the whole skill, because most skills have no scripts
         found = []
         for path in self.listed:
             language = _LANGUAGES.get(path.rpartition(".")[2])
@@ -251,7 +251,7 @@ _MAX_LENGTH = 250  # characters of one path
 _PATH = rf"[\w.+@/-]{{1,{_MAX_LENGTH}}}"
 _ASCII_PATH = rf"[A-Za-z0-9_.+@/-]{{1,{_MAX_LENGTH}}}"
 _ENDING = r"[^/]\.[A-Za-z][A-Za-z0-9]{0,9}$"
-_BEFORE = frozenset("/._-~$}{>*\\@+%&#:|")  # before a name: it is the end of a longer path, a pattern or a URL
+_BEFORE = frozenset("/._-~$}{>*\\@+%&#:|")  # after one of these, a name is the end of a path, pattern or URL
 _AFTER = frozenset("<{*$[?%\\/\N{HORIZONTAL ELLIPSIS}")
 _OF_LINKS = ("](", "`](", "**](")
 
@@ -366,7 +366,7 @@ _TREE = ("\N{BOX DRAWINGS LIGHT VERTICAL AND RIGHT}", "\N{BOX DRAWINGS LIGHT UP 
 
 
 def names_folder(text: str, folder: str) -> bool:
-    """Whether a text names a directory alone, such as `references/` without a file behind it.
+    """Whether a text names a directory alone, such as `references/` without a file after it.
 
     Drawings of a directory tree do not count.
     """

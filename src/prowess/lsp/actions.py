@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.prowess"
 _MOST_OFFERED = 50
-_MOST_ROUNDS = 8  # checks by "fix all"; if conflicting fixes are left, the user can ask again
+_MOST_ROUNDS = 8  # checks by one "fix all"; a second one applies fixes that are left because of conflicts
 
 
 def actions(analysis: Analysis, where: types.Range, only: Sequence[str], *, versioned: bool) -> list[types.CodeAction]:

@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     Silence = Callable[[SkillDocument, Judgement, Sequence[Diagnostic]], Sequence[Diagnostic]]
     Load = Callable[[str], tuple[Configuration, Silence]]
 
-# Findings that an open buffer only has because it is not saved yet, or because only the editor can read the file.
+# Findings that are false for an open buffer: it may not be saved yet, or the file may be readable only by the editor.
 _OF_NO_BUFFER = frozenset({"file.missing", "file.unreadable"})
 _JUDGED = (*FILE_NAMES, MANIFEST_FILE)
 SOURCE = "prowess"
 _Result = TypeVar("_Result")
 DELAY = 0.15  # seconds without a change before a check; fast typists press a key every 0.1 to 0.15 seconds
-_MOST_REPORTED = 500  # per buffer; more findings have a common cause
+_MOST_REPORTED = 500  # limit on findings; if a buffer has more, they have one cause
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
     Severity.WARNING: types.DiagnosticSeverity.Warning,
@@ -212,11 +212,11 @@ class OpenSkills:
     """All open buffers, checked in one worker thread shortly after their last change.
 
     A buffer has at most one analysis. A change cancels it: an analysis that has not begun never runs, and the result of
-    a running one is dropped. A request that needs an analysis before the delay has passed starts it, and the check uses
-    the same analysis.
+    a running one is dropped. If a request needs an analysis before the delay has passed, the analysis starts at once,
+    and the later check uses its result.
 
-    `publish` is called with each new analysis. `notice` is called with a sentence for the user, once until the problem
-    changes or is solved.
+    `publish` is called with each new analysis. `notice` is called with a sentence for the user. The same problem is
+    reported once, until it changes or is solved.
 
     `encoding` and `folders` are those that client and server agreed on; they are set when the server is initialized.
     """
@@ -271,7 +271,7 @@ class OpenSkills:
         return await asyncio.get_running_loop().run_in_executor(self._worker, task)
 
     def end(self) -> None:
-        """Cancel all work. A check that is running goes on; only the end of the process waits for it."""
+        """Cancel all work without waiting. A check that is running ends by itself; the process exits only after it."""
         for uri in list(self._buffers):
             self.close(uri)
         self._worker.shutdown(wait=False, cancel_futures=True)

@@ -5,8 +5,8 @@ outline lists the fields, then the headings.
 
 Texts of a document are escaped, so that Markdown in them is shown as plain text.
 
-Completion offers front matter fields that the profile knows, names of tools, and values of a closed list. While
-somebody types, front matter is rarely valid YAML, so completion reads its lines and not its parsed values.
+Completion offers front matter fields that the profile knows, names of tools, and values of a closed list. While a
+person types, front matter is rarely valid YAML, so completion uses the lines of text and not the parsed values.
 """
 
 from __future__ import annotations

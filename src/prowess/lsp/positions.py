@@ -1,7 +1,7 @@
-"""Conversion of positions: Prowess counts code points from 1, the protocol counts code units from 0.
+"""Conversion of positions: ours are 1-based code points, the protocol's are 0-based code units.
 
-Both end a line only at LF, CRLF and a lone CR. The protocol counts UTF-16 code units unless client and server agree on
-another encoding, so a character beyond the basic plane counts as two.
+In both, a line ends only at LF, CRLF or a lone CR. The protocol counts UTF-16 code units unless client and server agree
+on another encoding, so a character beyond the basic plane counts as two.
 """
 
 from __future__ import annotations

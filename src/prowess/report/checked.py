@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class CheckedSkill(Struct, frozen=True, kw_only=True):
     """One skill and its findings. `path` is its directory as the user wrote it; `name` is None if the skill has none.
 
-    `read` returns the document. It is a callable because most reports need no document: a skill that is unchanged since
-    an earlier check is then not read.
+    `read` returns the document. It is a callable because most reports need no document, so that a skill with cached
+    findings does not have to be read.
     """
 
     path: str

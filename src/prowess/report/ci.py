@@ -1,8 +1,8 @@
 """Reports for CI servers: workflow commands of GitHub Actions, JUnit XML, and SARIF 2.1.0.
 
 Code hosts show SARIF beside the code, and editors import it; the report includes fixes. Columns count code points, as
-`columnKind` declares. A path that was given relative stays relative, and is then relative to the root of the
-repository.
+`columnKind` declares. If a path was given as a relative path, the report has the same relative path. Code hosts take it
+as relative to the root of the repository.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def github_lines(skills: Sequence[CheckedSkill]) -> Iterator[str]:
-    """Yield one workflow command for each finding; GitHub shows it beside its line in a pull request.
+    """Yield one workflow command for each finding. GitHub shows the finding beside its line in a pull request.
 
     Texts from files are escaped: they cannot start a command or add a property to one.
     """

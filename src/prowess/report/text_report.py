@@ -62,7 +62,7 @@ def check_lines(
 ) -> Iterator[str]:
     """Yield the report line by line, without the summary.
 
-    `rules` are the declarations of rules, by id; infos that are grouped are described by them.
+    `rules` are the declarations of rules, by id. A group of infos is described by the summary of its rule.
     """
     layout = layout or TextLayout()
     infos: dict[str, list[Diagnostic]] = {}
@@ -167,7 +167,7 @@ def _excerpt(found: Diagnostic, document: SkillDocument, width: int) -> Iterator
     end = location.end_column - shift if location.end_line == location.line else len(line)
     head = f"  {location.line} | "
     margin = f"  {' ' * len(str(location.line))} | "
-    # One column is kept free: a mark may be behind the last character of the line.
+    # One column is kept free, because a mark may be after the last character of the line.
     before, marked, after = _window(line, start, max(end, start), max(width - len(head) - 1, 2 * len(_CUT) + 2))
     mark = " " * columns(before) + "^" * max(columns(marked), 1)
     yield f"{head}{before}{marked}{after}"
@@ -200,7 +200,7 @@ def _window(line: str, start: int, end: int, room: int) -> tuple[str, str, str]:
     last = start + taken(line[start : start + left], left)
     if last < len(line):
         last = start + taken(line[start : start + left], left - len(_CUT))
-    elif first:  # the end of the line is visible: show more text before the mark
+    elif first:  # the end of the line fits, so show more text before the mark
         spare = left - columns(printable_line(line[start:last]))
         first -= taken(reversed(line[max(first - spare, 0) : first]), spare)
     end = min(end, last)

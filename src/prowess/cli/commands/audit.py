@@ -203,7 +203,7 @@ def _gist(record: AuditRecord) -> tuple[str, str]:
     data = record.data
     skill = data.get("skill")
     about = [data.get("tool"), ", ".join(map(str, skill)) if isinstance(skill, list) else skill, data.get("rule")]
-    ended = [data.get("code", data.get("outcome"))]  # a code means that the call failed, and why
+    ended = [data.get("code", data.get("outcome"))]  # a `code` is set if the call failed, and gives the reason
     if record.kind == "tool.finished":
         ended.append(_duration(data.get("duration_ms")))
     if not any((*about, *ended)):

@@ -77,7 +77,7 @@ def _rows(entries: tuple[SkillEntry, ...], effects: PolicyEffects) -> list[str]:
 
 
 def _told(entry: SkillEntry, effects: PolicyEffects) -> str:
-    """Return the description, preceded by the policy's decision if the skill is denied or asked about."""
+    """Return the description. If the policy denies the skill or asks about it, the decision comes first."""
     effect = effects.of(entry)
     if effect is None or effect.effect == "allow":
         return entry.description
@@ -118,7 +118,8 @@ def _remarks(diagnostics: tuple[Diagnostic, ...]) -> list[str]:
 def _line(found: Diagnostic) -> str:
     location = found.location
     place = output.shown_path(location.path or "")
-    # The same form as `prowess check`. A finding of the catalog is about the whole skill and has no line.
+    # The place has the same form as in `prowess check`. A finding of the catalog is about the whole skill and has no
+    # line.
     spot = f":{location.line}:{location.column}" if found.family != "catalog" else ""
     return f"{place}{spot} {found.severity} {found.rule}  {printable_line(found.message)}"
 

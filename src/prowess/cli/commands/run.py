@@ -108,7 +108,7 @@ def command(
 
 
 def _require_place(out: str) -> None:
-    """Create the directory for artifacts before the run, because after it a failure would lose them."""
+    """Create the directory for artifacts before the run: a failure after the run would lose the artifacts."""
     try:
         os.makedirs(out, exist_ok=True)
         with tempfile.TemporaryFile(dir=out):

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from prowess.runtime.events.event import SessionEvent
     from prowess.runtime.options import Body
 
-_KEPT_EVENTS = 1000  # kept by a session
+_KEPT_EVENTS = 1000  # events kept for each session
 
 
 @click.command()

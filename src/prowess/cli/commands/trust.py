@@ -37,7 +37,7 @@ def command(*, path: str, revoke: bool, show: bool, as_json: bool) -> int:
     if show:
         return _listed(store, as_json=as_json)
     if not os.path.isabs(path):
-        working_directory()  # reports a deleted working directory as such
+        working_directory()  # raises an error that names the cause if the working directory was deleted
     try:
         return _revoked(store, path, as_json=as_json) if revoke else _trusted(store, path, as_json=as_json)
     except OSError as fault:

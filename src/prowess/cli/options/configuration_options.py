@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _selectors() -> Mapping[str, str]:
-    """Return all families, first parts of rule ids, and rule ids, with explanations."""
+    """Return every family, every first part of a rule id, and every rule id, each with an explanation."""
     from prowess.lint import RULES  # imported here because only shell completion needs it
 
     words = {rule.family: "family" for rule in RULES.values()}

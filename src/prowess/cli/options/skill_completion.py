@@ -41,7 +41,7 @@ def complete_skill(context: click.Context, parameter: click.Parameter, text: str
 def complete_script(context: click.Context, parameter: click.Parameter, text: str) -> list[CompletionItem]:
     """Complete a script of the skill given before it, by its path or its path inside `scripts`."""
     del parameter
-    from click.shell_completion import CompletionItem  # as above
+    from click.shell_completion import CompletionItem  # imported here for the same reason
 
     name = str(context.params["name"])
     with suppress(SkillError):

@@ -1,7 +1,7 @@
 """The reference library's three exceptions, as part of our exception tree.
 
-`SkillError` is `prowess.errors.SkillError`, so catching it also catches every other error that Prowess raises on
-purpose. The other two exist only here: like those of the reference library they have a message but no location. Code
+`SkillError` is `prowess.errors.SkillError` itself, so catching it also catches every other error that Prowess raises on
+purpose. The other two exist only here. They have a message but no place in a file, as in the reference library. Code
 written for Prowess gets `SkillParseError` and `InvalidSkillError` instead.
 """
 

@@ -31,7 +31,7 @@ class Outcome:
 
 
 def skill_directory(path: Path) -> Path:
-    """Return the skill's directory for `path`. For a file called skill.md, in any letter case, it is its parent."""
+    """Return the skill's directory: the parent if `path` is a file called skill.md, in any case, else `path`."""
     return path.parent if path.name.lower() == "skill.md" and path.is_file() else path
 
 

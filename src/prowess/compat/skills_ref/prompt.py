@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 
 
 def to_prompt(skill_dirs: Iterable[str | os.PathLike[str]]) -> str:
-    """Render name, description and location of each directory, in this order and with repetitions.
+    """Render name, description and location of each directory, in the given order. Repeated directories are repeated.
 
-    Bodies are not included.
-
-    Without directories the result is the opening and the closing tag. There is no line break at the end.
+    Bodies are not included. Without directories the result is the opening and the closing tag. There is no line break
+    at the end.
 
     Raises:
         ParseError, ValidationError: for the first directory that cannot be read.

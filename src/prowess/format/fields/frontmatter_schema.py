@@ -1,6 +1,6 @@
 """The front matter of each profile as JSON Schema, generated from the rule table.
 
-A schema rejects what is an error in the profile, with limits: it sees values but not how they were written, and does
+A schema rejects most errors of the profile, but not all. It sees only the values, not how they were written. It does
 not know the directory's name or the grammar of `allowed-tools`. It accepts values from any YAML reader, so a number or
 boolean is valid if the profile accepts its text.
 """
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _SAYS_SOMETHING = r"\S"
-# Any script: of ASCII only the characters allowed in a name, beyond ASCII all except whitespace.
+# Matches names in any script: the ASCII characters allowed in a name, and all other characters except whitespace.
 _ANY_SCRIPT = r"(?!-)(?!\S*--)(?!\S*-\s*$)[^\s\u0000-\u002c\u002e\u002f\u003a-\u0060\u007b-\u007f]"
 _TEXT: Schema = {"type": "string"}
 _SCALAR: Schema = {"type": ["string", "number", "boolean"]}
@@ -119,7 +119,7 @@ def _metadata(profile: Profile, refuses: Callable[[str], bool]) -> Schema:
     return schema | _BLANK_TOO if refuses("metadata.type") else schema
 
 
-# An empty mapping is allowed; a reader without types returns an empty string for it.
+# Accepts an empty mapping. A YAML reader without types returns an empty string for it, so that is accepted too.
 _BLANK_TOO: Schema = {"type": ["object", "null", "string"], "pattern": r"^\s*$"}
 
 

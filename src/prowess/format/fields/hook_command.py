@@ -1,8 +1,8 @@
 """Parser of a hook's command line: words and variables, without a shell.
 
-Words are split and unquoted as a shell does it, and the variables that hosts define are replaced by values. Any other
-shell syntax (pipes, substitution, globs, other variables) is a fault; it is never applied in part. The program itself
-may be a shell, as in `bash -c '…'`: the quoted argument is passed on unread.
+Words are split and unquoted as in a shell, and the variables that hosts define are replaced by values. Any other shell
+syntax (pipes, substitution, globs, other variables) is a fault, and then the whole command is refused. The program
+itself may be a shell, as in `bash -c '…'`: the quoted argument is passed on without being parsed.
 
 Claude Code documentation, "Hooks reference", `command`, `CLAUDE_PROJECT_DIR`, `CLAUDE_PLUGIN_ROOT`.
 """
@@ -35,11 +35,11 @@ VARIABLES: Mapping[str, Base] = {
 _NO_TEXT = "contains a character that is not allowed in a command line"
 NEEDS_SHELL = "needs a shell, and hooks are run without one ({}); name a script of the skill instead"
 
-# A variable without a backslash before it, or the home directory at the start of a word.
+# Matches a variable without a backslash before it, or the home directory at the start of a word.
 _PLACEHOLDER = re.compile(
     rf"(?<!\\)\$(?:(?P<bare>{'|'.join(VARIABLES)})(?![A-Za-z0-9_])|\{{(?P<braced>{'|'.join(VARIABLES)})\}})|(?<!\S)~(?=/)"
 )
-_MOST_OF_A_PATH = 4096  # characters: Linux has no longer paths, and each part of the path is tried
+_MOST_OF_A_PATH = 4096  # characters, as in Linux; limits the work, because each part of a path is tried
 _QUOTED = re.compile(r"""(?s)\\.|'[^']*'?|"(?:\\.|[^"\\])*"?""")  # also matches characters after a backslash
 _OPEN, _CLOSE = "\ue002", "\ue003"  # private characters around the name of a variable
 

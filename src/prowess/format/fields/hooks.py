@@ -84,7 +84,7 @@ class Hook(Struct, frozen=True, kw_only=True):
         return tuple(texts) if texts and len(texts) == len(self.read.words) else None
 
     def fault(self, own: str, has: Has) -> HookFault | None:
-        """Return a reason why the hook cannot be run wherever its skill is installed; `None` if none is known.
+        """Return why the hook can never run, wherever its skill is installed; `None` if no such reason is known.
 
         `own` is the name of the skill's directory. `has(directory, path)` returns whether the skill in that directory
         has the file. A file of the project is assumed to exist.

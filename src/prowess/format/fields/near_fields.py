@@ -1,8 +1,8 @@
 """Misspelt keys of known fields: `licence`, `disallowedTools`, `Allowed-Tools`.
 
-A finding suggests the field that is close. For the two fields that restrict tools this is not enough, because a
-restriction must not be lost by a misspelling: a key close to one of them is read as that field when the skill is used.
-If the field itself is present too, or several such keys are, all of them apply.
+For a misspelt key, a finding suggests the field that was probably meant. For the two fields that restrict tools this is
+not enough, because a restriction must not be lost by a misspelling: if a key is close to one of them, the key is read
+as that field when the skill is used. If several keys are read as one field, the restrictions of all of them apply.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LENGTHS = range(9, 20)  # lengths of keys that can be so close to a tool field
 def field_meant(key: str, *, lacking: Iterable[str] = ()) -> str | None:
     """Return the known field that an unknown key is close to; `None` if there is none.
 
-    For the required fields that the skill does not have, `lacking`, less similarity is enough.
+    `lacking` are the required fields that the skill does not have. For these fields a lower similarity is enough.
     """
     if key in KNOWN_FIELDS or (word := _folded(key)) in _OWN_WORDS:
         return None

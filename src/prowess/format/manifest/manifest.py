@@ -1,8 +1,8 @@
 """The contents of `skill.manifest.yaml`, the file beside SKILL.md, as typed and frozen values.
 
 The file has up to four keys: `security` (capabilities that the skill needs), `tests` (scenarios), `tools` (tools that
-it calls) and `composition` (its relation to other skills). The file grants no permission, and a skill does not need
-one. Fields are spelled as in their source, both in the file and in JSON.
+it calls) and `composition` (its relation to other skills). The file is optional and grants no permission. Fields are
+spelled as in their source, both in the file and in JSON.
 
 The key `tools` is read here. Whether the tools exist is not checked here: `prowess.tools.tool_binding.missing` compares
 a binding with the available tools. A tool is written as in `allowed-tools`.

@@ -154,7 +154,7 @@ def _typed(root: Mapping, origin: SourceText, digest: str) -> Sidecar:
         )
         if part in values
     }
-    # If the list is cut, keep the faults that decide something and drop unknown fields first.
+    # If the list must be cut, drop unknown fields first, because they have no effect on the result.
     ordered = sorted(faults.found, key=lambda fault: fault.rule == UNKNOWN_FIELD)[:MAX_FAULTS]
     found += [finding(fault.rule, fault.message, _place(fields, fault)) for fault in ordered]
     found.sort(key=lambda one: (one.location.line, one.location.column))

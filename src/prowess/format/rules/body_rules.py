@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.-]+:"
 _DRIVE = r"[A-Za-z]:"
-_HOME = r"@?~[^/\\]*(?:[/\\]|$)"  # some hosts mark a file by an @ before its path
+_HOME = r"@?~[^/\\]*(?:[/\\]|$)"  # some hosts mark a file by `@` before its path
 _COMMAND = r"/[\w-]+:[\w-]+"  # `/plugin:skill` in some hosts
 
 

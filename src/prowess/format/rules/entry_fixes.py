@@ -22,7 +22,7 @@ def move_under_metadata(document: SkillDocument, field: Field) -> Fix | None:
     if not isinstance(field.value, Scalar) or not isinstance(field.key_node, Scalar) or field.repaired:
         return None
     if sum(other.key == field.key for other in document.fields) > 1:
-        return None  # removing one of two equal keys would make the other one count
+        return None  # if one of two equal keys were moved, the other one would become the valid one
     key_start, key_column = field.origin.position(field.key_node.start)
     if key_column != 1:
         return None
@@ -44,7 +44,7 @@ def move_under_metadata(document: SkillDocument, field: Field) -> Fix | None:
         edits = (insertion, removal)
     if edits is None:
         return None
-    # A host that reads the field at top level ignores it under metadata.
+    # A host that reads the field at top level ignores it under metadata, so moving such a field is unsafe.
     safety = FixSafety.UNSAFE if field.key in CLAUDE_CODE_FIELDS else FixSafety.SAFE
     return Fix(safety=safety, title="move it under metadata", edits=edits, changes=(field.key, "metadata"))
 

@@ -196,7 +196,8 @@ def _unknown(document: SkillDocument, known: frozenset[str]) -> Iterator[Diagnos
             fix = None if taken else _respelled(field, meant)
             respelled.add(meant)
         else:
-            # Hosts do not read their own fields under metadata, so suggest the profile that knows the field first.
+            # Hosts do not read their own fields under metadata, so the first suggestion is the profile that knows the
+            # field.
             advice = (
                 "some hosts know it (--profile claude-code); for all others, move it under metadata"
                 if field.key in CLAUDE_CODE_FIELDS

@@ -146,7 +146,7 @@ def _require_plain(value: str) -> None:
 
 def _continued(value: str, lines: list[str], at: int) -> tuple[str, int]:
     """Fold the indented lines that continue a plain scalar."""
-    _require_plain(value)  # a quoted text over several lines is rare and has its own rules
+    _require_plain(value)  # a quoted text over several lines is rare; the full parser reads it
     parts = [value]
     while at < len(lines) and lines[at][:1] == " ":
         part = lines[at].strip(" ")
@@ -176,7 +176,7 @@ def _block(lines: list[str], at: int, joint: str, end: str) -> tuple[str, int]:
         elif line.startswith(prefix):
             part = line[indent:]
             if not part.strip(" ") or (joint == " " and part[0] == " "):
-                raise _HandOver  # lines of spaces only, and deeper lines in a folded block, have their own rules
+                raise _HandOver  # the full parser reads lines of spaces, and deeper lines of a folded block
             text += ("\n" * gap if gap and joint == " " else joint + "\n" * gap) + part
             gap = 0
         elif line[0] == " ":

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MAX_REPAIRS = 64
 _MAX_CHARACTERS = 256 * 1024
 _MAX_NODES = 4000
-_MAX_LINES = 10_000  # a front matter with more lines in its 64 KiB is little else than line breaks
+_MAX_LINES = 10_000  # nearly all lines of a longer front matter are empty, as it has at most 64 KiB
 
 _TEXT_FIELDS = frozenset({"name", "description", "license", "compatibility", "allowed-tools"})
 _KEY = re.compile(r"[^\W\d][\w.-]*[ \t]*:(?:[ \t]+|$)")
@@ -79,7 +79,9 @@ class _Value(Struct, frozen=True, kw_only=True):
 
 
 def mend(text: str, base: int, reading: YamlReading) -> Mended:
-    """Repair `text` until it can be read or cannot be repaired. `reading` is its failed reading.
+    """Repair `text` until it can be read or cannot be repaired.
+
+    `reading` is the result of reading `text`, which failed.
 
     Offsets count from `base`.
     """

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from prowess._internal.markdown import CodeBlock
 
 _MESSAGE = "this code block is never closed; add a closing fence"
-# A fence without a language may be meant as the end of a block that contains fences itself.
+# Message for a fence without a language: the author may have meant it as the end of a block that contains fences.
 _BARE = (
     f"{_MESSAGE}. If this fence was meant to close a block that contains fences, write four backticks around that block"
 )

@@ -16,7 +16,8 @@ _OCCASIONS = (
     "invoke when",
     "activate when",
 )
-# A dash or semicolon followed by a verb in the third person. A plural in a list has a comma behind it instead.
+# A dash or semicolon, followed by a verb in the third person. The verb is followed by a blank; a plural in a list is
+# followed by a comma, so it does not match.
 _DOES = r"(?: [\u2014\u2013-] |; )[a-z]{3,}[^s\W]s [a-z]"
 
 
@@ -28,7 +29,7 @@ class DescriptionPurpose(LintRule):
         the skill does, as in `- guides the choice`.
 
     Why it matters:
-        A model compares the request with what the skill does. To state when to use it is not enough.
+        A model compares the request with what the skill does. A statement of when to use it is not enough.
 
     Example:
         `Use when the user uploads a file.`

@@ -11,7 +11,7 @@ class LicenseMissing(LintRule):
     """A `license` field that names a missing file.
 
     What it does:
-        Looks for the files that `license` names, that is its words that end in .txt or .md, in the skill.
+        Takes each word of `license` that ends in .txt or .md as a file name, and looks for the file in the skill.
 
     Why it matters:
         Users of the skill must be able to read its terms.

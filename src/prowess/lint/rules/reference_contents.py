@@ -8,9 +8,9 @@ from prowess._internal.markdown import outline
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 from prowess.lint.skill_files import names_whole
 
-_LONG = 150  # lines; the guide's limit is 100, but reading the top of a file of 120 lines shows most of it
+_LONG = 150  # lines; the guide's limit is 100, but the top of a file of 120 lines shows most of it
 _TOP = 40
-_PROMPTS = "agents/"  # of sub-agents, which are read in full
+_PROMPTS = "agents/"  # directory of prompts for sub-agents, which are read in full
 _FEW = 3  # with fewer headings, a file needs no table of contents
 # Matches a line without Markdown marks, in lower case.
 _TITLE = (

@@ -18,7 +18,7 @@ _SHOWN = 3
 _TARGET = r"\]\(\s*<?([^)\s>]{1,300})"
 _ENDING = r"[^/.]\.[A-Za-z][A-Za-z0-9]{0,5}$"
 _NO_FILE = r"[A-Za-z][A-Za-z0-9+.-]+:|[#?{$<]|.*(?:\{|\.\.\.|\$|[<>*])"
-# Not real links, or files for people
+# Words in the names of files that are ignored: templates and examples, whose links are made up, and files for people.
 _MADE_UP = ("template", "example", "sample", "readme", "changelog", "skill-card", "benchmark")
 
 

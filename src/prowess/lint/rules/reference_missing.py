@@ -8,7 +8,8 @@ from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta
 
 # Limit, because each suggestion is a search through all files.
 _MAX_SUGGESTIONS = 20
-# Not a file: `[Open](LINK)` in a template, `[0](MON/WED)` in prose. `_CAPITALS` has the real file names of this form.
+# Matches link targets in capital letters, which usually are not files: `[Open](LINK)` in a template, `[0](MON/WED)` in
+# prose. `_CAPITALS` has the real file names of this form.
 _SHOUTED = r"[A-Z]+(?:[/_-][A-Z]+)*"
 _CAPITALS = frozenset(
     {"AUTHORS", "CHANGELOG", "CONTRIBUTING", "COPYING", "LICENCE", "LICENSE", "NOTICE", "README", "VERSION"}

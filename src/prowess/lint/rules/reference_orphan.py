@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _FOLDERS = ("references", "scripts", "assets")
 _MAX_LOOKED_FOR = 200
-_MAX_TEXTS = 150  # above it, `SkillFiles` reads only a part, and an unread text may be the one that names the file
+_MAX_TEXTS = 150  # if a skill has more texts, the rule does not run: one that is not read could mention the file
 _PLUMBING = (
     "__init__.py",
     "__main__.py",
@@ -46,7 +46,8 @@ _PLUMBING = (
 _FOR_PEOPLE = (*PAPERS, "test_", ".", "security")
 _TEXTS = (".md", ".py", ".sh", ".js", ".ts", ".mjs", ".json", ".toml", ".yaml", ".yml", ".html", ".txt")
 _CODE = (".py", ".sh", ".js", ".ts", ".mjs", ".cjs", ".tsx", ".jsx")
-_READ_BY_MODELS = (".md", ".txt", ".py", ".sh", ".js", ".mjs", ".ts")  # beside SKILL.md
+# endings of the files beside SKILL.md that are checked
+_READ_BY_MODELS = (".md", ".txt", ".py", ".sh", ".js", ".mjs", ".ts")
 _LISTS = ("glob", "listdir", "iterdir", "walk(", "readdir", "scandir", "os.path.join", "path.join", " / ")
 # A path with a star, a choice or a placeholder, and with a slash or an extension.
 _PATTERN = r"(?<![\w./{}<>*-])(?:[\w.-]{1,60}/|\./){0,4}[\w.-]{0,60}(?:\*|[{<][\w ,.-]{1,60}[}>])[\w./*{}<>,-]{1,60}"

@@ -57,7 +57,8 @@ _FILES = frozenset(
     {".env", ".env.local", ".env.production", "credentials.json", "config.json", "settings.json", ".npmrc"}
 )
 _KEY_ENDINGS = (".pem", ".key")
-# Fewest different among the last characters counted; longest sequence of letters or digits
+# A secret counts as an example if it has fewer than 8 different characters among the last 16, or a sequence such as
+# "abcde" of more than 4 letters or digits.
 _FEWEST, _COUNTED, _LONGEST_ROW = 8, 16, 4
 
 

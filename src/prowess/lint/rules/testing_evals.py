@@ -81,7 +81,7 @@ def _faults(text: str, name: str, files: SkillFiles) -> Iterator[tuple[int, str]
         return
     said = None if alone else value.get("skill_name")
     if alone:
-        pass  # the list belongs to the skill in whose directory it is
+        pass  # without `skill_name`, the list belongs to the skill in whose directory it is
     elif not isinstance(said, str):
         yield places.get("skill_name", 0), "skill_name must be the name of the skill"
     elif name and said != name:
@@ -105,7 +105,7 @@ def _faults_of_eval(
     for key in ("question",) if asks else _TEXTS:
         if not isinstance(entry.get(key), str) or not entry[key].strip():
             yield own.get(key, at), f"{where}.{key} must be a text that is not empty"
-    # null as `expected_skill` is an answer: no skill should be chosen.
+    # If `expected_skill` is null, that is an answer too: no skill should be chosen.
     if asks and "expected_skill" not in entry and all(entry.get(key) in (None, "", []) for key in _ANSWERS):
         yield at, f"{where} must have one of {', '.join(_ANSWERS)}"
     for key in _LISTS:
