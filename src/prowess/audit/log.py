@@ -7,9 +7,9 @@ head that were not announced are not adopted: appending fails until a person has
 which writes a record `log.accepted`). Appending also fails if the log is shorter than its head or the head is missing;
 a person must then run `prowess audit verify`.
 
-The file is private (0600 in a 0700 directory) and is never opened through a link. The first line of `head.json`, in the
+The log is private (0600 in a 0700 directory) and is never opened through a link. The first line of `head.json`, in the
 same directory, has the number of records, the hash of the last one, and the offset of its end. Further lines announce
-heads of records that are about to be written. The file is replaced as a whole after each record.
+heads of records that are about to be written. `head.json` is replaced as a whole after each record.
 """
 
 from __future__ import annotations
@@ -198,10 +198,10 @@ class JsonlAuditLog:
         self._unsynced = False
 
     def append(self, event: AuditEvent) -> AuditRecord:
-        """Append one record.
+        """Append one record. If the last writer was killed, recover the log first.
 
         Raises:
-            AuditError: the record was not written, and the file is unchanged.
+            AuditError: the record was not written.
         """
         if event.kind.startswith(_OWN_KINDS):
             raise AuditError(self.path, f"kind {event.kind!r} is reserved for the log itself")
@@ -215,7 +215,7 @@ class JsonlAuditLog:
         accepted them.
 
         Raises:
-            AuditError: the records do not continue the chain, or the log cannot be written; the log is unchanged.
+            AuditError: the records do not continue the chain, or the log cannot be written; no record was adopted.
         """
         with self._told():
             return self._locked(self._accept)

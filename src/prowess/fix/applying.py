@@ -122,7 +122,7 @@ def _step(
 
 
 class Applied(Struct, frozen=True, kw_only=True):
-    """The new text, the applied fixes, and the fixes that were refused because they overlap another."""
+    """The new text, the applied fixes, and the fixes that were refused (see `apply_fixes`)."""
 
     text: str
     fixes: tuple[Fix, ...]

@@ -301,7 +301,7 @@ def serve_stdio(load: Load) -> int:
     logging.getLogger("pygls").addHandler(logging.NullHandler())
     logging.getLogger("pygls").propagate = False  # errors go to the editor's log
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)  # there is no state to save, and a thread blocks on input
+        signal.signal(number, signal.SIG_DFL)  # end at once: no state to save, and a thread blocks on input
     sys.stdout.flush()
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

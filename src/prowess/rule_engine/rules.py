@@ -115,7 +115,7 @@ def selector_fault(selector: str, known: Mapping[str, RuleMeta]) -> str | None:
     """Return why a selector names no rule in `known`, by id; `None` if it names one."""
     families = tuple(
         dict.fromkeys(rule.family for rule in known.values())
-    )  # only families with rules: another family would never find anything
+    )  # a family without rules could select no rule, so it is refused
     if selector in families or any(_begins(rule, selector) for rule in known):
         return None
     return _unknown(selector, tuple(known), families)

@@ -236,7 +236,7 @@ class Walk:
             self.search(directory, path, relative, depth)
 
     def _is_misspelled(self, directory: str, path: str, relative: str, loose: list[str]) -> bool:
-        """Whether the directory has SKILL.md in another spelling.
+        """Whether the directory has SKILL.md in another spelling. If so, the skill has been added or reported.
 
         `skill.md` is accepted with a warning, others are refused.
         """
