@@ -145,7 +145,7 @@ def _copy(root: ContainedRoot, record: FileRecord, target: str) -> None:
 
 
 def _publish(fresh: str, final: str, manifest: TreeManifest) -> bool:
-    """Move `fresh` to `final`. Return False if a wrong stage was there; it is deleted, and the caller must try again."""
+    """Move `fresh` to `final`. Return False if a wrong stage was there: it is deleted, so try again."""
     try:
         os.rename(fresh, final)
     except OSError:
