@@ -2,9 +2,9 @@
 
 In a path, `*`, `?` and `[a-z]` match characters of one component, and `[!a]` and `[^a]` match any other character. `**`
 matches any number of components, including none. At the end of a pattern, `**` matches everything below the directory,
-but not the directory itself. A path is compared component by component, with all places in the pattern at once. So a
-match takes at most as many steps as the number of path components times the number of pattern components. Each user of
-this module adds its own syntax:
+but not the directory itself. A path is compared component by component. All positions in the pattern that the path so
+far may have reached (its "places") are followed at the same time. So a match takes at most as many steps as the number
+of path components times the number of pattern components. Each user of this module adds its own syntax:
 
     settings   (`config.settings`)              as in .gitignore; everything below a match matches too
     policies   (`policy.patterns`)              as in .gitignore, on resolved paths; `//` begins an absolute path

@@ -71,9 +71,10 @@ class Catalog:
     plugin layers. They never replace the enterprise layer, which is searched too. `Catalog.discover` searches all four
     layers.
 
-    With `live`, edits of a loaded skill take effect at once; use it for an author's own skills. `enterprise_root` is an
-    additional directory of the enterprise layer. `only` leaves the enterprise layer out, for tests on a machine that
-    has no enterprise skills. `agent`, `tenant` and `environment` are the audience (`prowess.catalog.audience`).
+    With `live`, edits of a loaded skill take effect at once; use it for an author's own skills. With `trust_project`,
+    sources of an untrusted project are used too. `enterprise_root` is an additional directory of the enterprise layer.
+    `only` leaves the enterprise layer out, for tests on a machine that has no enterprise skills. `agent`, `tenant` and
+    `environment` are the audience (`prowess.catalog.audience`).
 
     Raises:
         InvalidArgumentsError: `only` was given on a machine with enterprise skills.
@@ -243,8 +244,8 @@ class Catalog:
     def skill(self, name: str, location: str | None = None) -> Skill:
         """Read a skill in full: body, files and description, all from one state of the disk.
 
-        If the skill was read before and all its files are unchanged, the same object is returned. If the skill was
-        edited after the last scan, the catalog is refreshed first, so that the listing matches the returned skill.
+        If the skill was read before and all its files are unchanged, the same object is returned. If its front matter
+        differs from the listed one, the catalog is refreshed, so that the listing matches the returned skill.
 
         Raises:
             SkillNotFoundError: as for `get`, also if the skill was removed or broken after it was listed.

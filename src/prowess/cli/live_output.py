@@ -62,7 +62,9 @@ class LiveOutput:
         self._chunks.put(chunk)
 
     def finish(self) -> None:
-        """Wait until everything is printed. An unfinished last line is ended if a person reads it.
+        """Wait until everything is printed. If the last line has no line break, one is added.
+
+        None is added to a pipe or file on standard output, which must get the exact text.
 
         Raises:
             OSError: standard output could not be written.

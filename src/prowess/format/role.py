@@ -67,5 +67,5 @@ def is_balanced(roles: Iterable[Role]) -> bool:
 
 
 def balancer(roles: Iterable[Role]) -> Role:
-    """Return the role of a skill that would balance the set if it were added. Coordinator if it is balanced."""
+    """Return the role of a skill that would balance the set if it were added: Coordinator if the set is balanced."""
     return Role(-sum(role.trit for role in roles) % _ELEMENTS)

@@ -71,7 +71,10 @@ class MemorySessionStore:
             return rows.pop(session_id, None) is not None
 
     async def expire(self, before: float) -> list[str]:
-        """Remove rows last touched before that time, and old events of removed sessions. Return the ids of the rows."""
+        """Remove rows last touched before the time `before`, and old events of removed sessions.
+
+        Return the ids of the rows.
+        """
         with self._opened() as rows:
             gone = sorted(row.session_id for row in rows.values() if row.touched_at < before)
             for session_id in gone:
@@ -95,7 +98,7 @@ class MemorySessionStore:
             return sequence
 
     async def events_after(self, session_id: str, sequence: int, limit: int) -> list[KeptEvent]:
-        """Return the first `limit` events with a higher number."""
+        """Return the first `limit` events with a number above `sequence`."""
         with self._opened():
             kept = self._events.get(session_id, ())
             return list(islice((event for _, event in kept if event.sequence > sequence), limit))

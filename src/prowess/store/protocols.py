@@ -36,16 +36,16 @@ class SessionStore(Protocol):
         """Replace the row with the same id if it has `expected_version`; otherwise change nothing and return False."""
 
     async def touch(self, session_id: str, at: float) -> bool:
-        """Set the time of the last touch to `at`, unless it is later already.
+        """Set the time of the last touch to `at`, unless it is later already. The version stays.
 
-        The version stays. Return False without a row.
+        Return False if there is no row.
         """
 
     async def delete(self, session_id: str) -> bool:
         """Remove the row; return False if there is none."""
 
     async def expire(self, before: float) -> list[str]:
-        """Remove every row last touched before that time. Return the removed ids, sorted."""
+        """Remove every row last touched before the time `before`. Return the removed ids, sorted."""
 
     async def count(self) -> int:
         """Return the number of rows."""
@@ -89,7 +89,7 @@ class EventStore(Protocol):
         """Append one event and return its number. About the newest `keep` events remain; older ones may be removed."""
 
     async def events_after(self, session_id: str, sequence: int, limit: int) -> list[KeptEvent]:
-        """Return the first `limit` events with a higher number, in order."""
+        """Return the first `limit` events with a number above `sequence`, in order."""
 
     async def last_event(self, session_id: str) -> int:
         """Return the highest event number, or 0 if the session has no events."""

@@ -160,7 +160,10 @@ class SqliteSessionStore:
         return await self._changes("DELETE FROM sessions WHERE session_id = ?", (session_id,))
 
     async def expire(self, before: float) -> list[str]:
-        """Remove rows last touched before that time, and old events of removed sessions. Return the ids of the rows."""
+        """Remove rows last touched before the time `before`, and old events of removed sessions.
+
+        Return the ids of the rows.
+        """
         sql = "DELETE FROM sessions WHERE touched_at < ? RETURNING session_id"
 
         def work(db: sqlite3.Connection) -> list[str]:
@@ -193,7 +196,7 @@ class SqliteSessionStore:
         return await self._do(work)
 
     async def events_after(self, session_id: str, sequence: int, limit: int) -> list[KeptEvent]:
-        """Return the first `limit` events with a higher number."""
+        """Return the first `limit` events with a number above `sequence`."""
         sql = "SELECT sequence, body FROM events WHERE session_id = ? AND sequence > ? ORDER BY sequence LIMIT ?"
         values = (session_id, min(sequence, _LARGEST), min(limit, _LARGEST))
         rows = await self._do(lambda db: db.execute(sql, values).fetchall())

@@ -1,7 +1,8 @@
 """Mark of a file: the `stat` values that change when the file changes.
 
-A mark detects every later edit only if the file was unchanged for two seconds when the mark was taken: an edit within
-that time could have the same time stamp. This module imports little, so that listing skills stays fast.
+A mark detects every later edit only if the last change of the file was more than two seconds before the mark was taken.
+A second edit within that time could leave the time stamps as they are. This module imports little, so that listing
+skills stays fast.
 """
 
 from __future__ import annotations

@@ -103,8 +103,8 @@ class TreeReading(Struct, frozen=True, kw_only=True):
 def read_tree(root: str) -> TreeManifest:
     """Hash every regular file below `root`. The root itself may be a link.
 
-    A hash is cached in this process by (path, size, mtime, inode, ctime), but only if the file was unchanged for two
-    seconds: an earlier second edit could have the same time stamp.
+    A hash is cached in this process by (path, size, mtime, inode, ctime), but only if the last change of the file is
+    more than two seconds ago. A second edit within that time could leave the time stamps as they are.
 
     Raises:
         OSError: the root does not exist, is not a directory, or cannot be read.

@@ -94,7 +94,10 @@ class PluginSource(DirectorySource):
 
 
 class _PluginWalk(Walk):
-    """A search for skills at known places, which goes no deeper and never leaves the plugin."""
+    """A search for skills at the places that a plugin may use. It never leaves the plugin.
+
+    Below these places it goes no deeper, except in a plugin that is searched like any other directory.
+    """
 
     def __init__(self, source: PluginSource, scan: Scan) -> None:
         super().__init__(source, scan, NAMED_BOUNDS)

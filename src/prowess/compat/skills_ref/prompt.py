@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def to_prompt(skill_dirs: Iterable[str | os.PathLike[str]]) -> str:
-    """Render name, description and location of each directory, in the given order. Repeated directories are repeated.
+    """Render name, description and location of each directory, in the given order.
+
+    A repeated directory is rendered again.
 
     Bodies are not included. Without directories the result is the opening and the closing tag. There is no line break
     at the end.

@@ -2,7 +2,8 @@
 
 bubblewrap's own `--block-fd` treats end of file as permission to go on, and a killed Prowess leaves an end of file. The
 gate reads standard input instead, and ends if it does not get a whole line. The line is random. If the program does not
-exist, the gate repeats the line on standard error, so a script cannot pretend that it was never started.
+exist, the gate repeats the line on standard error. A script does not know the line, so it cannot pretend that it was
+never started.
 """
 
 from __future__ import annotations

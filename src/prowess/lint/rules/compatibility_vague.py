@@ -18,7 +18,7 @@ _ANY = (
 )
 
 
-# Words that show that the text names a requirement after all.
+# Words of a requirement. A text that has one of them is not reported.
 _NEEDING = r"\b(?:requires?|needs?|needed|must|depends?|uses|version|\d+\.(?:\d|x))\b|\d\+"
 _NOT_NEEDING = r"\b(?:requires|needs) (?:nothing|no)\b"
 

@@ -69,7 +69,10 @@ class ScriptsPrompt(LintRule):
 
 
 def _is_word_before(code: str, at: int) -> bool:
-    """Whether the mark is part of a longer name, of a method, or of a string, comment or definition."""
+    """Whether the text at this offset is no call that asks for input.
+
+    It is part of a longer name or of a method, or it is in a string, a comment or a definition.
+    """
     before = code[max(at - 1, 0) : at]
     line = code[code.rfind("\n", 0, at) + 1 : at]
     in_text = line.count('"') % 2 == 1 or line.count("'") % 2 == 1 or "#" in line or "def " in line
