@@ -31,8 +31,8 @@ class SkillResult(Struct, frozen=True, kw_only=True):
     """The findings on one skill in report order, and the facts that are needed to judge the set of skills.
 
     `name` is the skill's name in reports. `listed` is the length of its name and description. `not_honoured` is the
-    number of findings whose suppression comments are ignored. `has_comments`: it has such comments, so the result also
-    depends on the settings and on whether its project is trusted.
+    number of findings whose suppression comments are ignored. `has_comments` is true if the skill has suppression
+    comments. Then the result also depends on the settings and on whether the skill's project is trusted.
     """
 
     name: str | None
@@ -43,7 +43,7 @@ class SkillResult(Struct, frozen=True, kw_only=True):
 
 
 class StampedResult(Struct, frozen=True, kw_only=True):
-    """A result and the stamp of the files it was made from. The stamp is None if files may have changed meanwhile."""
+    """A result, and the stamp of the files that it was made from. The stamp is None if files may have changed since."""
 
     result: SkillResult
     stamp: TreeStamp | None
@@ -62,7 +62,7 @@ def judge_document(document: SkillDocument, judgement: Judgement, silencing: Sil
     raw = [*judgement.judge(raw_findings(document, judgement.profile)), *lint_findings(document, judgement)]
     before = silencing.not_honoured
     findings = silencing.by_comments(document, judgement, raw)
-    if not judgement.profile.reference_wording:  # this profile keeps the order of the reference tool
+    if not judgement.profile.reference_wording:  # the profile skills-ref keeps the order of its tool
         findings = tuple(sorted(findings, key=place_in_report))
     return SkillResult(
         name=_name(document),

@@ -233,7 +233,10 @@ def _of_preset(preset: Preset) -> Mapping[str, Value]:
 
 
 def _resolved(setting: Setting, stack: Sequence[Mapping[str, Value]]) -> Value:
-    """Return the highest value of a setting. `severity` is merged: entries of higher layers come later and win."""
+    """Return the value from the highest layer that has one.
+
+    `severity` is merged: entries of higher layers come later and win.
+    """
     found = [values[setting.name] for values in stack if setting.name in values]
     if not found:
         return Value(value=setting.default, origin=DEFAULT)
