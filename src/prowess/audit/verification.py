@@ -67,8 +67,8 @@ class Verification(Struct, frozen=True, kw_only=True):
     `ok` is true if there are no faults. Notices are facts that a person should know but that do not break the chain.
     `head` is the hash of the last record; keep a copy elsewhere to prove later that no earlier record has changed.
     `kept_at` is the number of the record with the given head. `unfinished` are the numbers of records that started a
-    call without an end in the log, at most 100: the process was killed, or is still working. `files` are the log and
-    its head with owner and mode.
+    call without an end in the log, at most 100: the process was killed, or is still working. It is empty if there are
+    faults. `files` are the log and its head with owner and mode.
     """
 
     ok: bool

@@ -180,7 +180,10 @@ class SkillFiles:
         return self._known[directory]
 
     def text(self, path: str) -> str | None:
-        """Return the text of a file with LF line breaks; None if the file is too large, binary or unreadable."""
+        """Return the text of a file with LF line breaks; None if the file is too large, binary or unreadable.
+
+        Also None for every further file after the first `_MAX_TEXTS`, to limit the work.
+        """
         if path not in self._texts:
             self._texts[path] = self._read(path) if len(self._texts) < _MAX_TEXTS else None
         return self._texts[path]

@@ -25,7 +25,7 @@ class PrivateCache:
         self._most = most
 
     def read(self, name: str) -> bytes | None:
-        """Return the bytes of a file; None if it does not exist or is not private to this user."""
+        """Return the bytes of a file; None if it does not exist, is too large or is not private to this user."""
         path = os.path.join(self._folder, name)
         try:
             descriptor = os.open(path, READ)

@@ -83,7 +83,7 @@ def cut(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int | None, indent: str = "") -> Iterator[str]:
-    """Yield `text` in lines of at most `width` columns. None does not break it.
+    """Yield `text` in lines of at most `width` columns. If `width` is None, the text is not broken.
 
     Lines after the first begin with `indent`. The text is broken at blanks; a word is broken only if it is longer than
     a line.
