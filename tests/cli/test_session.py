@@ -293,4 +293,4 @@ def test_the_help_shows_an_example() -> None:
         [sys.executable, "-m", "prowess", "session", "--help"], capture_output=True, text=True, timeout=30, check=True
     )
 
-    assert "| prowess session --root" in done.stdout.replace("\n", " ")
+    assert "| prowess session --root" in " ".join(done.stdout.split())

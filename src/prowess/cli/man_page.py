@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _EXITS = {
-    exit_codes.OK: "it worked; warnings alone are no failure",
+    exit_codes.OK: "success; warnings are not failures",
     exit_codes.FAILED: "errors were found, or the command failed",
     exit_codes.USAGE: "the command line or the configuration is wrong",
     exit_codes.DENIED: "the policy denied it, or it was not approved",

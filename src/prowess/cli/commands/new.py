@@ -57,7 +57,7 @@ _GUIDE = """\
 
 - The result comes first, in one sentence.
 - Each figure has its unit and its source.
-- What could not be found out is said, with the reason.
+- Facts that could not be found are listed, with the reason.
 """
 _ASSET = """\
 # Report
@@ -247,7 +247,7 @@ def files_of(template: Template, name: str, description: str) -> dict[str, str]:
         steps.append("Before you write the answer, read [how a good answer is made](references/guide.md).")
     if template == "full":
         steps.append("Fill in [the form of the report](assets/report.md).")
-    steps.append("Check the answer against what was asked, and correct it where they differ.")
+    steps.append("Compare the answer with the request, and correct differences.")
     numbered = "".join(f"{number}. {step}\n" for number, step in enumerate(steps, 1))
     title = name.replace("-", " ").capitalize()
     body = (
