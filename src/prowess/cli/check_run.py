@@ -83,7 +83,7 @@ class CheckRun:
     def judge_between(self, *, whole: bool) -> None:
         """Add the findings about the set of skills.
 
-        `whole` is true if there are no other skills that one of these may depend on.
+        `whole` is true if the set is complete. Then missing dependencies and the size of the listing are reported too.
         """
         for at, found in findings_between(self._judged, whole=whole and not self.excluded).items():
             skill, target = self.skills[at], self._judged[at].target
@@ -128,8 +128,9 @@ class CheckRun:
 def findings_between(judged: Sequence[JudgedSkill], *, whole: bool) -> dict[int, tuple[Diagnostic, ...]]:
     """Return the findings about a set, by the index of the skill they belong to.
 
-    They concern compositions and the size of the listing. Each finding is judged by the settings of its skill. `whole`
-    is true if there are no other skills that one of these may depend on.
+    They concern compositions and the size of the listing. Each finding is judged by the settings of its skill. If
+    `whole` is false, the set is a part of a larger, unknown one: missing dependencies and the size of the listing are
+    not reported.
     """
     directories = [skill.target.directory for skill in judged]
     declared = [path is not None and os.path.lexists(os.path.join(path, MANIFEST_FILE)) for path in directories]

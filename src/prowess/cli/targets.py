@@ -73,7 +73,7 @@ def targets(paths: Sequence[str], stdin_path: str | None = None) -> Iterator[Tar
     standard input. Directories that were not searched are reported on standard error.
 
     Raises:
-        click.UsageError: a path does not exist or is another file.
+        click.UsageError: a path does not exist, or is a file other than a SKILL.md or a manifest.
     """
     seen: set[str] = set()
     for path in paths:

@@ -109,7 +109,7 @@ def _is_same(before: SkillDocument, after: SkillDocument) -> bool:
 
 
 def _written(document: SkillDocument) -> Iterator[tuple[str, object]]:
-    """Yield every value in order, with its style."""
+    """Yield, in order, each scalar with its style, and the style and length of each collection."""
     waiting: list[Node] = [node for field in document.fields for node in (field.key_node, field.value)][::-1]
     while waiting:
         node = waiting.pop()

@@ -83,8 +83,8 @@ def options(layout: Layout, etc_fds: Mapping[str, int]) -> list[str]:
         *_scratch(layout.limits, layout.devices),
         *_given(layout),
         # For the kernel, a script started by root is still root in checks that only compare the owner. Without this
-        # option it could write /proc/sys/kernel/core_pattern and so make the host run a program. bubblewrap covers
-        # /proc/sys only if that directory itself is writable, which is never the case.
+        # option the script could write /proc/sys/kernel/core_pattern and so make the host run a program. bubblewrap
+        # covers /proc/sys only if that directory itself is writable, which is never the case.
         *("--remount-ro", "/proc"),
         *("--remount-ro", "/"),
         *("--chdir", layout.cwd),
