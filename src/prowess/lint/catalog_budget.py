@@ -43,7 +43,7 @@ def listed_characters(document: SkillDocument) -> int:
 
 
 def catalog_budget(listed: Sequence[int], document_at: Callable[[int], SkillDocument]) -> tuple[int, Diagnostic] | None:
-    """Return the index of the skill with the longest description and a finding, or None if the list is not cut.
+    """Return the index of the skill with the longest entry in the list and a finding, or None if the list is not cut.
 
     `listed` has the `listed_characters` of each skill. `document_at` returns the document at an index; it is called
     only for the skills that the finding names.

@@ -81,9 +81,7 @@ class _Value(Struct, frozen=True, kw_only=True):
 def mend(text: str, base: int, reading: YamlReading) -> Mended:
     """Repair `text` until it can be read or cannot be repaired.
 
-    `reading` is the result of reading `text`, which failed.
-
-    Offsets count from `base`.
+    `reading` is the result of reading `text`, which failed. Offsets count from `base`.
     """
     if text.count("\n") > _MAX_LINES and (fault := _syntax(reading)) is not None:
         return Mended(reading=reading, repairs=(), broken=Broken(fault=fault, start=fault.context, end=fault.offset))
