@@ -47,9 +47,7 @@ def exposure(path: str, *, bits: int = OTHERS_WRITE) -> str | None:
 def exposed(found: os.stat_result, path: str, *, bits: int = OTHERS_WRITE) -> str | None:
     """Return why `found`, the `stat` result of `path`, is not private; None if it is.
 
-    Directories above are not checked.
-
-    `bits` are as in `exposure`.
+    Directories above are not checked. `bits` are as in `exposure`.
     """
     if not hasattr(os, "geteuid"):
         return None

@@ -170,7 +170,7 @@ class SkillFiles:
             if self._directory is None:
                 return {}
             if directory and "/" not in directory and self.entries("").get(directory) != "directory":
-                return {}  # already known from the list of the top directory; most skills have no such directory
+                return {}  # most skills have no such directory, which the list of the top directory shows
             try:
                 with ContainedRoot(self._directory) as root:
                     self._known[directory] = dict(root.entries(directory or "."))
