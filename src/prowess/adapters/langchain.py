@@ -111,7 +111,7 @@ class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
     ) -> ToolMessage | Command[Any]:
-        """Run a call. A tool that is not the session's runs only if active skills and policy files permit it."""
+        """Run a call. A tool of the agent itself runs only if active skills and policy files permit it."""
         request = self._found(request)
         call = request.tool_call
         # Threads start in any order; without threads, calls arrive in the order of the model.

@@ -76,7 +76,7 @@ class Usage(Struct, frozen=True, kw_only=True):
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: Usage) -> Usage:
-        """Add both. The cost of the sum is unknown if one of the costs is."""
+        """Add both. The cost of the sum is None if the cost of one of them is None."""
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,

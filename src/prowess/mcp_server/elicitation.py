@@ -69,10 +69,10 @@ _current: ContextVar[_Elicitation | None] = ContextVar("prowess_mcp_request", de
 def elicitation_from(
     context: ServerRequestContext[Any, Any], put: Iterable[str] = ()
 ) -> Iterator[dict[str, ApprovalRequest]]:
-    """Let calls in this block ask the client of the request; yield the requests that wait for an answer, by id.
+    """Context manager: calls in this block can ask the client of the request.
 
-    `put` are the ids of questions that came back with this request. A question that was dismissed is not asked again in
-    the same request.
+    It yields the requests that wait for an answer, by id. `put` are the ids of questions that came back with this
+    request. A question that was dismissed is not asked again in the same request.
     """
     waiting: dict[str, ApprovalRequest] = {}
     token = _current.set(_Elicitation(context=context, put=frozenset(put), waiting=waiting))

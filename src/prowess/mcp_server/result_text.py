@@ -47,7 +47,7 @@ def _of_run(result: Mapping[str, object]) -> str:
         text = json_for_model(result)
         if len(text) <= MAX_CHARACTERS:
             return text
-    # Escapes lengthen a text up to six times, so the fitting length is found by trying.
+    # Escapes lengthen a text up to six times, so the limit is halved until the JSON fits.
     limit = MAX_CHARACTERS
     while limit:
         limit //= 2

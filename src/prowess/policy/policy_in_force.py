@@ -170,9 +170,10 @@ class PolicyInForce:
             _taken.reset(token)
 
     def apart(self) -> PolicyInForce:
-        """Return an independent object for the same files.
+        """Return an independent object for the same files, for a forked session.
 
-        A forked session needs its own: it runs inside one call of its parent, and makes calls of its own.
+        A fork runs inside a call of its parent. There the parent's object always returns the policy of that call, so
+        the fork would not see changes of the files between its own calls.
         """
         return PolicyInForce(self._given, policy_file=self._policy_file, enterprise_file=self._enterprise_file)
 

@@ -338,7 +338,8 @@ class Artifacts:
         now = time.time()
         with contextlib.suppress(OSError), os.scandir(self._root) as found:
             for entry in found:
-                # Each run creates a directory in the session's directory, so this is the time of the last run or read.
+                # Each run creates a directory in the session's directory, and each read touches it. So its modification
+                # time is the time of the last run or read.
                 unused = now - entry.stat(follow_symlinks=False).st_mtime
                 if entry.name != self._session_id and unused > ORPHANED_SECONDS and _holds_runs_alone(entry.path):
                     _remove_tree(entry.path)

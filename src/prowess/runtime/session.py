@@ -174,8 +174,9 @@ class Session(SessionView):
 
         The stream ends with the session. With `seconds`, it also ends if no event occurs for that long. If the session
         keeps events, the stream includes those of other processes. With `since`, it starts with the kept events whose
-        number is higher (0 for all). A reader that is too slow receives an event with the number of missed events. It
-        delays neither the session nor other readers.
+        number is higher (0 for all). Without `since`, it includes events of other processes from the first read on. A
+        reader that is too slow receives an event with the number of missed events. It delays neither the session nor
+        other readers.
 
         Raises:
             InvalidArgumentsError: `since` is given, but the session keeps no events.

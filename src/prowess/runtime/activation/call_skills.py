@@ -75,7 +75,8 @@ class CallSkills:
             if key == skill.key:
                 return of_active(skill, self._catalog)
         try:
-            # If a rule needs the skill, scan again for a skill that the last scan has missed.
+            # If a policy rule depends on facts of the skill, scan the disk for a skill that the catalog does not list
+            # yet.
             asked = self._policy.now().needs_skills
             entry = await self._offered.listed(name, location) if asked else self._catalog.get(name, location)
         except SkillNotFoundError:

@@ -102,7 +102,8 @@ def _headings(text: str) -> list[_Heading]:
             paragraph = None
         elif paragraph is None:
             paragraph = _Paragraph([line.strip()], start)
-        elif len(paragraph.lines) < MAX_TITLE:  # limits the list: each line adds at least one character
+        # limits the memory: each line adds at least one character, and a title is cut at this length
+        elif len(paragraph.lines) < MAX_TITLE:
             paragraph.lines.append(line.strip())
     return found
 

@@ -161,7 +161,7 @@ class HookPlaces:
                 return
 
     def _named(self, directory: str, place: str, path: str) -> None:
-        """Mount the skill of a file that is named as `place`/`path`, and follow the names in that file."""
+        """Mount the skill that contains the file `place`/`path`, then mount the skills that this file names."""
         if (place, path) in self._seen:
             return
         self._seen.add((place, path))
@@ -174,7 +174,7 @@ class HookPlaces:
             self._named_in(file.read(_READ_BYTES).decode("utf-8", "replace"), place)
 
     def _named_in(self, text: str, place: str) -> None:
-        """Follow the names of skills in a text that belongs to the skill mounted at `place`."""
+        """Mount the skills that a text names. The text belongs to the skill mounted at `place`."""
         for directory, path in _NAMED_BESIDE.findall(text):
             if self.has(directory, path.rstrip("/")):
                 self._named(directory, f"{os.path.dirname(place)}/{directory}", path.rstrip("/"))
