@@ -320,7 +320,7 @@ def _unrecorded(fault: AuditError) -> str:
 
 
 def _defect(what: str, fault: Exception) -> SkillError:
-    """Return an error with code `internal` for an exception of a tool, a gate or another part.
+    """Return an error with code `internal` for an exception of a tool or a gate.
 
     The message has only the type of the exception, because its text may contain any data. A host finds the exception in
     `__cause__`.
