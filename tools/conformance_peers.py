@@ -130,9 +130,9 @@ def tables() -> str:
     count = len(suite().cases)
     dates = sorted({entry["date"] for entry in kept.values()})
     lines = [
-        f"Asked on {' and '.join(dates)}: {count} cases of version {suite().version}, `{suite().digest}`.",
+        f"Run on {' and '.join(dates)}: {count} cases of version {suite().version}, `{suite().digest}`.",
         "",
-        "How many answers agree with each profile:",
+        "Number of answers that agree with each profile:",
         "",
         *_row("tool", "version", *profiles, "no answer", "remark"),
         "|" + "---|" * (len(profiles) + 4),
@@ -144,17 +144,17 @@ def tables() -> str:
     sizes = {topic: sum(case.topic == topic for case in suite().cases) for topic in topics}
     lines += [
         "",
-        "By topic against `spec`: how many agree, and in brackets those accepted wrongly and rejected wrongly:",
+        "By topic, compared with `spec`: number of answers that agree; in brackets wrongly accepted and wrongly rejected:",
         "",
         *_row("tool", *(f"{topic} ({sizes[topic]})" for topic in topics)),
         "|" + "---|" * (len(topics) + 1),
     ]
     for name, report in reports.items():
         lines += _row(name, *(_cell(report["topics"][topic]) for topic in topics))
-    lines += ["", "How each was asked:", "", "```text"]
+    lines += ["", "Command for each tool:", "", "```text"]
     lines += [f"{name}: {tool.words.replace('{bin}/', '')}" for name, tool in TOOLS.items() if name in reports]
     missing = [name for name in TOOLS if name not in reports]
-    return "\n".join([*lines, "```", *(["", f"Not asked here: {', '.join(missing)}."] if missing else [])])
+    return "\n".join([*lines, "```", *(["", f"Not run here: {', '.join(missing)}."] if missing else [])])
 
 
 def _row(*cells: object) -> list[str]:
