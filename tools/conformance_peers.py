@@ -144,7 +144,7 @@ def tables() -> str:
     sizes = {topic: sum(case.topic == topic for case in suite().cases) for topic in topics}
     lines += [
         "",
-        "By topic, compared with `spec`: number of answers that agree; in brackets wrongly accepted and wrongly rejected:",
+        "By topic, compared with `spec`: answers that agree; in brackets those wrongly accepted and wrongly rejected:",
         "",
         *_row("tool", *(f"{topic} ({sizes[topic]})" for topic in topics)),
         "|" + "---|" * (len(topics) + 1),

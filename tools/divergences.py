@@ -1,8 +1,8 @@
-"""Where the texts on the format disagree, topic by topic, and what each profile makes of it.
+"""The topics on which the texts on the format disagree, and the reading of each profile.
 
 The sources are the official specification, the reference tool, the skillscraft reference, the boxxy guide and the
-agent skills platform. Nothing is decided here: a value is read from the table of rules or from a profile, and where one
-reading holds for all, the row says which.
+agent skills platform. All values come from the table of rules or from a profile. If all profiles agree, the row
+states the common reading.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class Divergence(NamedTuple):
-    """One topic. `rules` are those whose severity is the answer; `reading` gives what is no severity."""
+    """One topic. The severities of `rules` are part of the value; `reading` returns the rest of it."""
 
     topic: str
     rules: tuple[str, ...] = ()
     reading: Callable[[Profile], str] | None = None
 
     def value(self, profile: Profile) -> str:
-        """Return what the profile makes of the topic, in a few words; the severities in the order of `rules`."""
+        """Return the reading of the profile in a few words, then the severities in the order of `rules`."""
         severities = ", ".join(_word(profile, rule) for rule in self.rules)
         said = "" if self.reading is None else self.reading(profile)
         return "; ".join(part for part in (said, severities) if part)
@@ -87,7 +87,7 @@ DIVERGENCES = (
     Divergence("severities in use", (), lambda profile: ", ".join(_levels(profile))),
     Divergence("fields that are known", (), lambda profile: str(len(profile.known_fields))),
 )
-"""The rows in the order in which the divergences were first listed; a row is for ever."""
+"""The rows, in the order in which the divergences were first listed. Rows are never removed."""
 
 
 def _levels(profile: Profile) -> list[str]:
@@ -96,7 +96,7 @@ def _levels(profile: Profile) -> list[str]:
 
 
 def divergence_table() -> Mapping[str, Mapping[str, str]]:
-    """Return topic -> profile -> what the profile makes of it."""
+    """Return the reading of each profile, by topic."""
     return MappingProxyType(
         {row.topic: {name: row.value(profile) for name, profile in PROFILES.items()} for row in DIVERGENCES}
     )

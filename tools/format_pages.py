@@ -1,4 +1,4 @@
-"""Write what is made from the tables of profiles, rules and settings: the JSON Schemas and the tables of two pages.
+"""Write the files that are generated from the tables of profiles, rules and settings: schemas, pages, tables.
 
 docs/reference/schemas/*.schema.json    the settings, the frontmatter of each profile, the conformance cases
 docs/reference/profiles.md              between the marks `<!-- table: NAME -->` and `<!-- end -->`
@@ -6,7 +6,7 @@ docs/reference/configuration.md         the same
 docs/reference/rules/*.md               a page for each rule, and their list
 
 python tools/format_pages.py           write them
-python tools/format_pages.py --check   exit 1 where one on disk differs
+python tools/format_pages.py --check   exit 1 if a file on disk differs
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def generated(docs: Path = DOCS) -> Iterator[tuple[Path, str]]:
 
 def _list_of(pages: list[RulePage]) -> str:
     rows = ((f"[`{page.id}`]({page.id}.md)", page.summary, page.family, page.fix or _NONE) for page in pages)
-    table = "\n".join(_table(("rule", "what it asks", "family", "fix"), rows))
-    intro = "`prowess rule ID` prints the same pages. How bad each is: [profiles](../profiles.md#rules)."
+    table = "\n".join(_table(("rule", "requirement", "family", "fix"), rows))
+    intro = "`prowess rule ID` prints the same pages. Severities: [profiles](../profiles.md#rules)."
     return f"# Rules\n\n{intro}\n\n{table}\n"
 
 
@@ -84,7 +84,7 @@ def _rules() -> Iterator[str]:
         (f"`{row.id}`", row.summary, *(_cell(row.severity_in(profile)) for profile in PROFILES))
         for row in RULES.values()
     )
-    return _table(("rule", "what it asks", *PROFILES), rows)
+    return _table(("rule", "requirement", *PROFILES), rows)
 
 
 def _cell(severity: Severity | None) -> str:
@@ -107,11 +107,11 @@ def _settings() -> Iterator[str]:
         )
         for row in SETTINGS.values()
     )
-    return _table(("setting", "says", "flag", "variable", "default"), rows)
+    return _table(("setting", "meaning", "flag", "variable", "default"), rows)
 
 
 def _presets() -> Iterator[str]:
-    return _table(("preset", "means"), ((f"`{preset.name}`", preset.summary) for preset in PRESETS.values()))
+    return _table(("preset", "meaning"), ((f"`{preset.name}`", preset.summary) for preset in PRESETS.values()))
 
 
 TABLES: dict[str, Callable[[], Iterator[str]]] = {
@@ -123,7 +123,7 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
 
 
 def main(arguments: list[str]) -> int:
-    """Write the files, or say which of them are stale."""
+    """Write the files, or report those that are stale."""
     stale = [
         (path, text) for path, text in generated() if not path.exists() or path.read_text(encoding="utf-8") != text
     ]

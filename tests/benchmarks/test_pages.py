@@ -50,7 +50,7 @@ def test_a_missed_promise_is_called_missed_in_the_table_and_listed_on_the_page()
         "| check | 0.40 ×, missed | 0.60 × | ≥ 0.5 × |",
         "| list | not measured |  | ≥ 0.5 × |",
     ]
-    assert page(results).partition("## What is missed\n\n")[2].splitlines() == [
+    assert page(results).partition("## Missed targets\n\n")[2].splitlines() == [
         "- start: 3.00 ×, ≤ 2 ×, missed",
         "- check (public): 0.40 ×, ≥ 0.5 ×, missed",
     ]
