@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import textwrap
 
 import msgspec
 from msgspec import Struct
 
 from benchmarks.corpora import ROOT
 from benchmarks.figures import Figure  # noqa: TC001 -- msgspec reads the annotations of `Results`
+from tools.wrap_pages import wrapped
 
 SKILLS = 1000
 RECORD = ROOT / "benchmarks" / "results.json"
@@ -89,11 +89,12 @@ def page(results: Results) -> str:
         for figure in results.figures
         if figure.holds is False
     ]
-    return _PAGE.format(
-        conditions=textwrap.fill(results.conditions, 118),
+    text = _PAGE.format(
+        conditions=results.conditions,
         rows="\n".join(rows),
         missed="\n".join(missed) or "No target was missed in this run.",
     )
+    return wrapped(text)
 
 
 def table(results: Results) -> str:
