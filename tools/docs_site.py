@@ -4,8 +4,8 @@
     python -m http.server -d build/site        read it, with the search
 
 The site has all pages of docs/, the four pages of the root that it links to, and an API reference. The pages are staged
-in build/pages first. There a link to a file that is no page (a test, a source file) becomes its plain text, because the
-site has no such file; and the pages of the API reference are generated, one for each package with public names.
+in build/pages first. There a link to a test, a source file or a folder becomes its plain text, because the site has
+no page for it; and the pages of the API reference are generated, one for each package with public names.
 Without a change of the pages, the source or the settings nothing is built. No network is used.
 """
 
@@ -90,8 +90,8 @@ def _settings(pages: Path) -> str:
     """Return the settings with each `FOLDER/*.md` of the navigation replaced by the pages of that folder."""
 
     def listed(match: re.Match[str]) -> str:
-        names = (page.relative_to(pages).as_posix() for page in sorted(pages.glob(match[1])))
-        return ", ".join(f'"{name}"' for name in names if not name.endswith("/index.md"))
+        found = sorted(pages.glob(match[1]), key=lambda page: page.stem)
+        return ", ".join(f'"{page.relative_to(pages).as_posix()}"' for page in found if page.stem != "index")
 
     return re.sub(r'"(\S+/\*\.md)"', listed, SETTINGS.read_text(encoding="utf-8"))
 
@@ -124,7 +124,7 @@ def _stage_page(file: Path, staged: Path) -> None:
             return match[0]
         target = _place(file.parent / match["target"])
         if target is None:
-            return match["text"]
+            return match["text"].replace("_", "_<wbr>")  # names of tests are wider than a column
         here = _place(file)
         assert here is not None
         return f"[{match['text']}]({os.path.relpath(target, here.parent)}{match['anchor'] or ''})"
@@ -135,7 +135,7 @@ def _stage_page(file: Path, staged: Path) -> None:
 def _place(file: Path) -> Path | None:
     """Return the path of a file in the site, relative to its root, or None if the site does not have it."""
     file = Path(os.path.normpath(file))
-    if file.is_relative_to(ROOT / "docs"):
+    if file.is_relative_to(ROOT / "docs") and not file.is_dir():
         return file.relative_to(ROOT / "docs")
     if file.parent == ROOT and file.stem in _ROOT_PAGES:
         return Path("project", f"{file.stem.lower()}.md")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import re
 import subprocess
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import pytest
 
@@ -61,6 +63,27 @@ def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
     pages = {page.relative_to(site): page.read_text(encoding="utf-8") for page in site.rglob("*.html")}
     assert {str(page): loads.findall(text) for page, text in pages.items() if loads.search(text)} == {}
     assert [style.name for style in site.rglob("*.css") if styles.search(style.read_text(encoding="utf-8"))] == []
+
+
+def test_every_link_inside_the_site_leads_to_a_page_and_an_anchor_of_it(site: Path) -> None:
+    """The strict build looks at links between pages of Markdown; this looks at all, to schemas and screens too."""
+    pages = {page: page.read_text(encoding="utf-8") for page in site.rglob("*.html") if page.name != "404.html"}
+    anchors = {str(page): set(re.findall(r'\bid="?([^" >]+)', text)) for page, text in pages.items()}
+    files = {str(file) for file in site.rglob("*") if file.is_file()}
+    seen, dead = set(), set()
+    for page, text in pages.items():
+        for link in set(re.findall(r'\b(?:href|src)="?([^">\s]+)', text)):
+            here = page if link.startswith("#") else page.parent
+            if (here, link) in seen or re.match(r"\w+:|//", link):
+                continue
+            seen.add((here, link))
+            target, _, anchor = unquote(link).partition("#")
+            place = os.path.normpath(f"{page.parent}/{target}") if target else str(page)
+            place = place if place in files else f"{place}/index.html"
+            is_there = not anchor or anchor.startswith("__") or anchor in anchors.get(place, {anchor})
+            if not (place in files and is_there):
+                dead.add(f"{page.relative_to(site)}: {link}")
+    assert sorted(dead) == []
 
 
 def test_each_public_name_has_its_text_once(site: Path) -> None:
