@@ -99,7 +99,7 @@ def test_through_ones_own_link_the_target_counts(own: Path) -> None:
 
 def test_a_group_for_one_user_alone_is_not_others(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own.chmod(0o770)
-    monkeypatch.setattr(places, "_is_shared_with_nobody", lambda found: True)
+    monkeypatch.setattr(places, "_shares_with_private_group", lambda found: True)
     assert exposure(str(own)) is None
     assert exposure(str(own), bits=OTHERS) is not None
 
@@ -111,11 +111,11 @@ def test_a_group_counts_as_one_users_own_by_its_name_and_members(own: Path) -> N
     found = own.stat()
     name = pwd.getpwuid(os.geteuid()).pw_name
     group = grp.getgrgid(found.st_gid)
-    assert places._is_shared_with_nobody(found) == (group.gr_name == name and not set(group.gr_mem) - {name})
+    assert places._shares_with_private_group(found) == (group.gr_name == name and not set(group.gr_mem) - {name})
     strange = os.stat_result((0o040770, 0, 0, 1, os.geteuid(), 4_000_000, 0, 0, 0, 0))
-    assert not places._is_shared_with_nobody(strange)
+    assert not places._shares_with_private_group(strange)
     own.chmod(0o777)
-    assert not places._is_shared_with_nobody(own.stat())
+    assert not places._shares_with_private_group(own.stat())
 
 
 def test_where_modes_say_nothing_nothing_is_refused(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,7 +73,7 @@ class PathGlob(Struct, frozen=True, kw_only=True):
         """Return whether the path of these components matches."""
         return self.accepts(self.after(path))
 
-    def matches_or_lies_below(self, path: Sequence[str]) -> bool:
+    def matches_or_is_below(self, path: Sequence[str]) -> bool:
         """Return whether the path of these components, or a directory above it, matches."""
         places = self.start()
         for name in path:

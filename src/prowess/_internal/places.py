@@ -53,7 +53,7 @@ def exposed(found: os.stat_result, path: str, *, bits: int = OTHERS_WRITE) -> st
         return None
     if found.st_uid != os.geteuid():
         return f"{path} belongs to another user"
-    if found.st_mode & bits and not (bits == OTHERS_WRITE and _is_shared_with_nobody(found)):
+    if found.st_mode & bits and not (bits == OTHERS_WRITE and _shares_with_private_group(found)):
         mode = "700" if stat.S_ISDIR(found.st_mode) else "600"
         open_to = "open to other users" if bits == OTHERS else "writable by other users"
         return f"{path} is {open_to}; run `chmod {mode} {path}`"
@@ -67,7 +67,7 @@ def _exposed_above(real: str) -> str | None:
         found = os.lstat(here)
         if found.st_mode & stat.S_ISVTX and found.st_uid in {os.geteuid(), _ROOT}:
             return None
-        if found.st_mode & OTHERS_WRITE and not _is_shared_with_nobody(found):
+        if found.st_mode & OTHERS_WRITE and not _shares_with_private_group(found):
             return f"{here}, a directory above it, is writable by other users"
         given = given or found.st_uid == os.geteuid()
         if not given and found.st_uid != _ROOT:
@@ -89,7 +89,7 @@ def _foreign_link(path: str) -> str | None:
     return None
 
 
-def _is_shared_with_nobody(found: os.stat_result) -> bool:
+def _shares_with_private_group(found: os.stat_result) -> bool:
     """Return whether write access is shared only with this user's private group, which many systems give each user."""
     if found.st_mode & stat.S_IWOTH:
         return False

@@ -326,7 +326,7 @@ class AgentForkRunner:
             instructions=lambda: request.instructions,
             max_turns=request.max_turns,
             budget=self._budget,
-            emit=_to_nobody,
+            emit=_drop,
             offered=lambda specs: tuple(spec for spec in specs if spec.name not in _NOT_OFFERED),
         ).run(request.input)
         report_usage(tokens=result.usage.tokens, cost_usd=result.usage.cost_usd or 0.0)
@@ -351,5 +351,5 @@ def _answer(request: ForkRequest, result: AgentResult) -> str:
     raise SubAgentError(request.skill_name, result.reason or result.ended)
 
 
-async def _to_nobody(step: AgentStep) -> None:
+async def _drop(step: AgentStep) -> None:
     """Drop a sub-agent's step: the parent sees only the answer."""

@@ -205,7 +205,7 @@ class JsonlAuditLog:
         """
         if event.kind.startswith(_OWN_KINDS):
             raise AuditError(self.path, f"kind {event.kind!r} is reserved for the log itself")
-        with self._told():
+        with self._converted_errors():
             return self._locked(lambda descriptor: self._write(descriptor, event, self._end_of_chain(descriptor))[0])
 
     def accept(self) -> int:
@@ -217,11 +217,11 @@ class JsonlAuditLog:
         Raises:
             AuditError: the records do not continue the chain, or the log cannot be written; no record was adopted.
         """
-        with self._told():
+        with self._converted_errors():
             return self._locked(self._accept)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _converted_errors(self) -> Iterator[None]:
         """Convert errors to AuditError, and allow one change at a time in this process."""
         with self._lock:
             try:

@@ -74,7 +74,7 @@ class Configuration:
                 components = _components(path, layer.directory)
                 patterns = cast("tuple[str, ...]", layer.values["exclude"].value)
                 return components is not None and any(
-                    path_setting(pattern).matches_or_lies_below(components) for pattern in patterns
+                    path_setting(pattern).matches_or_is_below(components) for pattern in patterns
                 )
         return False
 

@@ -266,7 +266,7 @@ def _flattened(table: Mapping[str, object], above: str = "") -> Iterator[tuple[s
 def path_setting(source: str) -> PathGlob:
     """Parse a path pattern of a settings file, by the rules of .gitignore.
 
-    A path is selected if `matches_or_lies_below` returns true for it:
+    A path is selected if `matches_or_is_below` returns true for it:
 
         vendor        a file or directory of that name at any depth, and everything below it
         docs/*        files and directories directly in docs

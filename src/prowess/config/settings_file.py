@@ -67,7 +67,7 @@ class SettingsLayer(Struct, frozen=True, kw_only=True):
         """Return the indexes of `paths` that match a path, in the order written; none if `components` is None."""
         if components is None:
             return ()
-        return tuple(at for at, settings in enumerate(self.paths) if settings.glob.matches_or_lies_below(components))
+        return tuple(at for at, settings in enumerate(self.paths) if settings.glob.matches_or_is_below(components))
 
 
 def read_settings_file(path: str, *, kind: OriginKind, directory: str | None = None) -> SettingsLayer | None:
@@ -207,7 +207,7 @@ def project_file(start: str) -> ProjectFile:
             notices += [
                 f"{path} is not read: it is inside the skill {skill}"
                 for path, skill in inside.items()
-                if skill and (os.path.basename(path) == OWN_FILE or _says_something(path))
+                if skill and (os.path.basename(path) == OWN_FILE or _has_settings(path))
             ]
             continue
         found = [file for path in paths if (file := read_settings_file(path, kind="project")) is not None]
@@ -248,7 +248,7 @@ def skill_around(path: str) -> str | None:
         here = above
 
 
-def _says_something(path: str) -> bool:
+def _has_settings(path: str) -> bool:
     try:
         return read_settings_file(path, kind="project") is not None
     except ConfigurationError:

@@ -76,7 +76,7 @@ def fix_document(
     return FixedDocument(data=data, fixed=tuple(fixed), document=document, findings=tuple(findings))
 
 
-def keeps_its_word(before: SkillDocument, after: SkillDocument, fixes: Iterable[Fix]) -> bool:
+def changes_only_declared(before: SkillDocument, after: SkillDocument, fixes: Iterable[Fix]) -> bool:
     """Whether `after` differs from `before` only in the fields that `fixes` declare, and in the body only if edited."""
     if not (before.complete and after.complete):
         return False
@@ -114,7 +114,7 @@ def _step(
         if not applied.fixes or new == data:
             continue
         after = read(new)
-        if keeps_its_word(document, after, applied.fixes):
+        if changes_only_declared(document, after, applied.fixes):
             return new, after, [found for found in wanted if found.fix in applied.fixes]
         if len(attempt) == 1:
             refused.update(attempt)

@@ -44,7 +44,7 @@ def as_json(document: SkillDocument) -> dict[str, object]:
     return result
 
 
-def says_the_same(document: SkillDocument, claimed: object) -> bool:
+def renders(document: SkillDocument, claimed: object) -> bool:
     """Whether a JSON object is a rendering of this front matter: same keys, and each value a possible reading."""
     if not isinstance(claimed, dict):
         return False

@@ -92,7 +92,7 @@ def hover(analysis: Analysis, position: types.Position) -> types.Hover | None:
     place = analysis.lines.place(position)
     found = [one for one in analysis.findings if _covers(shown_at(one, analysis), position)]
     parts = [finding_page(one, analysis) for one in found[:_MOST_SHOWN]]
-    field = next((one for one in analysis.document.fields if _stands_at(one, place)), None)
+    field = next((one for one in analysis.document.fields if _is_on_key(one, place)), None)
     if field is not None and field.key in FIELD_MEANINGS:
         parts.append(f"**{field.key}**\n\n{FIELD_MEANINGS[field.key]}")
     if not parts:
@@ -119,7 +119,7 @@ def _covers(where: types.Range, position: types.Position) -> bool:
     return start <= (position.line, position.character) <= end
 
 
-def _stands_at(field: Field, place: tuple[int, int]) -> bool:
+def _is_on_key(field: Field, place: tuple[int, int]) -> bool:
     key = field.key_location
     return key.line == place[0] and key.column <= place[1] <= (key.end_column or key.column)
 

@@ -57,14 +57,14 @@ async def http_app(
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=scope[BEARER], scopes=[]))
         answered = 0
 
-        async def told(message: Message) -> None:
+        async def send_and_note(message: Message) -> None:
             nonlocal answered
             answered = message.get("status", answered)
             await send(message)
 
         key = None if session_id is None else session_key(session_id, scope[BEARER])
         with table.request(key):
-            await manager.handle_request(scope, receive, told)
+            await manager.handle_request(scope, receive, send_and_note)
         if scope["method"] == "DELETE" and key is not None and answered in _DONE:
             await table.end(key)
 

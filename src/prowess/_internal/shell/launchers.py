@@ -96,7 +96,7 @@ def _started_once(command: SimpleCommand) -> StartedCommands:
     parts: list[StartedCommands] = []
     if program in _SHELLS:
         parts.append(_of_shell(program, words))
-    if program == "git" and _is_told_a_program([word.text for word in words[1:]]):
+    if program == "git" and _sets_program([word.text for word in words[1:]]):
         return StartedCommands(unknown=True)
     if program == "env" and any("\\" in word.text for word in words[1:]):
         return StartedCommands(unknown=True)  # -S has its own escapes, such as `git\_push`
@@ -129,7 +129,7 @@ def _started_once(command: SimpleCommand) -> StartedCommands:
     )
 
 
-def _is_told_a_program(arguments: list[str]) -> bool:
+def _sets_program(arguments: list[str]) -> bool:
     """Return whether arguments of git set a program to start: `-c alias.x=push`, `-ccore.pager=…`, `--exec-path=…`."""
     settings = [after for one, after in pairwise(arguments) if one == "-c"]
     settings += [one[2:] for one in arguments if one.startswith("-c")]

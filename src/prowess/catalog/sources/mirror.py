@@ -37,7 +37,7 @@ from prowess.catalog.skill_uri import DOCUMENT
 from prowess.catalog.sources.directory import DirectorySource
 from prowess.catalog.trust import TrustStore
 from prowess.errors import RemoteSkillError, SkillError, UnsafePathError
-from prowess.format.json_rendering import says_the_same
+from prowess.format.json_rendering import renders
 from prowess.format.name import name_faults
 from prowess.format.parsing import parse_document
 
@@ -174,7 +174,7 @@ def verify(skill: RemoteSkill, file: RemoteFile, data: bytes) -> None:
         raise RemoteSkillError(skill.origin, skill.uri, reason)
     if file.uri == skill.uri:
         document = parse_document(data, path=DOCUMENT)
-        if not document.complete or not says_the_same(document, dict(skill.frontmatter)):
+        if not document.complete or not renders(document, dict(skill.frontmatter)):
             raise RemoteSkillError(skill.origin, skill.uri, f"the front matter of {DOCUMENT} is not that of the entry")
 
 

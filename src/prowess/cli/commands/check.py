@@ -93,7 +93,7 @@ def command(
         run.judge(found, cache, processes, partial(open_configuration, quiet=True, **given))
     run.judge_between(whole=any(map(is_folder_of_skills, paths or (".",))))
     if not quiet:
-        _say_what_was_passed_over(run, configuration)
+        _note_skipped(run, configuration)
     if known is not None and write_baseline:
         number = known.write(run.everything)
         if not quiet:
@@ -116,7 +116,7 @@ def command(
     return exit_codes.OK if exit_zero or not failed else exit_codes.FAILED
 
 
-def _say_what_was_passed_over(run: CheckRun, configuration: Configuration) -> None:
+def _note_skipped(run: CheckRun, configuration: Configuration) -> None:
     if run.excluded:
         where = output.shown_path(str(configuration.value("exclude").origin))
         output.note(f"{counted(run.excluded, 'skill')} excluded by {where}")

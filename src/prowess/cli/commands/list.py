@@ -69,14 +69,14 @@ def _rows(entries: tuple[SkillEntry, ...], effects: PolicyEffects) -> list[str]:
     name_width = min(max(columns(name) for name in names), _LONGEST_NAME)
     layer_width = max(len(layer) for layer in layers)
     left = max(_columns() - name_width - layer_width - 4, _SHORTEST_DESCRIPTION)
-    texts = [_shortened(_told(entry, effects), left) for entry in entries]
+    texts = [_shortened(_shown_description(entry, effects), left) for entry in entries]
     return [
         f"{name}{' ' * (name_width - columns(name))}  {layer:<{layer_width}}  {text}\n"
         for name, layer, text in zip(names, layers, texts, strict=True)
     ]
 
 
-def _told(entry: SkillEntry, effects: PolicyEffects) -> str:
+def _shown_description(entry: SkillEntry, effects: PolicyEffects) -> str:
     """Return the description. If the policy denies the skill or asks about it, the decision comes first."""
     effect = effects.of(entry)
     if effect is None or effect.effect == "allow":

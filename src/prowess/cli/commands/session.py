@@ -136,7 +136,7 @@ def command(
                 session.refresh()  # reports an unreadable store now, instead of in each answer
             call = partial(judged, by_skills_alone=policy_file is None) if decide else called
             serve_json_lines(session, sys.stdin.buffer.readline, partial(lines.answer, session), call)
-        except _NobodyReadsError:
+        except _HostGoneError:
             pass  # the host has closed the pipe, so no answer can be sent
         finally:
             # A named session can be continued later; only the request `close` ends it.
@@ -150,7 +150,7 @@ def command(
 _NOBODY_APPROVES = Refusal(reason="this session approves no call (--approve deny)")
 
 
-class _NobodyReadsError(Exception):
+class _HostGoneError(Exception):
     """The host has closed its end of the pipe."""
 
 
@@ -170,7 +170,7 @@ class _Lines:
         session.drain_events()
         self._print(line)
         if not self._is_read:
-            raise _NobodyReadsError
+            raise _HostGoneError
 
     def _print(self, line: bytes) -> None:
         with self._lock:

@@ -109,7 +109,7 @@ def _fitted(form: str, directories: Sequence[Path], skills: Sequence[ListedSkill
         made = prompt(named, skills, budget)
     else:
         made = fitted(skills, lambda limit: _as_reference(directories, skills, limit), budget)
-    _say_what_was_cut(made, budget)
+    _note_shortened(made, budget)
     return made.text
 
 
@@ -132,7 +132,7 @@ def _active(skill: ListedSkill) -> str:
     return active(skill, read_document(str(skill.location)).body)
 
 
-def _say_what_was_cut(made: Prompt, budget: int | None) -> None:
+def _note_shortened(made: Prompt, budget: int | None) -> None:
     if made.shortened:
         names = ", ".join(printable_line(name) for name in made.shortened[:_MOST_NAMED])
         more = f" and {len(made.shortened) - _MOST_NAMED} more" if len(made.shortened) > _MOST_NAMED else ""

@@ -45,7 +45,7 @@ class DescriptionKeywords(LintRule):
         words = re.findall(_WORD, subject.description.lower())
         name = subject.document.text_of("name") or ""
         stems = tuple(part[:_STEM] for part in name.lower().split("-") if len(part) > 1)
-        says_more = any(len(word) > _SHORT and word not in _FILLER and not word.startswith(stems) for word in words)
-        if words and subject.description.isascii() and not says_more:
+        adds_words = any(len(word) > _SHORT and word not in _FILLER and not word.startswith(stems) for word in words)
+        if words and subject.description.isascii() and not adds_words:
             message = "the description has no words beyond the name; add what the skill does"
             yield self.meta.found(message, subject.field_place("description"))

@@ -221,17 +221,17 @@ class Activator:
         done = await active.stored.change(change)
         active.snapshots.keep_only(done.state.active)
         await self._events.loaded(before, done, skills, call_id)
-        said = self._said(done, skills, notices, failures)
-        return Activation(step=done, taken=tuple(ready), notices=said)
+        activation = self._activation(done, skills, notices, failures)
+        return Activation(step=done, taken=tuple(ready), notices=activation)
 
     async def _run_commands(self, ready: list[Snapshot], fresh: Sequence[Snapshot], call_id: str) -> list[Notice]:
         """Run the commands in the bodies of `fresh`, and put snapshots with their outputs into `ready`."""
         remarks: list[Notice] = []
         for place, snapshot in enumerate(ready):
             if may_hold_commands(snapshot.source.body) and snapshot in fresh:
-                skill, said = await self._commands.run(snapshot, call_id)
+                skill, activation = await self._commands.run(snapshot, call_id)
                 ready[place] = replace(snapshot, skill=skill)
-                remarks += said
+                remarks += activation
         return remarks
 
     async def _prepare(self, fresh: Sequence[Snapshot], call_id: str) -> None:
@@ -242,7 +242,7 @@ class Activator:
             await self._events.records.events.tell(SkillActivating, call_id, snapshot.skill)
         await self._pass_hooks(fresh, call_id)
 
-    def _said(
+    def _activation(
         self,
         done: Transition,
         skills: Sequence[ActiveSkill],

@@ -250,7 +250,7 @@ class HookRunner:
             skill.root_dir,
             manifest,
             program.argv,
-            stdin=_input({**about, **self._told_always(one)}),
+            stdin=_input({**about, **self._common_input(one)}),
             seconds=hook.timeout or DEFAULT_SECONDS,
             mounts=program.mounts,
             env=program.env,
@@ -279,7 +279,7 @@ class HookRunner:
         places = HookPlaces(one.skill, manifest, self._offered, self._programs)
         return manifest, places.obstacle(one.hook) or places.program(one.hook)
 
-    def _told_always(self, one: PlannedHook) -> dict[str, object]:
+    def _common_input(self, one: PlannedHook) -> dict[str, object]:
         """Return the input that every hook receives. Paths are those inside the sandbox."""
         return {
             "event": one.hook.event,
