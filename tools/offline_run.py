@@ -15,6 +15,7 @@ import argparse
 import json
 import sys
 import tempfile
+import textwrap
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -219,9 +220,10 @@ def _trial(picks: Sequence[str | None]) -> str:
         )
     model = sum(picked == right for (_, right), picked in zip(TRIAL, picks, strict=True))
     words_right = sum(words == right for (_, right), words in zip(TRIAL, by_words, strict=True))
-    head = (
+    head = textwrap.fill(
         f"The model picked {model} of {len(TRIAL)} right. The words alone, without any model, would have picked "
-        f"{words_right}: the tasks were written by people who knew the descriptions. Wrong picks stand in bold."
+        f"{words_right}, because the tasks were written by people who knew the descriptions. Wrong picks are in bold.",
+        120,
     )
     table = "\n".join(rows)
     return f"## Which skill it picks\n\n{head}\n\n{table}\n"
