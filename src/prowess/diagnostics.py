@@ -32,10 +32,7 @@ class FixSafety(StrEnum):
 
 
 class Location(Struct, frozen=True, kw_only=True):
-    """A position or range in a file. Lines and columns are 1-based; columns count code points.
-
-    The end column is exclusive. Without an end, the location is a single position.
-    """
+    """A position, or a range with an exclusive end. Lines and columns are 1-based; columns count code points."""
 
     path: str | None = None
     line: int = 1
@@ -78,8 +75,7 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
     """One finding of one rule at one location.
 
     `family` is `spec`, `lint`, `security` or `catalog`. If a rule covers several constructs, `detail` names the one
-    that was found (for `frontmatter.syntax`: `anchor`, `tag`, `depth` ...). `skill` is the name of the skill's
-    directory.
+    found (for `frontmatter.syntax`: `anchor`, `tag`, `depth` ...). `skill` is the name of its directory.
     """
 
     rule: str

@@ -162,10 +162,11 @@ class InvalidSkillError(SkillError, ValueError):
 
 
 class RemoteSkillError(SkillError, ValueError):
-    """A skill of another server does not match the server's description, or its description is invalid.
+    """A skill of another server differs from the server's description, or that is invalid.
 
-    No part of the skill was kept. `origin` is this host's label for the server. `skill` is a URI, or None if the server
-    itself is at fault.
+    No part of the skill was kept.
+
+    `origin` is this host's label for the server. `skill` is a URI, or None if the server itself is at fault.
     """
 
     code = "skill_invalid"
@@ -433,10 +434,7 @@ class SandboxUnavailableError(ExecutionError):
 
 
 class ExecTimeoutError(ExecutionError, TimeoutError):
-    """A script or call was ended at its time limit of `limit` seconds.
-
-    `what` names the script or call in the message. `rest` is appended to the message.
-    """
+    """A script or call (`what`) was ended at its limit of `limit` seconds. `rest` is appended to the message."""
 
     code = "timeout"
     limit: float

@@ -58,11 +58,7 @@ class HostedSession:
         return "\n\n".join(part for part in (before.rstrip(), ours) if part)
 
     async def refresh(self) -> None:
-        """Read catalog and store again. Call this before each model call. Concurrent callers share one refresh.
-
-        Raises:
-            SessionNotFoundError, StoreError: the session is gone, or the active skills cannot be determined.
-        """
+        """Read catalog and store again, before each model call. Raise SessionNotFoundError or StoreError."""
         if self._refreshing is not None:
             await self._refreshing.wait()
             return
@@ -86,10 +82,9 @@ class HostedSession:
             return await session.call(name, arguments, call_id)
 
     async def refusal(self, name: str, arguments: Mapping[str, object]) -> str | None:
-        """Return why a tool of the framework may not be called; None if it may.
+        """Return why the active skills or the policy files refuse a call of a framework's tool; None if it may run.
 
-        The decision is made by the active skills and by the policy files of this machine and this user. A call that a
-        rule asks about is refused, because no person can be asked here.
+        A call that a rule asks about is refused, because no person can be asked here.
         """
         session = self._session
         if isinstance(session, SyncSession):
@@ -99,11 +94,7 @@ class HostedSession:
         return _reason(name, decided)
 
     def blocking(self) -> BlockingSession:
-        """Return this session for callers without an event loop.
-
-        Raises:
-            InvalidArgumentsError: the session is not a `SyncSession`.
-        """
+        """Return this session for callers without an event loop. InvalidArgumentsError if it is no `SyncSession`."""
         if isinstance(self._session, SyncSession):
             return BlockingSession(self, self._session, self._turn_of_threads)
         advice = "a Session needs the framework's asynchronous calls (ainvoke, astream); use those, or a SyncSession"

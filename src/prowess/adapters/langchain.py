@@ -61,10 +61,7 @@ def skills_tools(session: Session | SyncSession, **options: Unpack[InstructionOp
 def skills_instructions(
     session: Session, before: str = "", *, budget: int | None = None, **options: Unpack[InstructionOptions]
 ) -> Callable[[], Awaitable[SystemMessage]]:
-    """Return an async function that returns the system message for the next model call.
-
-    The message consists of `before` and the instructions of the session.
-    """
+    """Return an async function for the next system message: `before`, then the instructions of the session."""
     hosted = HostedSession(session, budget, **options)
 
     async def instructions() -> SystemMessage:

@@ -44,8 +44,7 @@ def skills_instructions(
 ) -> Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]:
     """Return the `instructions` of an agent: `before`, then the session's, read again at each model call.
 
-    `budget` and `options` are those of `Session.instructions`. If you pass `exposure`, pass it to `skills_tools` as
-    well.
+    `budget` and `options` are those of `Session.instructions`. Pass the same `exposure` to `skills_tools`.
     """
     hosted = HostedSession(session, budget, **options)
 
@@ -105,8 +104,8 @@ def _tool(spec: ToolSpec, hosted: HostedSession) -> FunctionTool:
         await hosted.refresh()
         for offered in hosted.specs():
             if offered.name == spec.name:
-                # Update the description here, because it may contain the list of skills, and the SDK calls no other
-                # function of the tool before a model call.
+                # Updated here, because it may contain the list of skills, and the SDK calls no other function before a
+                # model call.
                 tool.description = offered.description
                 return True
         return False

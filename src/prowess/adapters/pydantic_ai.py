@@ -47,8 +47,7 @@ def skills_toolset(
 def guarded(session: Session, toolset: AbstractToolset[Any]) -> AbstractToolset[Any]:
     """Return a toolset that refuses calls that the active skills or a policy file do not permit.
 
-    Approval, hooks and audit do not apply to these tools. Register a function with `session.function` if they must
-    apply to it.
+    Approval, hooks and audit do not apply to these tools; use `session.function` if they must apply.
     """
     return _Guarded(toolset, HostedSession(session))
 

@@ -148,10 +148,7 @@ class CreateSkillTool:
             return None
 
     async def _ask(self, draft: _Draft, target: str) -> None:
-        """Ask for approval with the whole text and the real target path.
-
-        A file named like the argument for the target is shown as `./directory`, so it cannot replace that argument.
-        """
+        """Ask for approval of text and target. A file named like the target's argument is shown as `./directory`."""
         files = {f"./{path}" if path == _TARGET else path: text for path, text in draft.files.items()}
         request = ApprovalRequest(
             tool=SPEC.name,
@@ -195,9 +192,7 @@ def _drafted(arguments: Mapping[str, object]) -> _Draft:
 def _files(listed: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """Return the files by path. Each path must be inside the skill and different from all others.
 
-    Raises:
-        UnsafePathError: a path could leave the skill.
-        InvalidArgumentsError: a path is hidden, in use, unreadable for a person, or too long.
+    Raise UnsafePathError if a path could leave the skill, else InvalidArgumentsError for an unusable path.
     """
     files: dict[str, str] = {}
     problems = []

@@ -51,11 +51,7 @@ class TextDelta(Struct, frozen=True, kw_only=True):
 
 
 class ToolUse(Struct, frozen=True, kw_only=True):
-    """A tool call that the model asks for. `name` may be in any accepted spelling.
-
-    If the arguments came as text that is not a JSON object, `unreadable` states why in one sentence and `arguments` is
-    empty.
-    """
+    """A tool call of the model. If its arguments are no JSON object, `unreadable` states why, and they are empty."""
 
     id: str
     name: str
@@ -127,10 +123,7 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
 
 
 class Model(Protocol):
-    """Answers requests. Keeps no state between requests.
-
-    A model that is also an async context manager, for its connections, is entered for each run of an agent.
-    """
+    """Answers requests and keeps no state. If it is an async context manager, each run of an agent enters it."""
 
     @property
     def name(self) -> str:
@@ -151,8 +144,8 @@ class Model(Protocol):
 class Budget(Struct, frozen=True, kw_only=True):
     """Limits on one run, including its sub-agents. `None` means no limit.
 
-    `cost_usd` needs a model that reports its cost; with any other model, the run ends after its first turn.
-    `wall_seconds` also interrupts a running model call or tool call.
+    `cost_usd` needs a model that reports its cost, else the run ends after one turn. `wall_seconds` interrupts any
+    call.
     """
 
     tokens: int | None = None
@@ -214,20 +207,14 @@ class CallFinished(Struct, frozen=True, kw_only=True):
 
 
 class SkillActivating(Struct, frozen=True, kw_only=True):
-    """A skill is about to be activated. Its hooks have not run, and it is not in the instructions yet.
-
-    The activation may still be refused; then its call fails. `message` is the line to show to the user.
-    """
+    """A skill is about to be activated, which may still be refused. `message` is the line to show to the user."""
 
     skill: str
     message: str
 
 
 class SkillActivated(Struct, frozen=True, kw_only=True):
-    """A skill was activated.
-
-    `allowed_tools` are its `allowed-tools` if they restrict calls; None if the skill does not restrict calls.
-    """
+    """A skill was activated. `allowed_tools` is None if the skill does not restrict calls."""
 
     skill: str
     allowed_tools: tuple[str, ...] | None

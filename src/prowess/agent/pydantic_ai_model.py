@@ -39,15 +39,12 @@ _MOST_CHARACTERS = 300  # of a provider's error text
 class PydanticAIModel:
     """A model of pydantic-ai, given by name or as its `Model` object. pydantic-ai finds the credentials.
 
-    Raises:
-        InvalidArgumentsError: pydantic-ai or the provider's client is not installed, the name is unknown, or the
-            credentials are missing.
+    Raise InvalidArgumentsError for an unknown name, or without the library, the provider's client or credentials.
     """
 
     def __init__(self, model: str | TheirModel) -> None:
         try:
-            # Imported only here: an optional extra, and slow to import.
-            from pydantic_ai.exceptions import UserError
+            from pydantic_ai.exceptions import UserError  # An optional extra, and slow to import.
             from pydantic_ai.models import infer_model
         except ImportError:
             raise InvalidArgumentsError((_MISSING,)) from None
@@ -79,7 +76,6 @@ class PydanticAIModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Part]:
         """Send the request to the provider and yield the parts as they arrive. Complete calls come last."""
-        # Imported only here, as in the constructor.
         from pydantic_ai.exceptions import AgentRunError, UserError
 
         try:
@@ -90,7 +86,6 @@ class PydanticAIModel:
             raise ModelError(self._name, _short(fault)) from fault
 
     async def _parts(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        # Imported only here, as in the constructor.
         from pydantic_ai.direct import model_request_stream
         from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
         from pydantic_ai.models import ModelRequestParameters
@@ -151,11 +146,7 @@ def _usage(response: ModelResponse) -> Usage:
 
 
 def _history(request: ModelRequest) -> list[ModelMessage]:
-    """Convert our messages to those of pydantic-ai.
-
-    A provider's own message is returned unchanged, with its signatures.
-    """
-    # Imported only here, as in the constructor.
+    """Convert our messages to those of pydantic-ai. A provider's own message is returned unchanged, with signatures."""
     from pydantic_ai import messages as theirs
 
     history: list[ModelMessage] = []
@@ -175,7 +166,6 @@ def _history(request: ModelRequest) -> list[ModelMessage]:
 
 
 def _response(message: AssistantMessage) -> ModelResponse:
-    # Imported only here, as in the constructor.
     from pydantic_ai import messages as theirs
 
     if isinstance(message.opaque, theirs.ModelResponse):

@@ -35,9 +35,7 @@ class TranscriptError(SkillError):
 class Transcript:
     """Writes one file. A run that is interrupted ends with a line with `"ended": "interrupted"`.
 
-    Raises:
-        InvalidArgumentsError: the file exists or cannot be created.
-        TranscriptError: a line cannot be written.
+    Raise InvalidArgumentsError if the file exists or cannot be created, TranscriptError if a line cannot be written.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -77,8 +75,7 @@ class Transcript:
         try:
             line = json.dumps(value, ensure_ascii=False, allow_nan=False)
         except ValueError:
-            # A model's arguments can contain floats that JSON does not allow. The call is refused, and the value
-            # written as text.
+            # Arguments may contain floats that JSON does not allow. The call is refused, and they are written as text.
             line = json.dumps(_in_words(value), ensure_ascii=False, allow_nan=False)
         try:
             self._file.write(line + "\n")

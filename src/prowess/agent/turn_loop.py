@@ -67,10 +67,9 @@ MOST_FAILURES = 10  # consecutive failures of any calls end the run
 
 
 class TurnLoop:
-    """One run over one session. The caller closes the session.
+    """One run over one session, which the caller closes. `model` and `instructions` are called in each turn.
 
-    `model` returns the model of the next turn, and `instructions` its system prompt. `offered` receives the session's
-    tools and returns those that the model may see.
+    `offered` receives the session's tools and returns those that the model may see.
     """
 
     def __init__(
@@ -224,10 +223,7 @@ class Stop(Struct, frozen=True, kw_only=True):
 
 
 class Tally:
-    """Checks the usage of a run against its budget, and counts consecutive failures of calls.
-
-    `clock` returns monotonic seconds.
-    """
+    """Checks the usage of a run against its budget and counts failures in a row. `clock` is in monotonic seconds."""
 
     def __init__(self, budget: Budget, clock: Callable[[], float] = time.monotonic) -> None:
         self._budget, self._clock, self._begun = budget, clock, clock()
@@ -262,10 +258,7 @@ class Tally:
         return Stop(ended="time_budget", reason=f"the time limit of {self._budget.wall_seconds} seconds is reached")
 
     def called(self, call: ToolUse, result: ToolResult) -> Stop | None:
-        """Count one call and the usage of its sub-agent. Return the reason to end the run, or None.
-
-        A call that waits for an approval counts neither as a failure nor as a success.
-        """
+        """Count one call, and return a reason to end the run or None. Calls that wait for an approval do not count."""
         if result.tokens_used or result.cost_usd:
             self.usage += Usage(output_tokens=result.tokens_used, cost_usd=result.cost_usd)
         if result.success:
@@ -301,10 +294,7 @@ class SubAgentError(SkillError):
 
 
 class AgentForkRunner:
-    """Runs forks with `model`, or with the model in `models` that the skill or its agent type names.
-
-    `budget` limits each sub-agent separately.
-    """
+    """Runs forks with `model`, or that of `models` which a skill or agent type names. `budget` limits each fork."""
 
     def __init__(
         self, model: Model, *, models: Mapping[str, Model] | None = None, budget: Budget | None = None

@@ -17,10 +17,7 @@ READY = "/readyz"
 
 
 class Health:
-    """ASGI middleware that answers health probes. They need no token and reveal only the status.
-
-    `hindrance` returns the reason why the application cannot serve now, in one word, or None if it can.
-    """
+    """Answers health probes without token. `hindrance` returns in a word why the application cannot serve, or None."""
 
     def __init__(self, app: App, hindrance: Callable[[], str | None]) -> None:
         self._app, self._hindrance = app, hindrance

@@ -22,10 +22,7 @@ _BACKLOG = 512
 
 
 class HttpListener:
-    """Serves one ASGI application on a socket of `bound` until `stop`.
-
-    `error_body` creates the body of an error from its status and a sentence.
-    """
+    """Serves an ASGI application on a socket of `bound`. `error_body` makes a body from status and sentence."""
 
     def __init__(
         self,
@@ -74,11 +71,7 @@ class _Server(uvicorn.Server):
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """Return a listening socket.
-
-    Raises:
-        OSError: the address is not available.
-    """
+    """Return a listening socket. Raise OSError if the address is not available."""
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     listener = socket.socket(family, kind, protocol)
     try:

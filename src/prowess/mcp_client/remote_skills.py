@@ -95,11 +95,7 @@ class RemoteSkills:
             cursors.add(cursor)
 
     async def get(self, uri: str) -> RemoteSkill:
-        """Return one skill by the URI of its SKILL.md, listed or not.
-
-        Raises:
-            RemoteSkillError: the server has no such skill, or its entry is invalid.
-        """
+        """Return a skill by the URI of its SKILL.md. Raise RemoteSkillError if it does not exist or is invalid."""
         self._require_extension()
         skill = remote_skill(self.label, (await self._ask("skills/get", {"uri": uri})).get("skill"))
         if skill.uri != uri:
@@ -109,8 +105,7 @@ class RemoteSkills:
     async def read(self, skill: RemoteSkill, file: RemoteFile) -> bytes:
         """Return the verified bytes of one file of a skill of this server.
 
-        Raises:
-            RemoteSkillError: the skill is of another server, or the file cannot be read or does not match its entry.
+        Raise RemoteSkillError if the skill is of another server, or the file is unreadable or does not match its entry.
         """
         if skill.origin != self.label or file not in skill.files:
             raise RemoteSkillError(self.label, skill.uri, "the file does not belong to a skill of this server")

@@ -52,10 +52,7 @@ _SCHEMA: dict[str, Any] = {
 
 
 class _Elicitation(Struct, frozen=True, kw_only=True):
-    """Elicitation state of one request.
-
-    `put` are the ids of questions that the client has just answered or dismissed. `waiting` are requests to ask next.
-    """
+    """Elicitation state of one request: questions just answered or dismissed (`put`), and requests to ask next."""
 
     context: ServerRequestContext[Any, Any]
     put: frozenset[str]

@@ -115,22 +115,14 @@ class HostReads:
         )
 
     async def read(self, uri: str, call_id: str | None = None) -> ResourceContent:
-        """Return one resource.
-
-        Raises:
-            SkillError: it does not exist, cannot be read now, or the read cannot be recorded.
-        """
+        """Return one resource. Raise a SkillError if it does not exist or cannot be read or recorded."""
         if uri.startswith(SCHEME):
             artifact, data = await self._artifacts.read(uri)
             return _content(uri, artifact.media_type, data, _as_text(artifact.media_type, data))
         return cast("ResourceContent", await self._call(_READ, call_id, uri=uri))
 
     async def page(self, after: str, size: int, call_id: str | None = None) -> tuple[list[ServedSkill], str | None]:
-        """Like `SkillResources.page`, gated and recorded.
-
-        Raises:
-            SkillError: listing is denied or cannot be recorded.
-        """
+        """Like `SkillResources.page`, gated and recorded. Raise a SkillError if that is denied or fails."""
         found = await self._call(_LIST, call_id, after=after, size=size)
         return cast("tuple[list[ServedSkill], str | None]", found)
 
@@ -173,11 +165,7 @@ class _Lookup:
         self.spec, self._look = spec, look
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Return the result of the lookup.
-
-        Raises:
-            SkillError: as the lookup.
-        """
+        """Return the result of the lookup, or raise its SkillError."""
         require_executor(self, call)
         return {"content": await to_thread.run_sync(self._look, arguments)}
 
@@ -191,11 +179,7 @@ class _ReadSkillFile:
         self._skills, self._recorder = skills, recorder
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Return the content.
-
-        Raises:
-            SkillError: as `HostReads.read`.
-        """
+        """Return the content. Raises the errors of `HostReads.read`."""
         require_executor(self, call)
         content = await to_thread.run_sync(self._read, cast("str", arguments["uri"]))
         data = {"uri": content.uri[:500], "digest": sha256_of(content.data), "bytes": len(content.data)}
@@ -232,10 +216,7 @@ def _content(uri: str, kind: str, data: bytes, text: str | None) -> ResourceCont
 
 
 def _utf8(data: bytes) -> str | None:
-    """Return the text of valid UTF-8 without NUL bytes, of any media type, else None.
-
-    Encoding this text returns the same bytes, so a client can hash them.
-    """
+    """Return the text of valid UTF-8 without NUL bytes, else None. Clients can hash it: it encodes to `data`."""
     try:
         return None if b"\0" in data else data.decode()
     except UnicodeDecodeError:
@@ -280,12 +261,7 @@ class ArtifactResources:
         return sorted(self._artifacts.values(), key=lambda one: (runs.index(one.reference.split("/")[0]), one.name))
 
     async def read(self, uri: str) -> tuple[ArtifactResource, bytes]:
-        """Return an artifact and its bytes.
-
-        Raises:
-            ResourceNotFoundError: this session has no such artifact.
-            SkillError: as `skills.read`.
-        """
+        """Return an artifact and its bytes. Raise ResourceNotFoundError or the errors of `skills.read`."""
         # Also try the canonical encoding: a host may have encoded more or fewer characters.
         ours = SCHEME + quote(unquote(uri.removeprefix(SCHEME)), safe="/")
         artifact = self._artifacts.get(uri) or self._artifacts.get(ours)

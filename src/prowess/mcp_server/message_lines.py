@@ -60,10 +60,7 @@ class MessageLines:
 
 
 def read_line(line: bytes) -> str | JSONRPCError | None:
-    """Return the text of a valid message, or the error to send for an invalid line.
-
-    None if no answer is due: a blank line, or a malformed notification.
-    """
+    """Return the text of a valid message, an error to send, or None for a blank line or a malformed notification."""
     if line.isspace():
         return None
     try:

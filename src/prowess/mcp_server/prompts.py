@@ -109,6 +109,5 @@ def _word(value: str) -> str:
         return value
     if '"' not in value:
         return f'"{value}"'
-    # Single quotes around the whole text would fail for texts with both kinds, such as `a' "b"`. So each `"` becomes a
-    # part of its own in single quotes.
+    # Quotes around the whole text fail for `a' "b"`. So each `"` becomes a part of its own in single quotes.
     return "'\"'".join(f'"{part}"' for part in value.split('"'))

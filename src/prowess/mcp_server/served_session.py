@@ -110,10 +110,7 @@ class ServedSession(Session):
 
 
 class OnlySession:
-    """The session of a server with one connection.
-
-    `catalog` is that of the session; `instructions` are the server instructions for the host.
-    """
+    """The session of a server with one connection. `instructions` are the server instructions for the host."""
 
     def __init__(self, session: ServedSession) -> None:
         self._session, self.catalog, self.instructions = session, session.catalog, session.host_instructions()
@@ -162,11 +159,7 @@ class SessionTable:
         self._closing = False
 
     async def of(self, context: ServerRequestContext[Any, Any]) -> ServedSession:
-        """Return the session of a request; open it if it is new.
-
-        Raises:
-            MCPError: too many sessions are open.
-        """
+        """Return the session of a request; open it if it is new. Raise MCPError if too many sessions are open."""
         key = _key(context)
         if (session := self._sessions.get(key)) is None:
             if len(self._sessions) >= self.most:
@@ -190,10 +183,7 @@ class SessionTable:
 
     @contextmanager
     def request(self, key: tuple[str, ...] | None) -> Iterator[None]:
-        """Context manager: a protocol session is not idle while one of its requests or its stream is open.
-
-        `key` is its `session_key`, or None if the request names no session.
-        """
+        """Context manager: the protocol session of `key` (None: no session) is not idle while a request is open."""
         if key is None:
             yield
             return
@@ -239,10 +229,7 @@ Sessions = OnlySession | SessionTable
 
 
 def session_key(session_id: str, bearer: str) -> tuple[str, ...]:
-    """Return the key of a protocol session.
-
-    The token is part of the key, so a session id sent with another token does not match.
-    """
+    """Return the key of a protocol session. It includes the token, so the id with another token does not match."""
     return ("session", bearer, session_id)
 
 

@@ -70,19 +70,13 @@ def open_session(
 
 
 def build_server(sessions: ServedSession | Sessions, *, interval: float = INTERVAL_SECONDS) -> SkillsServer:
-    """Return the server for one session of `open_session`, or for many.
-
-    `interval` is the minimum number of seconds between two catalog scans.
-    """
+    """Return the server for one session of `open_session` or for many. `interval`: seconds between catalog scans."""
     chosen = OnlySession(sessions) if isinstance(sessions, ServedSession) else sessions
     return SkillsServer(chosen, interval)
 
 
 async def stop_on_signal(stop: Callable[[], None], stopped_by: list[int]) -> None:
-    """Call `stop` at the first SIGTERM or SIGINT, after appending the signal to `stopped_by`.
-
-    Returns at once on Windows, where the signals do not exist.
-    """
+    """Call `stop` at the first SIGTERM or SIGINT, recorded in `stopped_by`. Returns at once on Windows."""
     if sys.platform == "win32":
         return
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
@@ -247,10 +241,7 @@ def _call_id(context: ServerRequestContext[Any]) -> str:
 
 
 def _progress(context: ServerRequestContext[Any]) -> Callable[[OutputChunk], Awaitable[None]]:
-    """Return a callback that reports script output to the client.
-
-    The SDK drops it if the client did not request progress.
-    """
+    """Return a callback that reports script output. The SDK drops it if the client did not request progress."""
     written = 0
 
     async def report(chunk: OutputChunk) -> None:
@@ -358,10 +349,9 @@ class SkillsExtension:
 
 
 async def _announced(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Middleware that adds `extensions` to the result of `initialize`.
+    """Middleware that adds `extensions` to the result of `initialize`, because the SDK would drop this field.
 
-    The SDK's types for the handshake revisions lack this field, so the SDK drops it. Clients of these revisions must
-    accept unknown capabilities, and read this one.
+    Its types for the handshake revisions lack the field. Clients of these revisions read it as an unknown capability.
     """
     result = await call_next(ctx)
     if ctx.method == "initialize" and isinstance(result, dict):

@@ -94,17 +94,11 @@ class SkillResources:
         self._catalog, self._visibility = catalog, visibility
 
     def listed(self) -> list[SkillEntry]:
-        """Return the entries that a model may see and whose names can be served, sorted by name.
-
-        The files of the skills are not checked.
-        """
+        """Return the entries that a model may see and whose names can be served, by name; files are not checked."""
         return [entry for entry in self._visibility.shown("model") if not name_faults(entry.name)]
 
     def page(self, after: str, size: int) -> tuple[list[ServedSkill], str | None]:
-        """Return a page of served skills, and the `after` of the next page or None.
-
-        The page covers the next `size` names after the name `after`. Skills that cannot be served are left out.
-        """
+        """Return the served skills among the next `size` names after `after`, and the next `after` or None."""
         names = sorted(entry.name for entry in self.listed() if entry.name > after)
         found = []
         for name in names[:size]:
@@ -115,19 +109,13 @@ class SkillResources:
     def get(self, name: str) -> ServedSkill:
         """Return a skill by name, also one that is hidden from models.
 
-        Raises:
-            SkillNotFoundError: there is no such skill, or it cannot be served; `reason` states why.
-            UnavailableError: its files are being written.
+        Raise SkillNotFoundError with a `reason` if it cannot be served, UnavailableError if its files are being
+        written.
         """
         return _served(self._catalog.skill(name), name)
 
     def at(self, uri: str) -> ServedSkill:
-        """Return the skill whose SKILL.md has this URI.
-
-        Raises:
-            InvalidArgumentsError: this is not the URI of a SKILL.md.
-            SkillNotFoundError, UnavailableError: as `get`.
-        """
+        """Return the skill whose SKILL.md has this URI. Raise InvalidArgumentsError, or as `get` does."""
         name, path = parsed_uri(uri)
         if path != DOCUMENT:
             raise InvalidArgumentsError((f"{uri} is not the URI of a skill's SKILL.md",))
@@ -136,8 +124,7 @@ class SkillResources:
     def read(self, uri: str) -> tuple[str, bytes]:
         """Return the media type and the bytes of one file of a skill.
 
-        Raises:
-            InvalidArgumentsError, SkillNotFoundError, ResourceNotFoundError, NotAFileError, UnavailableError.
+        Raise InvalidArgumentsError, SkillNotFoundError, ResourceNotFoundError, NotAFileError or UnavailableError.
         """
         name, path = parsed_uri(uri)
         skill = self.get(name)
@@ -149,12 +136,7 @@ class SkillResources:
         return _type(path), _bytes(skill, record)
 
     def children(self, uri: str) -> list[Child]:
-        """Return the entries of a skill's directory, sorted by name.
-
-        Raises:
-            InvalidArgumentsError: this is not a directory.
-            SkillNotFoundError, UnavailableError: as `get`.
-        """
+        """Return a directory's entries by name. Raise InvalidArgumentsError if it is none, or as `get` does."""
         name, path = parsed_uri(uri)
         skill = self.get(name)
         if path and not _holds(skill, path):
@@ -202,11 +184,7 @@ def _served(skill: Skill, asked: str) -> ServedSkill:
 
 
 def parsed_uri(uri: str) -> tuple[str, str]:
-    """Return name and path of a skill URI.
-
-    Raises:
-        InvalidArgumentsError: this is not the URI of a skill.
-    """
+    """Return name and path of a skill URI. Raise InvalidArgumentsError for any other URI."""
     try:
         return parse_skill_uri(uri)
     except ValueError as error:
@@ -248,8 +226,7 @@ def _type(path: str) -> str:
 def index_text(skills: Iterable[ServedSkill]) -> str:
     """Return the text of `skill://index.json`, the discovery index of version 0.2.0 with URIs of this server.
 
-    It is for clients that do not know the Skills extension, such as Microsoft Agent Framework. It has no facts beyond
-    the entries of the extension.
+    It is for clients without the Skills extension, such as Microsoft Agent Framework, and has no further facts.
     """
     entries = [
         {
@@ -265,9 +242,6 @@ def index_text(skills: Iterable[ServedSkill]) -> str:
 
 
 def manifest_text(skill: ServedSkill) -> str:
-    """Return the text of `skill://<name>/_manifest`, which lists the files of one skill. The format is that of FastMCP.
-
-    If a skill has a file called `_manifest`, this file is served instead.
-    """
+    """Return the text of `skill://<name>/_manifest` in FastMCP's format. A skill's file of this name goes first."""
     files = [{"path": file.path, "size": file.size, "hash": f"sha256:{file.sha256}"} for file in skill.files]
     return json_text({"skill": skill.name, "files": files}, indent=2)

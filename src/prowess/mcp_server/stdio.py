@@ -43,8 +43,7 @@ async def serve_stdio(session: ServedSession) -> None:
             with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
                 await session.close()
             if stopped_by:
-                # A thread is blocked on standard input, and a normal exit would wait for it. The session is closed by
-                # now.
+                # A normal exit would wait for a thread that is blocked on standard input. The session is closed by now.
                 os._exit(128 + stopped_by[0])
 
 

@@ -29,10 +29,7 @@ _DIGITS = 32  # hexadecimal digits of the digest: 128 bits, too many to find two
 
 
 class ApprovalRequest(Struct, frozen=True, kw_only=True):
-    """A question to a person: may this call run?
-
-    `skills` are the digests of the active skills. `reason` names the rule that asks.
-    """
+    """A question to a person: may this call run? `skills` are digests of active skills; `reason` names the rule."""
 
     tool: str
     arguments: Mapping[str, object]
@@ -91,11 +88,7 @@ class Approver(Protocol):
 
 
 class ApprovalMemory:
-    """The answers of one session. Safe to use from several threads.
-
-    A forked session starts with the refusals of its parent and without its approvals: pass the result of `refusals` to
-    `inherit`.
-    """
+    """The answers of one session, for several threads. Pass `refusals` to the `inherit` of a forked session."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -129,10 +122,7 @@ class ApprovalMemory:
             self._inherited = dict(refusals)
 
     def answered(self, request: ApprovalRequest, answer: Approval | Refusal) -> None:
-        """Remember the answer that a waiting call has just received.
-
-        An approval for one call is not kept, because the waiting call consumes it.
-        """
+        """Remember the answer that a waiting call has received. An approval for one call is consumed by it."""
         with self._lock:
             self._open.pop(request.id, None)
             if isinstance(answer, Refusal) or answer.scope == "session":
@@ -147,10 +137,7 @@ class ApprovalMemory:
                 self._open.popitem(last=False)
 
     def settle(self, request_id: str, answer: Approval | Refusal) -> ApprovalRequest | None:
-        """Answer an open request by its id and return the request. Return None if no such request is open.
-
-        A later answer replaces an earlier one, because a person may change the decision.
-        """
+        """Answer an open request by its id and return it, or None. A person may change an earlier answer."""
         with self._lock:
             request = self._open.get(request_id)
             if request is not None:

@@ -59,10 +59,7 @@ _SEVERITY: dict[type[Decision], int] = {Allow: 0, Ask: 1, Deny: 2}
 
 
 def strictest(decisions: tuple[Decision, ...]) -> Decision:
-    """Return the first of the strictest decisions.
-
-    A rule that asks is stricter than a default that asks.
-    """
+    """Return the first of the strictest decisions. A rule that asks is stricter than a default that asks."""
     return max(decisions, key=lambda one: (_SEVERITY[type(one)], isinstance(one, Ask) and not one.by_default))
 
 

@@ -8,14 +8,10 @@ The tool determines the argument and the kind of pattern:
     WebFetch            URL (`domain:HOST`, see `prowess._internal.text.url_host`)
     Agent               kind of sub-agent (names separated by commas)
 
-Patterns of other tools have no defined meaning, so they match no call for certain. Write the bare name to permit the
-whole tool.
-
-A pattern of the form `NAME:VALUE` possibly matches a call whose argument `NAME` has this value, for every tool. So a
-rule that denies applies to the call, and a rule that allows does not.
-
-Values of variables such as `${CLAUDE_SKILL_DIR}` (`prowess.format.fields.tool_patterns`) are literal: no shell and no
-glob interprets them again.
+Patterns of other tools match no call for certain. Write the bare name to permit the whole tool. For every tool, a
+pattern `NAME:VALUE` possibly matches a call whose argument `NAME` has this value: a rule that denies applies, and a
+rule that allows does not. Values of variables such as `${CLAUDE_SKILL_DIR}` (`prowess.format.fields.tool_patterns`) are
+literal: no shell and no glob interprets them again.
 
 Path patterns are gitignore-style globs on the resolved path, anchored at the workspace:
 
@@ -30,14 +26,11 @@ A path is resolved before it is matched: symbolic links are followed, then `..` 
 it. A path outside the workspace matches only absolute patterns. A search (Glob, Grep) matches for certain if everything
 below its directory matches, and possibly if anything below it can match.
 
-A pattern for command lines consists of words. They are compared one by one with the words of a command.
-
-`git status:*` means `git status *`. A last word `*` matches any arguments, including none; without it, the command must
-have no further words. `*` inside a word matches any characters of that word; in the program name it does not match `/`.
-Quotes group characters into one word and are not part of it.
-
-Words that bash expands, and lines that cannot be parsed, are only possible matches, because they may do anything. So
-they are refused and never permitted.
+A pattern for command lines consists of words, which are compared one by one with the words of a command. `git status:*`
+means `git status *`. A last word `*` matches any arguments, including none; without it, the command must have no
+further words. `*` inside a word matches any characters of that word; in the program name it does not match `/`. Quotes
+group characters into one word and are not part of it. Words that bash expands, and lines that cannot be parsed, are
+only possible matches, because they may do anything. So they are refused and never permitted.
 """
 
 from __future__ import annotations
@@ -75,23 +68,18 @@ if TYPE_CHECKING:
 
 
 class ResolvedPath(Struct, frozen=True, kw_only=True):
-    """A path after resolving symbolic links and `..`.
-
-    `inside` are its components below the workspace; None if the path leaves the workspace. `folded` is true if the file
-    system ignores case; then all components are case-folded and NFC-normalised.
-    """
+    """A path as components, after resolving symbolic links and `..`."""
 
     absolute: tuple[str, ...]
-    inside: tuple[str, ...] | None
-    folded: bool = False
+    inside: tuple[str, ...] | None  # below the workspace; None if the path leaves it
+    folded: bool = False  # the file system ignores case: all components are case-folded and NFC-normalised
 
 
 def resolve(path: str, workspace: str | None) -> ResolvedPath | None:
     """Resolve `path` from the workspace. Return None if it cannot be resolved to a path.
 
     `/workspace` and the absolute name of the workspace both mean the workspace, as in the file tools; `~` is an
-    ordinary name. The function reads symbolic links but opens no file. If the file does not exist yet, the existing
-    part of the path is resolved.
+    ordinary name. Reads symbolic links but opens no file. If the file does not exist, the existing part is resolved.
     """
     if not path or (workspace is None and not os.path.isabs(path)):
         return None
@@ -112,10 +100,7 @@ def resolve(path: str, workspace: str | None) -> ResolvedPath | None:
 
 
 class PathPattern(Struct, frozen=True, kw_only=True):
-    """One path glob of a policy. An `absolute` glob is compared with the whole path.
-
-    Other globs are compared with the part below the workspace.
-    """
+    """A path glob of a policy: `absolute` ones match the whole path, others the part below the workspace."""
 
     source: str
     glob: PathGlob
@@ -158,10 +143,7 @@ class PathPattern(Struct, frozen=True, kw_only=True):
         return False
 
     def finds_only_fitting(self, directory: ResolvedPath, glob: str) -> bool:
-        """Whether every file found by a search for `glob` below `directory` matches this pattern.
-
-        True only if the pattern is this glob below the directory, or `**/` and the last component of this glob.
-        """
+        """True if the pattern is `directory`/`glob`, or `**/` and its last component: then all files found match."""
         # Glob treats braces as alternatives; a pattern does not. Glob also respects case on every system.
         if directory.inside is None or directory.folded or self.absolute or "{" in glob:
             return False
@@ -191,10 +173,7 @@ def judge_file(paths: Sequence[object], patterns: Sequence[PathPattern], workspa
 
 
 def judge_search(root: object, patterns: Sequence[PathPattern], workspace: str | None, *, glob: object = None) -> Fit:
-    """Compare a search below `root` with patterns.
-
-    `glob` is the glob that the search looks for; None if it reads every file.
-    """
+    """Compare a search below `root` with patterns. `glob` limits the search; None if it reads every file."""
     if not isinstance(root, str):
         return Fit(certain=False, possible=True, kind="path", reason="it names no directory")
     resolved = resolve(root, workspace)
@@ -233,11 +212,7 @@ Variables = tuple[tuple[str, str], ...]  # pairs of name and value
 
 
 class CommandPattern(Struct, frozen=True, kw_only=True):
-    """A pattern of command lines.
-
-    `doubtful` is true if the value of a variable contains `*`. That star is not part of the pattern, so no command
-    matches for certain.
-    """
+    """A pattern of command lines. If `doubtful`, a variable's value contains `*`, so no command matches for certain."""
 
     source: str
     words: tuple[str, ...]
@@ -278,9 +253,8 @@ class CommandPattern(Struct, frozen=True, kw_only=True):
     def may_fit(self, command: SimpleCommand) -> bool:
         """Whether bash could pass matching arguments.
 
-        The last component of a program's path counts as its name, too. Options, each with a value, may come between the
-        words of a pattern (`git -C . push` matches `git push`). Letters of an option may be separate (`rm -r -f`
-        matches `rm -rf`).
+        A program also matches by the last component of its path. Options, each with a value, may come between the words
+        (`git -C . push` matches `git push`). Letters of an option may be separate (`rm -r -f` matches `rm -rf`).
         """
         given = command.words
         if given[0].expands or not self.words:
@@ -414,8 +388,7 @@ def judge_url(url: object, patterns: Sequence[str]) -> Fit:
     if any(pattern is not None and fits_host(host, pattern) for pattern in hosts):
         return CERTAIN
     reason = f"'{host[:120]}' fits none of {', '.join(written)[:200]}"
-    # A pattern without `domain:` or with an invalid host has no known meaning, so it may match this URL.
-    return Fit(certain=False, possible=None in hosts, kind="url", reason=reason)
+    return Fit(certain=False, possible=None in hosts, kind="url", reason=reason)  # an unreadable pattern may match
 
 
 def judge_name(name: object, patterns: Sequence[str]) -> Fit:
@@ -436,10 +409,7 @@ def _with_values(text: str, variables: Variables) -> str:
 
 
 def _placed(text: str, variables: Variables) -> str:
-    """Replace variables in a path pattern that begins with one. The result is an absolute pattern.
-
-    Special characters in the values are escaped.
-    """
+    """Replace variables in a path pattern that begins with one. The values are escaped; the result is absolute."""
     if not variables or not text.strip().startswith("$"):
         return text
     return _with_values(text.strip(), tuple((name, f"/{as_written(value)}") for name, value in variables))
@@ -454,11 +424,7 @@ def _names_argument(pattern: str, arguments: Mapping[str, object]) -> bool:
 
 
 def search(tool: str, arguments: Mapping[str, object]) -> tuple[object, str | None]:
-    """Return the directory that a search starts in and, for Glob, the rest of its pattern below that directory.
-
-    The components of Glob's pattern before the first special character belong to the directory. The directory is None
-    if it cannot be determined.
-    """
+    """Return the directory of a search, None if unknown, and for Glob the rest of its pattern below that directory."""
     root = arguments.get(SEARCH_TOOLS[tool])
     root = "." if root is None else root
     pattern = arguments.get("pattern")

@@ -76,8 +76,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     def unrestricted_for_tests(cls) -> Self:
         """Return a policy that allows every call, for hosts that test themselves with harmless tools.
 
-        Each call that it allows is recorded with this rule. On a machine with a policy file in `/etc/prowess`, a
-        session with this policy denies every call.
+        Calls are recorded with this rule. On a machine with a policy file in `/etc/prowess`, every call is denied.
         """
         return cls(unrestricted=True)
 
@@ -129,10 +128,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     def mode_of_sessions(
         self, chosen: RestrictionMode | None = None, default: RestrictionMode = "restrict"
     ) -> RestrictionMode:
-        """Return how a session interprets `allowed-tools`: the strictest mode set by the files or its host.
-
-        `default` applies if neither sets a mode.
-        """
+        """Return the strictest mode for `allowed-tools` that the files or the host set, else `default`."""
         if self.fault is not None:
             return "restrict"
         said = {chosen, *(file.allowed_tools for file in self.files)}

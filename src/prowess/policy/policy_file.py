@@ -87,11 +87,7 @@ class PolicyFile(Struct, frozen=True, kw_only=True):
 
 
 def read_policy_file(path: str) -> PolicyFile:
-    """Read one policy file.
-
-    Raises:
-        PolicyError: the file does not exist, cannot be read, or has faults; every fault is named.
-    """
+    """Read one policy file. Raise PolicyError with every fault if it is missing, unreadable or invalid."""
     try:
         file = TomlFile(path, data := read_toml_bytes(path))
     except ValueError as fault:
@@ -143,10 +139,7 @@ class _Reader:
         )
 
     def _with_facts(self, table: dict[str, object], *at: str | int) -> dict[str, object]:
-        """Return a table of matches with one key `skill.FACT` for each fact.
-
-        In TOML, `skill.name = "x"` is a nested table `skill`; its entries become such keys.
-        """
+        """Return a table of matches in which a nested table `skill` became keys `skill.FACT`."""
         facts = table.get("skill")
         if isinstance(facts, dict):
             self._only(facts, FACTS, *at, "skill")
@@ -281,10 +274,7 @@ class _Reader:
 
 
 def _short_call(text: str) -> PolicyCall | None:
-    """Parse the short form `Bash(git status)`: the tool, and the argument that its patterns are about.
-
-    Return None if the text is not a call in this form.
-    """
+    """Parse the short form `Bash(git status)`: a tool and its main argument. None for a text of another form."""
     tokens = parse_allowed_tools(text).tokens
     if len(tokens) != 1:
         return None

@@ -48,9 +48,7 @@ def policy_places(enterprise_file: str = ENTERPRISE_FILE) -> tuple[str, str]:
 def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERPRISE_FILE) -> Policy:
     """Return the current policy, with `policy_file` as the lowest layer.
 
-    Raises:
-        PolicyError: a file cannot be read; every fault of every file is named. Pass the error to `Policy.closed` to
-            continue with a policy that denies every call.
+    Raise PolicyError with every fault of every file. Pass it to `Policy.closed` for a policy that denies every call.
     """
     files: list[PolicyFile] = []
     problems: list[str] = []
@@ -68,10 +66,7 @@ def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERP
 
 
 def _may_be_there(path: str) -> bool:
-    """Whether the file exists, or its existence is unknown.
-
-    If unknown, reading the file reports the reason, and the policy denies every call.
-    """
+    """Whether the file may exist. If unknown, reading it reports the reason, and the policy denies every call."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -133,11 +128,7 @@ class PolicyInForce:
         self._error: PolicyError | None = None
 
     def require(self) -> Policy:
-        """Return the current policy, for a command that is about to start.
-
-        Raises:
-            PolicyError: the policy cannot be read; every fault of every file is named.
-        """
+        """Return the current policy for a command that starts. Raise PolicyError with every fault of every file."""
         policy = self.now()
         if self._error is not None:
             raise self._error
@@ -172,8 +163,7 @@ class PolicyInForce:
     def apart(self) -> PolicyInForce:
         """Return an independent object for the same files, for a forked session.
 
-        A fork runs inside a call of its parent. There the parent's object always returns the policy of that call, so
-        the fork would not see changes of the files between its own calls.
+        A fork runs inside a call of its parent. The parent's object would not show it changes of the files.
         """
         return PolicyInForce(self._given, policy_file=self._policy_file, enterprise_file=self._enterprise_file)
 
@@ -182,10 +172,7 @@ class PolicyInForce:
         return (*policy_places(self._enterprise_file), *named)
 
     def _look(self) -> _Marks | None:
-        """Return the `stat` mark of each file, to detect changes.
-
-        Return None if a file changed so recently that a further change might not alter its mark.
-        """
+        """Return the `stat` mark of each file, or None after a change so recent that a further one may be missed."""
         marks: list[Mark | str | None] = []
         before = settled_before()
         for path in self._places():
@@ -229,8 +216,5 @@ def _unrestricted(policy: Policy, enterprise_file: str) -> Policy:
 
 
 def policy_of(given: Policy | PolicyInForce | None) -> PolicyInForce:
-    """Return the policy of a session from the policy that its host gave.
-
-    None means the files of this machine and this user.
-    """
+    """Return the policy of a session; None means the files of this machine and this user."""
     return given.apart() if isinstance(given, PolicyInForce) else PolicyInForce(given)

@@ -82,10 +82,7 @@ class Restriction(Struct, frozen=True, kw_only=True):
         digest: str | None = None,
         root_dir: str | None = None,
     ) -> Restriction:
-        """Create a restriction from both fields and their misspelt forms.
-
-        If `mode` is None, `allowed-tools` is ignored.
-        """
+        """Create a restriction from both fields and misspelt forms. If `mode` is None, `allowed-tools` is ignored."""
         fields = tool_fields(properties)
         allowed = [_read(value) for value in fields.allowed] if mode is not None else []
         denied = [_read(value) for value in fields.disallowed]
@@ -135,11 +132,10 @@ def decide(
     restrictions: Sequence[Restriction],
     workspace: str | None = None,
 ) -> Allow | Ask | Deny:
-    """Decide about one call while these skills are active.
+    """Decide about one call while these skills are active. Path patterns are relative to `workspace`.
 
-    `workspace` is the directory that path patterns are relative to. The first skill that refuses takes precedence over
-    skills that ask. `Allow.preapproved_by` is set if a skill in mode `preapprove` lists the call and no other skill
-    refuses it or asks about it.
+    The first skill that refuses takes precedence over skills that ask. `Allow.preapproved_by` is set if a skill in mode
+    `preapprove` lists the call and all others permit it.
     """
     tool = canonical_tool_name(name)
     if tool in SKILL_TOOLS:

@@ -54,11 +54,7 @@ class Engine(Protocol):
 
 
 class SmolLM2:
-    """The engine `smollm2-135m`. The first question loads the model, which takes about a second.
-
-    Raises:
-        InvalidArgumentsError: the extra `local` is not installed.
-    """
+    """The engine `smollm2-135m`; its first question takes a second. InvalidArgumentsError without extra `local`."""
 
     def __init__(self) -> None:
         self._path = _model_file()
@@ -66,11 +62,7 @@ class SmolLM2:
         self._server: Any = None  # xllamacpp.Server, a library without type hints
 
     def choose(self, question: str, labels: Sequence[str]) -> Reply:
-        """Return one of `labels`. A grammar constrains the model to them.
-
-        Raises:
-            ModelError: the engine failed.
-        """
+        """Return one of `labels`, to which a grammar constrains the model. Raise ModelError if the engine failed."""
         schema = {
             "type": "object",
             "properties": {"choice": {"type": "string", "enum": list(labels)}},
@@ -90,11 +82,7 @@ class SmolLM2:
         return Reply(text=chosen, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
 
     def write(self, prompt: str, most_tokens: int) -> Reply:
-        """Return a text of at most `most_tokens` tokens.
-
-        Raises:
-            ModelError: the engine failed.
-        """
+        """Return a text of at most `most_tokens` tokens. Raise ModelError if the engine failed."""
         return self._ask(prompt, most_tokens, {})
 
     def _ask(self, text: str, most_tokens: int, further: Mapping[str, object]) -> Reply:
@@ -114,8 +102,7 @@ class SmolLM2:
 
     def _loaded(self) -> Any:  # noqa: ANN401 -- xllamacpp has no type hints
         if self._server is None:
-            # Imported only here: an optional extra, and large.
-            import xllamacpp
+            import xllamacpp  # an optional extra, and large
 
             params = xllamacpp.CommonParams()
             params.model.path = self._path

@@ -60,10 +60,7 @@ class Known(Struct, frozen=True, kw_only=True):
 
 
 class Done(Struct, frozen=True, kw_only=True):
-    """A finished call. `worked` is False if the call failed or its script ended with a nonzero status.
-
-    `output` is standard output, the text of a file, or the error. It is empty if the call started a skill.
-    """
+    """A finished call, with its output, file text or error. `worked` is False after an error or nonzero exit status."""
 
     tool: str
     arguments: Mapping[str, object]
@@ -104,10 +101,7 @@ def _skills(instructions: str, tools: Mapping[str, ToolSpec]) -> tuple[Known, ..
 
 
 def _body(instructions: str) -> str | None:
-    """Return the body of the last skill in the instructions, which was loaded last. None without an active skill.
-
-    If the instructions of several skills contradict each other, those of this skill are followed.
-    """
+    """Return the body of the skill loaded last, whose instructions take precedence; None without an active skill."""
     bodies = _BODY.findall(instructions.rpartition(_ACTIVE)[2]) if _ACTIVE in instructions else []
     return bodies[-1][1] if bodies else None
 
@@ -125,8 +119,7 @@ def _body_of_results(request: ModelRequest) -> str | None:
 
 def _done(message: ToolMessage, named: Mapping[str, str]) -> Done:
     value = message.result.result or {}
-    # the result contains a skill's instructions, which are not an answer
-    keys = () if "base_path" in value else _OUTPUTS
+    keys = () if "base_path" in value else _OUTPUTS  # instructions are not an answer
     output = next((str(value[key]) for key in keys if value.get(key)), "")
     worked = message.result.success and value.get("exit_code", 0) == 0
     if not worked:
@@ -163,10 +156,7 @@ def skill_options(now: Situation) -> list[Option]:
 
 
 def actions(now: Situation) -> list[Option]:
-    """Return possible calls, best first, without calls that were made.
-
-    The calls are those that the active skill suggests. Without an active skill, they are calls of tools.
-    """
+    """Return new calls, best first: those that the active skill suggests or, without a skill, calls of tools."""
     if len(now.done) >= MOST_CALLS:
         return []
     made = [(done.tool, done.arguments) for done in now.done]
@@ -275,8 +265,7 @@ WEAKNESS = (
 _NONE = Option(label="none")
 _ANSWER = Option(label="answer")
 _MOST_WRITTEN = 96  # tokens of a text written by the model
-# limits in bytes within a question: task, instructions, one description
-_TASK, _INSTRUCTIONS, _DESCRIBED = 600, 1200, 160
+_TASK, _INSTRUCTIONS, _DESCRIBED = 600, 1200, 160  # limits in bytes within a question
 
 
 class LocalModel:
@@ -287,16 +276,11 @@ class LocalModel:
 
     @classmethod
     def named(cls, name: str) -> Self:
-        """Return the model `local:smollm2-135m`.
-
-        Raises:
-            InvalidArgumentsError: no local model has this name, or the extra `local` is not installed.
-        """
+        """Return the model `local:smollm2-135m`. InvalidArgumentsError for another name or without extra `local`."""
         if name.removeprefix(PREFIX) not in NAMES:
             known = ", ".join(f"{PREFIX}{known}" for known in NAMES)
             raise InvalidArgumentsError((f"there is no local model {name!r}; available: {known}",))
-        # Imported only here, because only this engine needs it.
-        from prowess.agent.local.engine import SmolLM2
+        from prowess.agent.local.engine import SmolLM2  # only this engine needs it
 
         return cls(SmolLM2(), name=name)
 
@@ -306,10 +290,7 @@ class LocalModel:
         return self._name
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Part]:
-        """Yield one call or the answer.
-
-        After a cancellation, the language model finishes its short reply in its thread.
-        """
+        """Yield one call or the answer. After a cancellation, the model finishes its short reply in its thread."""
         now = situation(request)
         turn = _Turn(self._engine)
         option = await to_thread.run_sync(turn.take, now, abandon_on_cancel=True)
@@ -368,8 +349,5 @@ class _Turn:
 
 
 def shortened(text: str, most_bytes: int) -> str:
-    """Return the beginning of a text on one line.
-
-    A token is at least one byte, so the limit in bytes also limits tokens.
-    """
+    """Return the beginning of a text on one line. A token has at least one byte, so tokens are limited too."""
     return " ".join(text.split()).encode("utf-8", "replace")[:most_bytes].decode("utf-8", "ignore")
