@@ -45,11 +45,7 @@ class AuditRecorder:
         return self._log is not None
 
     async def record(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
-        """Write one record of an event that happened during a call.
-
-        Raises:
-            AuditError: the record is not written.
-        """
+        """Record an event that happened during a call. Raise AuditError if it is not written."""
         if self._log is not None:
             await to_thread.run_sync(self.write, kind, call_id, data)
 
@@ -68,10 +64,7 @@ class AuditRecorder:
 
 
 class CallAudit:
-    """The audit records of one call. `tool` is empty until the name of the call is resolved.
-
-    `policy_version` is the version of the policy that decides about the call, or None without a policy.
-    """
+    """The audit records of one call. `tool` is empty until resolved, `policy_version` is None without a policy."""
 
     def __init__(self, recorder: AuditRecorder, call_id: str, policy_version: str | None = None) -> None:
         self.tool = ""
@@ -103,10 +96,7 @@ class CallAudit:
             await to_thread.run_sync(self._start)
 
     async def finished(self, duration_ms: int, code: str | None, approved_by: str | None = None) -> None:
-        """Record how the run ended. `code` is None for a success. AuditError if it is not recorded.
-
-        `approved_by` is the person who approved a part of the run, if the tool itself had to ask.
-        """
+        """Record how the run ended, or raise AuditError. `code` is None for a success; the tool asked `approved_by`."""
         outcome: dict[str, object] = {"outcome": "success"} if code is None else {"outcome": "failure", "code": code}
         if approved_by is not None:
             outcome["approved_by"] = shortened(approved_by)
@@ -155,10 +145,7 @@ class CallAudit:
 
 
 def skill_facts(call: ToolCall) -> dict[str, object]:
-    """Return the facts about a call's skills for its audit record.
-
-    If the tool names no skill, they describe the skill that was loaded last.
-    """
+    """Return the facts about a call's skills for its record: those that the tool names, else the one loaded last."""
     skills = call.skills or ()
     if call.name not in SKILL_ARGUMENTS:
         skills = skills[-1:]
@@ -193,10 +180,9 @@ Outcome = Literal["success", "failure", "cancelled"]
 
 
 class CallObserver(Protocol):
-    """Notified of one call: either once `started` and once `finished`, or once `refused`.
+    """Notified of one call: either once `started` and once `finished`, or once `refused`. Raises only cancellations.
 
-    It must not raise, except to pass on a cancellation. `tool` is the canonical name; for a tool that does not exist it
-    is the caller's spelling, shortened.
+    `tool` is the canonical name; for a tool that does not exist it is the caller's spelling, shortened.
     """
 
     @property

@@ -80,19 +80,11 @@ class ToolExecutor:
         self._observer = observer
 
     def add(self, *tools: Tool) -> None:
-        """Add tools, available from the next call on.
-
-        Raises:
-            ValueError: two tools would share a name or a spelling; then no tool is added.
-        """
+        """Add tools, available from the next call on. Raise ValueError and add none if two would share a spelling."""
         self._register((*self._tools.values(), *tools))
 
     def remove(self, name: str) -> None:
-        """Remove a tool by its canonical name. Running calls continue.
-
-        Raises:
-            ToolNotFoundError: there is no tool of this name.
-        """
+        """Remove a tool by its canonical name, or raise ToolNotFoundError. Running calls continue."""
         if name not in self._tools:
             raise ToolNotFoundError(name[:80])
         self._register(tool for known, tool in self._tools.items() if known != name)
@@ -108,11 +100,7 @@ class ToolExecutor:
         return tuple(tool.spec for tool in self._tools.values())
 
     def resolve(self, name: str) -> Tool:
-        """Return the tool with this name, in any accepted spelling.
-
-        Raises:
-            ToolNotFoundError: with similar names as suggestions.
-        """
+        """Return the tool with this name, in any accepted spelling. Raise ToolNotFoundError with similar names."""
         if name in self._spellings:
             return self._tools[self._spellings[name]]
         near = near_words(name[:80], self._spellings, most=3)
@@ -123,17 +111,13 @@ class ToolExecutor:
         return [await self.call(call) for call in calls]
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Run one call and return its result. Only cancellation raises.
-
-        The arguments must not be changed during the call.
-        """
+        """Run one call; do not change its arguments meanwhile. Return its result. Only cancellation raises."""
         with nullcontext() if self._policy is None else self._policy.during_call() as policy:
             return await self._call(call, None if policy is None else policy.recorded_version)
 
     async def _call(self, call: ToolCall, policy_version: str | None) -> ToolResult:
         begun = self._clock()
-        # Shorten the id once, here, so that every record of the call, including those of the tool, has the same valid
-        # id.
+        # Shorten the id once, here, so that every record of the call, also by the tool, has the same valid id.
         if (short := shortened(call.id)) != call.id:
             call = replace(call, id=short)
         audit = CallAudit(self._recorder, call.id, policy_version)
@@ -141,8 +125,8 @@ class ToolExecutor:
         try:
             measured = _canonical(call.arguments)
             audit.measure(call.arguments, measured)
-            # The only checkpoint that every call passes: other tasks run, and the call can be cancelled. The steps
-            # after it may complete without waiting.
+            # The only checkpoint that every call passes: other tasks run and cancellation works. Later steps may not
+            # wait.
             await anyio.sleep(0)  # noqa: ASYNC115 -- `checkpoint` does the same, but its module imports dataclasses
             tool = self.resolve(call.name)
             spec = tool.spec
@@ -175,10 +159,7 @@ class ToolExecutor:
         return ready
 
     async def _pass_gates(self, call: ToolCall, spec: ToolSpec, audit: CallAudit) -> ToolCall:
-        """Return the call as it may run.
-
-        If a gate changes the arguments, the changed call passes all earlier gates again.
-        """
+        """Return the call as it may run. If a gate changes the arguments, all earlier gates decide about them again."""
         for place, gate in enumerate(self._gates):
             decision = await _passed(gate, call, spec, audit)
             if decision.by is not None:
@@ -202,8 +183,7 @@ class ToolExecutor:
                 told = True
                 await observer.started(call)
             outcome: Any = await _attempt(running)
-        # always the audit log's own error: errors of the tool are returned by `_attempt`, not raised
-        except AuditError as error:
+        except AuditError as error:  # of the audit log: `_attempt` returns the tool's own errors
             await self._tell_refused(audit, call.id, error.code)
             return ToolResult.failed(error, duration_ms=self._since(begun), remark=_NOT_RUN, called=call.called)
         except BaseException:
@@ -215,8 +195,7 @@ class ToolExecutor:
             raise
         duration_ms, usage = self._since(begun), running.usage
         failure = outcome if isinstance(outcome, SkillError) else None
-        # An AuditError of the tool means that one of its own records was not written. Its earlier effects have
-        # happened.
+        # The tool raises AuditError if one of its own records was not written. Its earlier effects have happened.
         remarks = [_RUN_BUT_NOT_ALL_RECORDED] if isinstance(failure, AuditError) else []
         try:
             await audit.finished(duration_ms, None if failure is None else failure.code, usage.approved_by)
@@ -288,8 +267,7 @@ async def _attempt(running: RunningCall) -> Mapping[str, object] | SkillError:
     call = running.call
     try:
         with running:
-            # A copy, because a tool may change its arguments.
-            value: object = await running.tool.run(dict(call.arguments), call)
+            value: object = await running.tool.run(dict(call.arguments), call)  # a tool may change its arguments
     except SkillError as error:
         return error
     except Exception as fault:  # noqa: BLE001 -- the executor turns every failure of a tool into a result
@@ -320,10 +298,9 @@ def _unrecorded(fault: AuditError) -> str:
 
 
 def _defect(what: str, fault: Exception) -> SkillError:
-    """Return an error with code `internal` for an exception of a tool or a gate.
+    """Return an error with code `internal` for an exception of a tool or a gate, which is its `__cause__`.
 
-    The message has only the type of the exception, because its text may contain any data. A host finds the exception in
-    `__cause__`.
+    The message has only the type of the exception, because its text may contain any data.
     """
     error = SkillError(f"{what} failed inside ({type(fault).__name__}); that is a defect of the tool, not of the call")
     error.__cause__ = fault

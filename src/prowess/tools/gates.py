@@ -56,8 +56,7 @@ if TYPE_CHECKING:
     from prowess.tools.spec import ToolCall, ToolSpec
 
     Record = Callable[[str, str, Mapping[str, object]], Awaitable[None]]
-    # Returns an Answer or a bool, or an awaitable of one of them.
-    Approve = Callable[[ApprovalRequest], object]
+    Approve = Callable[[ApprovalRequest], object]  # returns an Answer, a bool, or an awaitable of one
 
 
 class Proceed(Struct, frozen=True, kw_only=True):
@@ -77,18 +76,14 @@ PROCEED = Proceed()  # shared, because all are equal and every call passes sever
 
 
 class Refuse(Struct, frozen=True, kw_only=True):
-    """The call is not run. The result contains `error`; the audit log contains its code, `rule` and `skill`.
-
-    `rule` and `skill` must not quote arguments.
-    """
+    """The call is not run and fails with `error`. `rule` and `skill` are recorded, so they must not quote arguments."""
 
     error: SkillError
     rule: str | None = None
     skill: str | None = None
 
 
-# Returns the restrictions of the active skills; called at each tool call.
-ActiveRestrictions = Callable[[], Awaitable[Sequence[Restriction]]]
+ActiveRestrictions = Callable[[], Awaitable[Sequence[Restriction]]]  # called at each tool call
 
 
 class Gate(Protocol):
@@ -112,8 +107,7 @@ APPROVAL = "approval"
 class ApprovalGate:
     """Asks `approver` if the policy, a skill or the tool requires approval of a call.
 
-    An answer for the session is reused for equal requests while `memory` exists. `record` writes to the log of the
-    session; its arguments are the kind, the id of the call, and the data.
+    Answers for the session are reused while `memory` exists. `record` logs a kind, the id of the call, and data.
     """
 
     def __init__(
@@ -230,20 +224,13 @@ class NoApprover:
 
 
 class CallbackApprover:
-    """Asks the host: `ask` receives the request and returns an answer, a bool, or an awaitable of one of them.
-
-    If the answer does not name the approver, `callback` is recorded.
-    """
+    """Asks the function `ask` of the host. If its answer does not name the approver, `callback` is recorded."""
 
     def __init__(self, ask: Approve) -> None:
         self._ask = ask
 
     async def approve(self, request: ApprovalRequest) -> Answer:
-        """Return the host's answer.
-
-        Raises:
-            ApproverError: the function failed or returned no answer.
-        """
+        """Return the host's answer. Raise ApproverError if the function failed or returned no answer."""
         answer = await asked(self._ask, request)
         return answer if isinstance(answer, Unanswered) or answer.by is not None else replace(answer, by="callback")
 
@@ -260,9 +247,7 @@ class ApproverError(SkillError, TypeError):
 async def asked(ask: Approve, request: ApprovalRequest) -> Answer:
     """Return the answer of an approver's function. True is an `Approval` of this call, False a `Refusal`.
 
-    Raises:
-        ApproverError: the function returned another value, or failed.
-        SkillError: raised by the function itself.
+    Raise ApproverError if it returned another value or failed. A SkillError of the function is passed on.
     """
     name = str(getattr(ask, "__qualname__", type(ask).__qualname__))
     try:
@@ -287,8 +272,7 @@ async def asked(ask: Approve, request: ApprovalRequest) -> Answer:
 def approver_of(approve: Approve | None, approver: Approver | None) -> Approver | None:
     """Return the host's approver: a function (wrapped), an object with `approve`, or None if neither is given.
 
-    Raises:
-        InvalidArgumentsError: both are given, or the function is not callable.
+    Raise InvalidArgumentsError if both are given, or the function is not callable.
     """
     if approve is None:
         return approver
@@ -301,11 +285,10 @@ def approver_of(approve: Approve | None, approver: Approver | None) -> Approver 
 
 
 class TerminalApprover:
-    """Asks the person at the terminal, one question at a time.
+    """Asks the person at the terminal, one question at a time; no answer if `source` or `screen` is no terminal.
 
-    `source` and `screen` default to standard input and standard error. If one of them is not a terminal, no person is
-    asked. All shown text is escaped, so that arguments can neither move the cursor nor imitate a question. The approver
-    is recorded as `terminal:` and the name of this process's user.
+    Shown text is escaped, so that arguments can neither move the cursor nor imitate a question. The approver is
+    recorded as `terminal:` and the name of this process's user.
     """
 
     def __init__(self, source: TextIO | None = None, screen: TextIO | None = None) -> None:

@@ -24,8 +24,7 @@ SECTION_TAGS = ("available_skills", "active_skills", "skill_content", "skill_res
 
 _NOTHING = "\0"  # stands for an invisible character in the shadow
 _BLANK = " \t\n\v\f\r"
-# Unicode categories of characters that are invisible or have no glyph of their own. Unassigned characters, private ones
-# and surrogates may be invisible.
+# Unicode categories of characters that are, or (unassigned, private, surrogates) may be, invisible or without a glyph.
 _UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Me", "Mn", "Zl", "Zp", "Zs"})
 # Letters (category Lo) with Default_Ignorable_Code_Point in Unicode, and the braille cell without dots.
 _UNSEEN_LETTERS = "\u115f\u1160\u3164\uffa0\u2800"
@@ -127,10 +126,7 @@ def neutral(body: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a sentence that quotes names, paths or arguments in a form that is safe for a model.
-
-    The result is one line without our tags. Invisible characters become escapes, as on a terminal.
-    """
+    """Return a sentence that quotes names, paths or arguments as one line without our tags and invisible characters."""
     return neutral(printable_line(text))
 
 
@@ -149,11 +145,7 @@ def json_for_model(value: object) -> str:
 
 
 def encodable(value: object) -> object:
-    """Return JSON data in which unpaired surrogates are replaced by U+FFFD, because UTF-8 cannot encode them.
-
-    Raises:
-        ValueError: the data contains infinity or NaN, which JSON cannot express.
-    """
+    """Return JSON data with unpaired surrogates replaced by U+FFFD. Raise ValueError for infinity and NaN."""
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"the number {value} has no JSON form")
     if isinstance(value, str):

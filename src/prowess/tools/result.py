@@ -53,9 +53,8 @@ class ToolResult(Struct, frozen=True, kw_only=True, eq=False):
     ) -> ToolResult:
         """Return a failure for `cause`. `remark` is a sentence that is appended to the message.
 
-        `called` is the name under which the tool was called. If given, all tools in the message are spelled in the same
-        style. A model reads these texts, and they quote names, paths and arguments, so they are escaped: none of them
-        can forge one of our tags.
+        Tools in the message are spelled in the style of `called`, if given. Texts are escaped, because a model reads
+        them and they quote names, paths and arguments: none can forge one of our tags.
         """
         told = cause if called is None else _as_called(cause, called)
         text = sentence(str(told) if remark is None else followed_by(str(told), remark))
@@ -97,8 +96,7 @@ class ToolResult(Struct, frozen=True, kw_only=True, eq=False):
         return self._shaped("mcp", "")
 
     def _shaped(self, shape: str, call_id: str, name: str = "") -> dict[str, object]:
-        # Imported here, because the shapes import this module.
-        from prowess.tools.shapes import SHAPES
+        from prowess.tools.shapes import SHAPES  # the shapes import this module
 
         return SHAPES[shape].result_message(self, ToolCall(id=call_id, name=name, arguments={}))
 

@@ -31,15 +31,11 @@ class NotThroughExecutorError(SkillError, RuntimeError):
 
 
 class Usage(Struct, kw_only=True):
-    """The usage counters of one call.
-
-    `cost_usd` is in US dollars. `retry_count` counts the attempts after the first. `approved_by` is the approver if the
-    tool itself asked a person.
-    """
+    """The usage counters of one call. `approved_by` is the approver if the tool itself asked a person."""
 
     tokens: int = 0
     cost_usd: float = 0.0
-    retry_count: int = 0
+    retry_count: int = 0  # attempts after the first
     cached: bool = False
     approved_by: str | None = None
 
@@ -59,10 +55,7 @@ class Usage(Struct, kw_only=True):
 
 
 class RunningCall:
-    """The run of one tool for one call, open inside `with`. For executors. Tools that the tool wraps are included.
-
-    A task that outlives the call still holds this object, with `open` false.
-    """
+    """The run of one tool and its wrapped tools, for executors. `open` only in `with`; a task may hold it longer."""
 
     __slots__ = ("_token", "call", "open", "tool", "usage")
 
@@ -89,11 +82,7 @@ def running_call() -> RunningCall | None:
 
 
 def require_executor(tool: Tool, call: ToolCall) -> None:
-    """Return if an executor is running `tool`, or a wrapper around it, for exactly this `call`.
-
-    Raises:
-        NotThroughExecutorError: in every other case.
-    """
+    """Return if an executor runs `tool`, or a wrapper of it, for this `call`; else raise NotThroughExecutorError."""
     found = running_call()
     if found is None or found.call is not call or not _leads_to(found.tool, tool):
         raise NotThroughExecutorError(tool.spec.name)

@@ -41,10 +41,7 @@ def wire_name(name: str) -> str:
 
 
 def as_called(name: str, called: str) -> str:
-    """Spell a canonical name in the style of `called`, a tool name that the caller used.
-
-    The styles are dots, hyphens and underscores. If `called` has neither dots nor hyphens, the style is underscores.
-    """
+    """Spell a canonical name in the style of `called`, the caller's name: with dots, hyphens, or else underscores."""
     if "." in called:
         return name
     return name.replace(".", "-") if "-" in called else wire_name(name)
@@ -69,8 +66,7 @@ def spellings(name: str) -> tuple[str, ...]:
 def spelling_table(names: Iterable[str], aliases: Mapping[str, tuple[str, ...]] | None = None) -> dict[str, str]:
     """Return a table from spellings to canonical names. `aliases` maps some of `names` to their other names.
 
-    Raises:
-        ValueError: two tools would share a spelling.
+    Raise ValueError if two tools would share a spelling.
     """
     table: dict[str, str] = {}
     for name in names:
@@ -104,10 +100,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
 
 
 def object_schema(required: str = "", /, **properties: object) -> dict[str, object]:
-    """Return the JSON Schema of an object with these properties and no others.
-
-    `required` is a text with the required names, separated by blanks.
-    """
+    """Return the JSON Schema of an object with only these properties. `required`: names, separated by blanks."""
     listed = {"required": required.split()} if required else {}
     return {"type": "object", "properties": properties, **listed, "additionalProperties": False}
 
@@ -153,8 +146,7 @@ class Tool(Protocol):
     """A tool that an executor can run. It receives arguments that fit its schema, with defaults filled in.
 
     `run` must begin with `prowess.tools.require_executor(self, call)`, so that only an executor can run it. A
-    `SkillError` becomes a failed result with that error's code. Any other exception is a defect of the tool and is
-    reported as `internal`.
+    `SkillError` becomes a failed result; any other exception is a defect of the tool, reported as `internal`.
     """
 
     @property
@@ -204,8 +196,7 @@ def check_schema(schema: object, where: str = "schema") -> None:
 def require_fitting(arguments: object, schema: Mapping[str, object]) -> dict[str, object]:
     """Return the arguments, with defaults filled in for those that were left out.
 
-    Raises:
-        InvalidArgumentsError: with one sentence for each problem, and suggestions for misspelt names.
+    Raise InvalidArgumentsError with one sentence for each problem, and suggestions for misspelt names.
     """
     found: list[str] = []
     suggestions: list[str] = []

@@ -29,11 +29,7 @@ class MissingTool(Struct, frozen=True, kw_only=True):
 
 
 def read_tool_binding(value: object) -> ToolBinding:
-    """Parse the value of `tools`.
-
-    Raises:
-        InvalidArgumentsError: with one sentence for each fault.
-    """
+    """Parse the value of `tools`. Raise InvalidArgumentsError with one sentence for each fault."""
     faults = Faults()
     binding = read_binding(value, faults)
     if binding is None or faults.found:
@@ -42,10 +38,9 @@ def read_tool_binding(value: object) -> ToolBinding:
 
 
 def missing(binding: ToolBinding, available: Mapping[str, str | None]) -> tuple[MissingTool, ...]:
-    """Return the unmet dependencies, in order.
+    """Return the unmet dependencies in order; only those with `dependency.required` must stop an activation.
 
-    `available` maps tool names to versions; None means that the version is unknown. Optional dependencies are included:
-    only those with `dependency.required` must stop an activation.
+    `available` maps tool names to versions; None means that the version is unknown.
     """
     found = []
     for each in binding.dependencies:
@@ -65,11 +60,7 @@ def missing(binding: ToolBinding, available: Mapping[str, str | None]) -> tuple[
 
 
 def version_key(text: str) -> tuple[object, ...]:
-    """Return a sort key for a version: 1.10 is later than 1.9, 1.0 equals 1.0.0, and 1.0-rc.1 comes before 1.0.
-
-    Raises:
-        ValueError: `text` is not a version.
-    """
+    """Return a sort key: 1.10 is after 1.9, 1.0 equals 1.0.0, 1.0-rc.1 is before 1.0. ValueError for other texts."""
     match = re.fullmatch(VERSION, text.strip())
     if match is None:
         raise ValueError(f"{text!r} is not a version")

@@ -26,11 +26,10 @@ if TYPE_CHECKING:
 
 
 class ToolWrapper:
-    """Forwards every part of the `Tool` protocol to `wrapped`.
+    """Forwards every part of the `Tool` protocol to `wrapped`, with the call object that the executor created.
 
     A subclass overrides `spec` to change the specification, or `around` to act before and after a run. `run` is final,
-    so that no subclass can omit `require_executor`. The wrapped tool receives the call object that the executor
-    created.
+    so that no subclass can omit `require_executor`.
     """
 
     def __init__(self, wrapped: Tool) -> None:
@@ -66,11 +65,7 @@ class NeedsApproval(ToolWrapper):
 
 
 class Renamed(ToolWrapper):
-    """The same tool under the name `name`, which policy, audit and models see. Its aliases are dropped.
-
-    Raises:
-        ValueError: `name` is not a valid tool name.
-    """
+    """The same tool as `name`, for policy, audit and models, without aliases. ValueError if it is no tool name."""
 
     def __init__(self, wrapped: Tool, name: str, description: str | None = None) -> None:
         super().__init__(wrapped)
@@ -96,8 +91,7 @@ Keep = Callable[[Mapping[str, object]], bool]
 class Filtered(ToolWrapper):
     """Runs the tool if `keep(arguments)` is true; otherwise fails with `policy_denied` and `reason`.
 
-    `keep` is called once per run, with arguments that fit the schema. A filter is an additional check and does not
-    replace a policy: its refusal is recorded as a failed run.
+    An additional check that does not replace a policy: its refusal is recorded as a failed run.
     """
 
     def __init__(self, wrapped: Tool, keep: Keep, reason: str) -> None:
@@ -105,21 +99,16 @@ class Filtered(ToolWrapper):
         self.keep, self.reason = keep, reason
 
     async def around(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Run the tool or refuse.
-
-        Raises:
-            PolicyDeniedError: the filter refuses these arguments.
-        """
+        """Run the tool, or raise PolicyDeniedError if the filter refuses these arguments."""
         if not self.keep(arguments):
             raise PolicyDeniedError(f"the filter of {self.spec.name}", self.reason)
         return await super().around(arguments, call)
 
 
 class Audited(ToolWrapper):
-    """Records `tool.answered` after each success: `tool`, `result_bytes` and `result_sha256`.
+    """Records `tool.answered` after each success: `tool`, and size and digest of the result's canonical JSON.
 
-    Size and digest are those of the result's canonical JSON. If the answer cannot be recorded, it is withheld: the call
-    fails with `unavailable`, as it does if the executor itself cannot record.
+    If this fails, the answer is withheld: the call fails with `unavailable`, as if the executor cannot record.
     """
 
     def __init__(self, wrapped: Tool, log: AuditLog, *, session_id: str | None = None) -> None:
@@ -127,11 +116,7 @@ class Audited(ToolWrapper):
         self._recorder = AuditRecorder(log, session_id)
 
     async def around(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Run the tool and record its answer.
-
-        Raises:
-            AuditError: the answer is not recorded.
-        """
+        """Run the tool and record its answer. Raise AuditError if that fails."""
         result = await super().around(arguments, call)
         text = canonical_json(result)
         data = {"tool": self.spec.name, "result_bytes": len(text), "result_sha256": sha256_of(text)}
@@ -176,8 +161,7 @@ class Retrying(ToolWrapper):
         """Run the tool, and repeat it after transient errors."""
         for number in range(1, self._attempts):
             try:
-                # A copy, because a tool may change its arguments.
-                return await super().around(dict(arguments), call)
+                return await super().around(dict(arguments), call)  # a tool may change its arguments
             except self._transient as error:
                 asked = error.retry_after if isinstance(error, UnavailableError) else None
                 pause = self._pause * 2 ** (number - 1) if asked is None else asked

@@ -57,8 +57,7 @@ class Edit(WorkspaceTool):
                 raise LimitExceededError(f"bytes of {place.shown}", MAX_FILE_BYTES, facts.st_size, "edit it with Bash")
             text = decode(data, place.shown)
             if old not in text and "\r\n" in text:
-                # A model writes LF line ends; the file keeps its CR LF.
-                old, new = to_crlf(old), to_crlf(new)
+                old, new = to_crlf(old), to_crlf(new)  # a model writes LF; the file keeps its CR LF
             places = _occurrences(text, old, place.shown, every=cast("bool", arguments["replace_all"]))
             edited = text.replace(old, new).encode()
             root.replace(place.path, edited, expected=facts)
@@ -74,8 +73,7 @@ class Edit(WorkspaceTool):
 def _occurrences(text: str, old: str, path: str, *, every: bool) -> list[int]:
     """Return the lines in which `old` begins.
 
-    Raises:
-        InvalidArgumentsError: there is no occurrence, or more than one without `every`; with advice for the model.
+    Raise InvalidArgumentsError, with advice for the model, without an occurrence or with several and not `every`.
     """
     places: list[int] = []
     line, seen, start = 1, 0, text.find(old)
@@ -93,11 +91,7 @@ def _occurrences(text: str, old: str, path: str, *, every: bool) -> list[int]:
 
 
 def _hint(text: str, old: str) -> str:
-    """Return advice that ends the error message.
-
-    It names the line of text that differs from `old` only in white space, else the line that equals the first line of
-    `old`, else no line.
-    """
+    """Return advice: the line that differs from `old` only in white space, else the line equal to its first line."""
     wanted = [" ".join(line.split()) for line in lines_of(old.replace("\r\n", "\n"))]
     have = [" ".join(line.split()) for line in lines_of(text)]
     for index in range(len(have) - len(wanted) + 1):

@@ -46,8 +46,7 @@ class FileWalk(Struct):
 def walk(root: WorkspaceRoot, start: tuple[str, ...], pattern: PathGlob = _EVERYTHING) -> FileWalk:
     """Return the files below `start` whose path relative to `start` matches.
 
-    Raises:
-        FileNotFoundError, NotADirectoryError, UnsafePathError, PermissionError: `start` itself cannot be read.
+    Raise FileNotFoundError, NotADirectoryError, UnsafePathError or PermissionError if `start` cannot be read.
     """
     outcome = FileWalk()
     deadline = time.monotonic() + MAX_SECONDS

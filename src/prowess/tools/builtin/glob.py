@@ -41,11 +41,9 @@ class Glob(WorkspaceTool):
     spec = SPEC
 
     def work(self, arguments: dict[str, object]) -> dict[str, object]:
-        """Return the matching paths.
+        """Return the matching paths. Raise InvalidArgumentsError for an invalid pattern.
 
-        Raises:
-            InvalidArgumentsError: the pattern is invalid.
-            NoSuchFileError, WrongKindError, OutsideWorkspaceError, AccessRefusedError: `path` cannot be searched.
+        Raise NoSuchFileError, WrongKindError, OutsideWorkspaceError or AccessRefusedError if `path` cannot be searched.
         """
         pattern, path = cast("str", arguments["pattern"]), cast("str", arguments["path"])
         if pattern.startswith("/"):
@@ -73,8 +71,7 @@ class Glob(WorkspaceTool):
 def parse_pattern(text: str) -> PathGlob:
     """Parse a pattern from a model. `*` also matches names that begin with a dot.
 
-    Raises:
-        InvalidArgumentsError: the pattern is empty, too long, contains `..`, or expands to too many patterns.
+    Raise InvalidArgumentsError if the pattern is empty, too long, contains `..`, or expands to too many patterns.
     """
     if not text.strip("/") or len(text) > MAX_LENGTH or "\0" in text:
         raise InvalidArgumentsError((f"pattern must have 1 to {MAX_LENGTH} characters, such as '**/*.py'",))

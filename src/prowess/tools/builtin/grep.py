@@ -207,10 +207,7 @@ def _content(matches: Iterator[_Match], arguments: dict[str, object], head: int)
 
 
 def _shown(match: _Match, before: int, after: int, *, numbered: bool) -> Iterator[str]:
-    """Yield the lines of one file as `path:number:text`.
-
-    Context lines use `-` instead of `:`. Groups of lines are separated by `--`.
-    """
+    """Yield the lines of one file as `path:number:text` (`-` in context lines); `--` separates groups of lines."""
     hits = match.numbers
     last = -1
     wanted = sorted({near for hit in hits for near in range(max(0, hit - before), hit + after + 1)})

@@ -23,9 +23,7 @@ _CHUNK = 1 << 16
 class PatternProcess(Closing):
     """A context manager for one pattern. Its searches together must finish within `seconds`.
 
-    Raises:
-        InvalidArgumentsError: the pattern is not a regular expression.
-        ExecTimeoutError: compiling the pattern took too long.
+    Raise InvalidArgumentsError if it is no regular expression, ExecTimeoutError if compiling it took too long.
     """
 
     def __init__(self, pattern: str, *, ignore_case: bool, multiline: bool, seconds: float) -> None:
@@ -61,9 +59,7 @@ class PatternProcess(Closing):
     def search(self, text: bytes) -> list[tuple[int, int]]:
         """Return the first and the last line of each match in a UTF-8 text, counted from 0.
 
-        Raises:
-            ExecTimeoutError: the time is over.
-            LimitExceededError: the pattern needs too much memory.
+        Raise ExecTimeoutError if the time is over, LimitExceededError if the pattern needs too much memory.
         """
         answer = self._ask(len(text).to_bytes(4, "big") + text)
         return [(first, last) for first, last in cast("list[list[int]]", answer)]

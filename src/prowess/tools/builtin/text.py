@@ -8,8 +8,7 @@ ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252", "ascii")
 _SNIFFED = 8192
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
-# Image formats that models can view, by their first bytes.
-_IMAGES = (
+_IMAGES = (  # image formats that models can view, by their first bytes
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
@@ -25,11 +24,7 @@ def image_type(data: bytes) -> str | None:
 
 
 def decode(data: bytes, path: str, encoding: str = "utf-8") -> str:
-    """Decode the bytes of a file.
-
-    Raises:
-        NoTextError: with the encoding that may be right.
-    """
+    """Decode the bytes of a file. Raise NoTextError with the encoding that may be right."""
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:

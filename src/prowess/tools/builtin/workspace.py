@@ -104,8 +104,7 @@ class LoadedDirectory(Protocol):
     def require_loaded(self, path: str, digest: str) -> None:
         """Compare the digest of a file (`sha256:` and 64 hex digits) with the loaded version.
 
-        Raises:
-            DigestChangedError: the file was edited or added after the skill was loaded.
+        Raise DigestChangedError if the file was edited or added after the skill was loaded.
         """
 
 
@@ -115,8 +114,7 @@ Readable = Callable[[], Iterable[str | LoadedDirectory]]
 class Place(Struct, frozen=True, kw_only=True):
     """A path that tools may access: `parts` are its components below the directory `root`.
 
-    `prefix` is put before the path when it is shown to models. `skill` is the loaded skill with the directory `root`,
-    or None.
+    `prefix` precedes the path in texts for models. `skill` is the loaded skill with the directory `root`, or None.
     """
 
     root: str
@@ -169,9 +167,7 @@ class Workspace:
     def place(self, path: str) -> Place:
         """Return the place of a model's path, for reading.
 
-        Raises:
-            OutsideWorkspaceError: the path is outside of the workspace and the readable directories.
-            NoSuchFileError: the path is in the `.git` directory of a loaded skill.
+        Raise OutsideWorkspaceError, or NoSuchFileError for a path in the `.git` directory of a loaded skill.
         """
         if not path.startswith("/"):
             return self._inside(self.root, path, path)
@@ -191,9 +187,7 @@ class Workspace:
     def place_to_write(self, path: str) -> Place:
         """Return the place of a model's path, for writing.
 
-        Raises:
-            OutsideWorkspaceError: the path is not in the workspace.
-            AccessRefusedError: writing is disabled, or the path is protected or belongs to a skill.
+        Raise OutsideWorkspaceError, or AccessRefusedError for a protected path, one of a skill, or if writing is off.
         """
         place = self.place(path)
         if place.root != self.root:
@@ -210,8 +204,7 @@ class Workspace:
     def opened(self, place: Place) -> Iterator[WorkspaceRoot]:
         """Open the root of a place. Inside, errors of the file system become errors that a model can act on.
 
-        Raises:
-            NoSuchFileError, AccessRefusedError, OutsideWorkspaceError, WrongKindError, ChangedError: see each.
+        These are NoSuchFileError, AccessRefusedError, OutsideWorkspaceError, WrongKindError and ChangedError.
         """
         try:
             with WorkspaceRoot(place.root) as root:
@@ -254,10 +247,7 @@ class Workspace:
 
 
 class WorkspaceTool:
-    """A tool that works on one workspace, in a worker thread.
-
-    A cancelled call waits for the thread to end, unless `abandoned` is true.
-    """
+    """A tool that works on one workspace, in a worker thread that a cancelled call waits for unless `abandoned`."""
 
     spec: ToolSpec
     abandoned = False

@@ -37,10 +37,9 @@ class Write(WorkspaceTool):
     spec = SPEC
 
     def work(self, arguments: dict[str, object]) -> dict[str, object]:
-        """Return facts about the written file.
+        """Return facts about the written file. After an error, the file is unchanged.
 
-        Raises:
-            OutsideWorkspaceError, AccessRefusedError, WrongKindError, NoSuchFileError: the file is unchanged.
+        Raise OutsideWorkspaceError, AccessRefusedError, WrongKindError or NoSuchFileError.
         """
         place = self._workspace.place_to_write(cast("str", arguments["file_path"]))
         text = cast("str", arguments["content"])
@@ -57,5 +56,4 @@ def _old_line_ends(root: WorkspaceRoot, place: Place) -> str:
     if root.look(place.parts) is None:
         return "lf"
     with root.open(place.path, allow_hard_links=True) as file:
-        # Bytes that are not UTF-8 are replaced: only the line ends matter here.
-        return line_ends(file.read(MAX_LOOKED_AT).decode("utf-8", "replace"))
+        return line_ends(file.read(MAX_LOOKED_AT).decode("utf-8", "replace"))  # only the line ends matter here

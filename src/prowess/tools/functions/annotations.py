@@ -53,10 +53,7 @@ class JsonForm(Struct, frozen=True, kw_only=True):
 
 
 class JsonField(Struct, frozen=True, kw_only=True):
-    """A parameter of a function, or a field of a class.
-
-    `where` begins the error messages. `default` is MISSING if there is none.
-    """
+    """A parameter of a function, or a field of a class. `where` begins error messages. `default` may be MISSING."""
 
     name: str
     annotation: object
@@ -156,8 +153,7 @@ def _container(
         return _map(form_of(arguments[1] if arguments else Any, where, above))
     if kind is tuple and arguments and arguments[-1] is not Ellipsis:
         return _fixed_tuple(arguments, where, above)
-    # An annotation need not be hashable, so it cannot be a dictionary key.
-    if make := next((make for known, make in _ARRAYS.items() if kind is known), None):
+    if make := next((make for known, make in _ARRAYS.items() if kind is known), None):  # may be unhashable
         return _array(form_of(arguments[0] if arguments else Any, where, above), make)
     raise UnsupportedFunctionError(f"{where}: {_spelled(annotation)} has no JSON Schema here; use {_SUPPORTED}")
 

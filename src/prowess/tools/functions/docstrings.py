@@ -21,11 +21,7 @@ _PARAMETER_FIELDS = frozenset({"param", "parameter", "arg", "argument", "key", "
 
 
 class Docstring(Struct, frozen=True, kw_only=True):
-    """The parts of a docstring.
-
-    `text` is the text before the first section, with its paragraphs. `parameters` maps parameter names to one-line
-    descriptions.
-    """
+    """A docstring: the paragraphs before the first section, and one-line descriptions of parameters by name."""
 
     text: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict)

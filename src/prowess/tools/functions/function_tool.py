@@ -106,9 +106,7 @@ class FunctionTool:
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Call the function and return its value as an object.
 
-        Raises:
-            FunctionTimeoutError, FunctionFailedError: see the class.
-            NotJsonValueError: the function returned a value without a JSON form.
+        Raise FunctionTimeoutError, FunctionFailedError, or NotJsonValueError for a value without a JSON form.
         """
         require_executor(self, call)
         keywords = cast("dict[str, object]", self._form.take(arguments))
@@ -133,8 +131,7 @@ class FunctionTool:
         def call() -> object:
             try:
                 return self.function(**keywords)
-            # Neither can be raised in a task: it would end the task, or the event loop.
-            except (StopIteration, SystemExit) as fault:
+            except (StopIteration, SystemExit) as fault:  # neither can be raised in a task: it would end the loop
                 raise _CannotPassError(type(fault).__name__) from fault
 
         if inspect.iscoroutinefunction(self.function):
@@ -154,8 +151,7 @@ class _CannotPassError(RuntimeError):
 
 @cache
 def _limiter() -> RunVar[anyio.CapacityLimiter]:
-    # Imported here, because it imports dataclasses, which takes a fortieth of the import time of a session.
-    from anyio.lowlevel import RunVar
+    from anyio.lowlevel import RunVar  # imported here: it imports dataclasses, which is slow
 
     return RunVar("prowess_function_threads")
 
@@ -173,8 +169,7 @@ def _threads() -> anyio.CapacityLimiter:
 def function_schema(function: Callable[..., object]) -> tuple[str, JsonForm]:
     """Return the description of a function for a model, and the form of its keyword arguments.
 
-    Raises:
-        UnsupportedFunctionError: with the parameter and the fault.
+    Raise UnsupportedFunctionError with the parameter and the fault.
     """
     named = getattr(function, "__name__", repr(function))
     try:
@@ -245,9 +240,7 @@ class FunctionRegistry:
     def register(self, function: F | None = None, /, **options: Unpack[FunctionOptions]) -> F | Callable[[F], F]:
         """Make a function callable by models. Use as a decorator, with or without options, or as a call.
 
-        Raises:
-            UnsupportedFunctionError: its signature has no schema.
-            ValueError: its name is in use or is not a valid tool name.
+        Raise UnsupportedFunctionError if its signature has no schema, ValueError if its name is in use or invalid.
         """
         if function is None:
             return lambda decorated: self.register(decorated, **options)

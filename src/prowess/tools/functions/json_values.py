@@ -53,8 +53,7 @@ def to_json(value: object, where: str = "the value", depth: int = 0) -> object:
             require_finite(value, where)
             return value
         case bytes() | bytearray() | memoryview():
-            # Imported here, because few values are bytes.
-            import base64
+            import base64  # imported here: few values are bytes
 
             return base64.b64encode(value).decode("ascii")
         case dt.date() | dt.time():  # a datetime is a date
@@ -66,11 +65,7 @@ def to_json(value: object, where: str = "the value", depth: int = 0) -> object:
 
 
 def require_finite(value: object, where: str = "the value") -> None:
-    """Refuse infinity and NaN anywhere in mappings, lists and tuples. Other values are not checked.
-
-    Raises:
-        NotJsonValueError: with the place of the first such number.
-    """
+    """Refuse infinity and NaN anywhere in mappings, lists and tuples. Raise NotJsonValueError with the place."""
     waiting: list[tuple[object, str]] = [(value, where)]
     seen: set[int] = set()  # a container may contain itself
     while waiting:

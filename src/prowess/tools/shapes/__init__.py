@@ -27,8 +27,7 @@ class Shape(Protocol):
     def read_call(self, block: object, specs: Sequence[ToolSpec] = ()) -> ToolCall:
         """Return the call that a model made. This never raises: the executor refuses calls that cannot be read.
 
-        `specs` are the specifications of the offered tools. They are needed to convert arguments back from strict
-        schemas.
+        `specs`, of the offered tools, are needed to convert arguments back from strict schemas.
         """
 
     def result_message(self, result: ToolResult, call: ToolCall) -> dict[str, object]:

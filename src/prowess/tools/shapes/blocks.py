@@ -40,8 +40,7 @@ def call_of(call_id: object, name: object, arguments: object, specs: Sequence[To
     for spec in specs:
         if any(called in spellings(known) for known in (spec.name, *spec.aliases)):
             arguments = from_strict(arguments, spec.input_schema)
-    # Not checked here: the executor refuses arguments that are not an object.
-    given = cast("Mapping[str, object]", arguments)
+    given = cast("Mapping[str, object]", arguments)  # the executor refuses anything but an object
     return ToolCall(id=call_id if isinstance(call_id, str) else "", name=called, arguments=given, unreadable=unreadable)
 
 
@@ -72,10 +71,7 @@ def image_of(result: ToolResult) -> Image | None:
 
 
 def text_of(result: ToolResult, *, instead_of_image: str | None = None) -> str:
-    """Return the result as JSON without `<` and without image bytes, or the error message of a failure.
-
-    `instead_of_image` is a notice for an image that cannot be shown with the text.
-    """
+    """Return the result as JSON without `<` and images, or its error. `instead_of_image` may replace an image."""
     if not result.success:
         return result.error or ""
     value: Mapping[str, object] = result.result or {}

@@ -18,10 +18,7 @@ Schema = Mapping[str, object]
 
 
 def strict_schema(schema: Schema) -> dict[str, object] | None:
-    """Return the strict form of a schema.
-
-    Return None if the schema permits values of any type at some place, which strict mode cannot express.
-    """
+    """Return the strict form of a schema. None if it permits any type somewhere: strict mode cannot express this."""
     names = type_names(schema)
     if not names:
         return None
