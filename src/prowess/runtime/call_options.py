@@ -14,11 +14,7 @@ EXPOSURE_NAMES: tuple[ExposureName, ...] = ("tools", "skill", "files")
 
 
 def checked_exposure(name: str) -> ExposureName:
-    """Return `name` as the name of an exposure.
-
-    Raises:
-        InvalidArgumentsError: no exposure has this name.
-    """
+    """Return `name` as the name of an exposure, or raise InvalidArgumentsError."""
     for known in EXPOSURE_NAMES:
         if name == known:
             return known

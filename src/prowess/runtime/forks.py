@@ -55,10 +55,9 @@ class ForkUnavailableError(SkillError):
 
 
 class AgentType(Struct, frozen=True, kw_only=True):
-    """A kind of sub-agent that a skill selects by name in its field `agent`.
+    """A kind of sub-agent that a skill selects in its field `agent`. Its `instructions` precede those of the skill.
 
-    `instructions` precede those of the skill. `tools` are available in addition to the tools for skills. `model` is
-    used if the skill names no model; if it is None too, the runner chooses.
+    `tools` are additional. `model` is used if the skill names none; if it is None too, the runner chooses.
     """
 
     name: str
@@ -166,11 +165,7 @@ class ForkRunner(Protocol):
 
 
 def agent_type(skill: str, name: str | None, types: Mapping[str, AgentType]) -> AgentType | None:
-    """Return the registered agent type of this name; None if `name` is None.
-
-    Raises:
-        ForkUnavailableError: no type of this name is registered.
-    """
+    """Return the agent type of this name; None if `name` is None. Raise ForkUnavailableError if it is unknown."""
     if name is None:
         return None
     if name not in types:
@@ -194,10 +189,7 @@ class Child(Struct, frozen=True, kw_only=True):
 
 
 class ForkHost(Struct, frozen=True, kw_only=True):
-    """The host's part of running forks: a runner, agent types, and `open_child`, which creates a fork's session.
-
-    That session must not give access to the parent's.
-    """
+    """A host's runner, agent types, and `open_child`, whose session must not give access to the parent's."""
 
     runner: ForkRunner | None
     types: Mapping[str, AgentType]

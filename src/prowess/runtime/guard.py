@@ -54,25 +54,19 @@ class Guard:
             record=records.record,
         )
         recorded: tuple[Gate, ...] = () if records.has_log else (NoLogGate(policy),)
-        # Gates for calls that the user starts. A policy or a hook may refuse them. Restrictions of skills apply to
-        # models only, and no approval is needed because the user has decided already.
+        # Gates for calls of the user, who has approved them already: policy and hooks. Restrictions are for models.
         self.user_gates: tuple[Gate, ...] = (policy_gate, *recorded, hooks)
         # Approval comes last, so no person is asked about a call that could not be recorded or that a hook refuses.
         self.gates: tuple[Gate, ...] = (policy_gate, *recorded, restriction_gate, hooks, approval_gate)
 
     async def restrictions(self) -> tuple[Restriction, ...]:
-        """Return the restrictions that apply to a call now.
-
-        Raises:
-            SessionNotFoundError, StoreError: the state cannot be read; the call is then refused.
-        """
+        """Return the restrictions that apply now. After SessionNotFoundError or StoreError, the call is refused."""
         return self._restrictions.of(await self._stored.current())
 
     def settle(self, request_id: str, answer: Approval | Refusal) -> ApprovalRequest:
         """Answer a call that was refused with `approval_required`. The call may then be sent again.
 
-        Raises:
-            InvalidArgumentsError: no such request was made in this session.
+        Raise InvalidArgumentsError if no such request was made in this session.
         """
         settled = self.approvals.settle(request_id, answer)
         if settled is None:

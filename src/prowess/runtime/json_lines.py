@@ -162,9 +162,8 @@ def judged(
 ) -> dict[str, object]:
     """Return `decision`, `rule` and `reason` for a call; `rule` is `file:line` if the rule is in a policy file.
 
-    If an allowed load or unload fails, `error_detail` contains the error, as in the result of a call. If the active
-    skills are unknown, for example because the session has ended, every call is denied, and `rule` is the code of that
-    error.
+    If an allowed load or unload fails, `error_detail` contains its error. If the active skills are unknown, for example
+    after the end of the session, every call is denied, and `rule` is the code of that error.
     """
     failure: dict[str, object] = {}
     try:

@@ -151,8 +151,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
         force_setattr(self, "approver", approver_of(self.approve, self.approver))
         force_setattr(self, "approve", None)
         force_setattr(self, "tools", builtin.builtin_named(self.tools))
-        # These may be iterators, which can be consumed only once.
-        for name in ("extra_tools", "agent_types", "observers"):
+        for name in ("extra_tools", "agent_types", "observers"):  # may be iterators, consumed by one use
             force_setattr(self, name, tuple(getattr(self, name)))
         if self.host_tools is not None and not isinstance(self.host_tools, Mapping):
             force_setattr(self, "host_tools", tuple(self.host_tools))
@@ -210,10 +209,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
 
     @property
     def pattern_root(self) -> str | None:
-        """Base directory for path patterns of policies and skills, None if there is no workspace.
-
-        It is the workspace of the session, else the workspace of the first built-in tool.
-        """
+        """Base of path patterns: the workspace of the session, else of the first built-in tool, else None."""
         if self.workspace is not None:
             return os.fspath(self.workspace)
         return next((root for tool in self.extra_tools if (root := _workspace_of(tool)) is not None), None)

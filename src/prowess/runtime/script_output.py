@@ -35,10 +35,7 @@ _STREAMS: tuple[StreamName, StreamName] = ("stdout", "stderr")
 
 
 class OutputChunk(Struct, frozen=True, kw_only=True):
-    """Text that a script wrote to `stream`, at most 16,384 characters; `str` returns the text.
-
-    The joined chunks of one stream equal this stream in the result.
-    """
+    """At most 16,384 characters that a script wrote to `stream`. The joined chunks equal this stream in the result."""
 
     stream: StreamName
     text: str
@@ -88,10 +85,7 @@ class OutputRelay:
                     await self._ended.wait()
 
     def _take(self, *, ended: bool) -> OutputChunk | None:
-        """Return the next chunk, or None if no bytes are waiting.
-
-        Its text is empty if only part of a character was read.
-        """
+        """Return the next chunk, or None without bytes. Its text is empty if only part of a character was read."""
         with self._lock:
             for stream, waiting in self._waiting.items():
                 data = bytes(waiting[:MAX_CHUNK_BYTES])
@@ -107,10 +101,7 @@ class OutputRelay:
 
 
 async def run_followed(sandbox: Sandbox, request: ExecRequest, relays: Sequence[OutputRelay]) -> ExecResult:
-    """Run a request and deliver its output meanwhile.
-
-    Output that the sandbox did not stream is delivered at the end.
-    """
+    """Run a request and deliver its output meanwhile; output that is not streamed is delivered at the end."""
     if not relays:
         return await sandbox.run(request)
     taken = dict.fromkeys(_STREAMS, 0)

@@ -185,8 +185,7 @@ class ScriptRules(Struct, frozen=True, kw_only=True):
 
     def is_script(self, parts: Sequence[str]) -> bool:
         """Return whether a file at this path is a script; a model gets a description of it and not its text."""
-        # Case is ignored: on some file systems Scripts/ is the same directory.
-        folded = [part.casefold() for part in parts]
+        folded = [part.casefold() for part in parts]  # on some file systems, Scripts/ is the same
         return any(_begins(folded, directory.casefold()) for directory in {SCRIPTS, *self.dirs})
 
     def is_runnable(self, parts: Sequence[str]) -> bool:
@@ -196,9 +195,7 @@ class ScriptRules(Struct, frozen=True, kw_only=True):
     def require_runnable(self, path: str, parts: Sequence[str]) -> None:
         """Refuse a path outside the directories from which files may run.
 
-        Raises:
-            PolicyDeniedError: a policy sets other directories.
-            ScriptUnsupportedError: the file is not a script.
+        Raise PolicyDeniedError if a policy sets other directories, ScriptUnsupportedError if the file is no script.
         """
         if self.is_runnable(parts):
             return
@@ -222,8 +219,7 @@ class ScriptRules(Struct, frozen=True, kw_only=True):
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return the variables of a call, and those of the host that the policy lists and that are set.
 
-        Raises:
-            InvalidArgumentsError: the call sets a variable that the host provides.
+        Raise InvalidArgumentsError if the call sets a variable that the host provides.
         """
         host = {name: os.environ[name] for name in self.variables if name in os.environ}
         if problems := tuple(
@@ -254,10 +250,7 @@ def _holds_runs_alone(directory: str) -> bool:
 
 
 class Artifacts:
-    """Files that the scripts of one session left. All methods block. `root` is shared with other sessions.
-
-    `root` may not exist yet; it is created for the first run.
-    """
+    """Files that the scripts of one session left. Methods block. `root` is shared and created for the first run."""
 
     def __init__(self, root: str, session_id: str) -> None:
         self._root, self._session_id = root, session_id
@@ -287,8 +280,7 @@ class Artifacts:
         try:
             ensure_private_directory(self._own())
         except OSError:
-            # Imported here and not at the top, because it is rarely needed.
-            import tempfile
+            import tempfile  # rarely needed
 
             self._temporary = tempfile.mkdtemp(prefix="prowess-artifacts-")
             ensure_private_directory(self._own())
@@ -338,8 +330,7 @@ class Artifacts:
         now = time.time()
         with contextlib.suppress(OSError), os.scandir(self._root) as found:
             for entry in found:
-                # Each run creates a directory in the session's directory, and each read touches it. So its modification
-                # time is the time of the last run or read.
+                # Each run creates a directory here and each read touches it: its time is that of the last run or read.
                 unused = now - entry.stat(follow_symlinks=False).st_mtime
                 if entry.name != self._session_id and unused > ORPHANED_SECONDS and _holds_runs_alone(entry.path):
                     _remove_tree(entry.path)
@@ -355,7 +346,6 @@ class Artifacts:
 
 
 def _remove_tree(path: str) -> None:
-    # Imported here and not at the top: it is rarely needed, and it imports the compression modules.
-    import shutil
+    import shutil  # rarely needed, slow to import
 
     shutil.rmtree(path, ignore_errors=True)

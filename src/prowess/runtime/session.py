@@ -94,8 +94,7 @@ class Session(SessionView):
     ) -> Self:
         """Return a session with the skills of `initial` loaded; the options are those of `Session`.
 
-        Raises:
-            SkillError: a skill cannot be loaded; the session is then closed.
+        Raise SkillError if a skill cannot be loaded; the session is then closed.
         """
         session = cls(catalog, options, **keywords)
         await session._parts.stored.current()
@@ -186,9 +185,7 @@ class Session(SessionView):
     async def replay(self, since: int = 0, limit: int = 1000) -> tuple[SessionEvent, ...]:
         """Return at most `limit` of the kept events whose number is higher than `since`.
 
-        Raises:
-            InvalidArgumentsError: this session keeps no events.
-            StoreError: the store cannot be read.
+        Raise InvalidArgumentsError if this session keeps no events, StoreError if the store cannot be read.
         """
         return await self._parts.events.replay(since, limit)
 
@@ -276,8 +273,7 @@ class Session(SessionView):
     async def refresh(self) -> None:
         """Scan the catalog again and read the newest state from the store. Edits of live skills take effect.
 
-        Raises:
-            SessionNotFoundError: the session has expired or was closed.
+        Raise SessionNotFoundError if the session has expired or was closed.
         """
         stored = self._parts.stored
         await to_thread.run_sync(self._catalog.refresh)
@@ -297,12 +293,7 @@ class Session(SessionView):
         await self._parts.events.end()
 
     async def __aenter__(self) -> Self:
-        """Return the session, with its current state from the store.
-
-        Raises:
-            SessionNotFoundError: the session has expired or was closed.
-            StoreError: the store cannot be read.
-        """
+        """Return the session with its current state. Raise SessionNotFoundError or StoreError."""
         await self._parts.stored.current()
         return self
 

@@ -141,8 +141,7 @@ class SessionParts:
             pattern_root=options.pattern_root,
         )
         if origin is not None:
-            # Approvals were given for the parent's skills and session only. Refusals are inherited, so that a fork
-            # cannot ask again until a person agrees.
+            # Approvals are for the parent only. Refusals are inherited: a fork must not ask until a person agrees.
             self.guard.approvals.inherit(origin.approvals.refusals())
         self._told = ActivationEvents(stored, records, self.restrictions)
         commands = CommandRunner(catalog, programs, records, allowed=options.commands, first_argument=first)
@@ -198,11 +197,7 @@ class SessionParts:
         return tuple(SkillDirectory(skill=skill, snapshots=self.active.snapshots) for skill in permitted)
 
     def offer(self, tool: Tool) -> None:
-        """Offer another tool from the next call on.
-
-        Raises:
-            ValueError: another tool has the same name.
-        """
+        """Offer another tool from the next call on. Raise ValueError if its name is in use."""
         self.executor.add(HookedTool(tool, self.stored, self.hooks))
         self.extra = (*self.extra, tool)
         self._known.add((tool,))
@@ -220,11 +215,7 @@ class SessionParts:
         )
 
     async def completed(self, call: ToolCall) -> ToolCall:
-        """Return the call with default arguments filled in by the session, and with the skills that it concerns.
-
-        Raises:
-            SessionNotFoundError, StoreError: the active skills are unknown.
-        """
+        """Return the call with its skills and with default arguments. Raise SessionNotFoundError or StoreError."""
         return await self._skills.added(await self.active.completed(call))
 
     async def _dropped(self, skills: Sequence[ActiveSkill]) -> None:

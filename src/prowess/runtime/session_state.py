@@ -62,10 +62,7 @@ class StoredState:
         self.state = SessionState()
 
     def look(self) -> None:
-        """Read the state now if the store supports blocking reads; the next call reads it again. Blocking.
-
-        If the store does not support it or fails, `state` is unchanged, and the next call reports the failure.
-        """
+        """Read the state now if the store supports blocking reads. The next call reads again and reports failures."""
         if not isinstance(self._store, PeekingStore):
             return
         with suppress(StoreError):
@@ -84,12 +81,7 @@ class StoredState:
             await self._store.touch(self._session_id, now)
 
     async def current(self) -> SessionState:
-        """Return the newest state, without skills that the catalog no longer lists.
-
-        Raises:
-            SessionNotFoundError: expired, closed or deleted.
-            StoreError: the store cannot be used.
-        """
+        """Return the newest state, without unlisted skills. Raise SessionNotFoundError or StoreError."""
         return (await self.change(lambda state: Transition(state=state))).state
 
     async def change(self, transition: Callable[[SessionState], Transition]) -> Transition:
@@ -167,10 +159,7 @@ class StoredState:
         return self._opened and self._clock() - row.touched_at <= self._ttl
 
     async def _looked_after(self, row: SessionRow | None) -> SessionRow:
-        """Return the row in the cases that `_is_in_use` excludes: first read, expired, or gone.
-
-        `_row` handles the usual case without this coroutine, because it runs several times in every call.
-        """
+        """Return the row if `_is_in_use` is false. Separate from `_row`, which runs several times in every call."""
         if self._gone:
             raise SessionNotFoundError(self._session_id)
         if row is not None:
@@ -208,7 +197,6 @@ def _pause(attempt: int) -> float:
     """Return a random number of seconds, so that two writers do not collide again; 0 for the first attempt."""
     if not attempt:
         return 0
-    # Imported here and not at the top, because it is rarely needed.
-    import random
+    import random  # rarely needed
 
     return random.uniform(0, _LONGEST_PAUSE)  # noqa: S311 -- not a secret

@@ -119,18 +119,12 @@ class SessionView:
         return self._parts.guard.settle(request, answer)
 
     def completions(self, prefix: str = "") -> tuple[str, ...]:
-        """Return the names of skills that a user can start and that begin with `prefix`, sorted.
-
-        `prefix` may begin with `/`.
-        """
+        """Return the names of skills that a user can start and that begin with `prefix` (also with `/`), sorted."""
         wanted = prefix.removeprefix("/")
         return tuple(name for name in self._parts.offered.names("user") if name.startswith(wanted))
 
     def observe(self, observer: EventObserver) -> None:
-        """Add an observer for every later event.
-
-        It runs in the task that emits the event, and the session waits for it.
-        """
+        """Add an observer for every later event. It runs in the emitting task, and the session waits for it."""
         self._parts.events.observe(observer)
 
     def drain_events(self, seconds: float | None = None) -> bool:
@@ -162,16 +156,12 @@ class SessionView:
     def without_unloaded(self, messages: Sequence[object]) -> list[object]:
         """Return a new message history in which the content of each inactive skill is replaced by one line.
 
-        Optional for hosts that want to save tokens. The given messages are not changed; everything else is copied as it
-        is.
+        Optional, to save tokens. The given messages are not changed; everything else is copied.
         """
         return history.without(messages, {skill.name for skill in self.active_skills})
 
     def protected_messages(self, messages: Sequence[object]) -> tuple[int, ...]:
-        """Return the positions of messages to keep when a history is compacted: the newest body of each active skill.
-
-        Messages may have any shape made of mappings, sequences and strings. None is changed.
-        """
+        """Return the positions of the messages to keep in a compaction: the newest body of each active skill."""
         marks = [compaction.mark_of(self._parts.session_id, skill) for skill in self.active_skills]
         return compaction.protected(messages, marks)
 

@@ -58,10 +58,7 @@ class ActiveSkill(Struct, frozen=True, kw_only=True):
         return self.properties.get("allowed-tools")
 
     def same_activation(self, other: ActiveSkill) -> bool:
-        """Return whether `other` has the same bytes and arguments.
-
-        If this skill has no arguments, those of `other` are not compared.
-        """
+        """Return whether `other` has the same bytes and, if this skill has arguments, the same arguments."""
         return self.same_bytes(other) and self.args in (None, other.args)
 
     def same_bytes(self, other: ActiveSkill) -> bool:
@@ -74,11 +71,7 @@ class ActiveSkill(Struct, frozen=True, kw_only=True):
 
 
 class SessionState(Struct, frozen=True, kw_only=True):
-    """The active skills of one session, oldest first.
-
-    `stack` holds the keys of nested activations. `finished` holds the hooks that run once per session and have run (see
-    `prowess.runtime.hooks.runner`).
-    """
+    """The active skills, oldest first. `stack` has keys of nested activations, `finished` one-time hooks that ran."""
 
     active: tuple[ActiveSkill, ...] = ()
     stack: Stack = ()
@@ -109,8 +102,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
 class Transition(Struct, frozen=True, kw_only=True):
     """The next state, and the names of the skills that are no longer active in it.
 
-    `repeated` names requested skills that were active already, unchanged and with the same arguments. `changed` names
-    those that were active with different bytes.
+    `repeated` were active already with the same bytes and arguments, `changed` with different bytes.
     """
 
     state: SessionState
@@ -122,8 +114,7 @@ class Transition(Struct, frozen=True, kw_only=True):
 def require_room(active: Collection[str], asked: Collection[str], mode: LoadMode, cap: int) -> None:
     """Refuse a load after which more than `cap` skills would be active. Both collections are distinct comparison keys.
 
-    Raises:
-        LimitExceededError: with advice that states the cap.
+    Raise LimitExceededError with advice that states the cap.
     """
     total = len(asked) if mode == "replace" else len({*active, *asked})
     if total > cap:
@@ -242,11 +233,7 @@ _DECODE = json.JSONDecoder(parse_float=_no_fraction, parse_constant=_no_fraction
 
 
 def from_json(text: str) -> SessionState:
-    """Parse a state that `to_json` wrote.
-
-    Raises:
-        StoreError: the text is damaged or was written by a newer version.
-    """
+    """Parse a state that `to_json` wrote. Raise StoreError if it is damaged or of a newer version."""
     try:
         value = _DECODE(text)
         schema = value["schema"]

@@ -87,8 +87,7 @@ class Activator:
             offers = {entry.key: entry for entry in await self._asked(names, location)}
             if mode == "add" or len(offers) > active.cap:
                 require_room([skill.key for skill in before.active], offers, mode, active.cap)
-            # With `add` and without `location`, a skill of this name that is already active stays, even if it is
-            # another copy.
+            # With `add` and without `location`, an active skill of this name stays, even if it is another copy.
             others = {} if location is not None or mode == "replace" else _other_copies(before, offers)
             taken = [await self.take(entry, call_id) for key, entry in offers.items() if key not in others]
             self._require_open(taken)
@@ -162,9 +161,9 @@ class Activator:
     async def unload(
         self, keys: Collection[str] | None, call_id: str, reason: str = "unloaded"
     ) -> tuple[Transition, tuple[Notice, ...]]:
-        """Run the `post` hooks of skills and deactivate them, even if a hook fails.
+        """Run the `post` hooks of skills and deactivate them, even if a hook fails. `reason` is recorded.
 
-        `keys` are the comparison keys of the skills; None means all. `reason` is recorded in the events.
+        `keys` are the comparison keys of the skills; None means all.
         """
         active = self._active
         async with active.loading:
@@ -208,8 +207,8 @@ class Activator:
 
         def change(state: SessionState) -> Transition:
             for skill in skills:
-                # A skill that was removed from the catalog while it was read must not become active. Skills that are
-                # active already were checked a moment ago.
+                # A skill that left the catalog while it was read must not become active. Active skills were checked
+                # already.
                 if state.find(skill.key) is not skill and not active.stored.is_listed(skill):
                     raise SkillNotFoundError(skill.name, reason="it was removed while it was being loaded")
             return planned if state is before else step(state, skills)
@@ -280,9 +279,7 @@ class Activator:
     async def take(self, entry: SkillEntry, call_id: str, by: By = "model") -> Snapshot:
         """Send the event `skill.loading`, then read a listed skill as it is on disk now.
 
-        Raises:
-            PolicyDeniedError: the policy denies the files that were read.
-            Also everything that `Snapshots.take` raises.
+        Raise PolicyDeniedError if the policy denies the files that were read, and the errors of `Snapshots.take`.
         """
         events, snapshots = self._events.records.events, self._active.snapshots
         if events.wanted:
@@ -295,11 +292,7 @@ class Activator:
 
 
 def require_no_fork(name: str, fields: ExtendedFields) -> None:
-    """Refuse to load a skill that runs in a sub-agent.
-
-    Raises:
-        InvalidArgumentsError: the message names the call to use instead.
-    """
+    """Refuse to load a skill that runs in a sub-agent: raise InvalidArgumentsError that names the call to use."""
     if fields.context == "fork":
         problem = (
             f"skill {name!r} runs in a sub-agent of its own (context: fork) and is never loaded; "

@@ -34,10 +34,9 @@ _OF_ONE_SKILL = frozenset({"skills.read", "skills.run_script"})
 
 
 class ActiveSkills:
-    """The active skills of one session, at most `cap`.
+    """The active skills of one session, at most `cap`. `lineage` is a fork's initial activation stack, else empty.
 
-    `lineage` is the activation stack that a fork's session starts with; it is empty in other sessions. The lock
-    `loading` lets one load at a time read the disk, so that concurrent requests for a skill read it once.
+    The lock `loading` lets one load at a time read the disk, so that concurrent requests for a skill read it once.
     """
 
     def __init__(
@@ -57,9 +56,7 @@ class ActiveSkills:
     async def choose(self, name: str | None) -> ActiveSkill:
         """Return the active skill of this name, or the most recently loaded one if `name` is None.
 
-        Raises:
-            SkillNotActiveError: the skill is listed but not active, or no skill is active.
-            SkillNotFoundError: the catalog has no such skill.
+        Raise SkillNotActiveError if it is listed but not active or none is, SkillNotFoundError if it is unknown.
         """
         state = await self.stored.current()
         if name is None:

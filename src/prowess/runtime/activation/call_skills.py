@@ -36,11 +36,7 @@ class CallSkills:
         self._stored, self._policy, self._recorded = stored, policy, recorded
 
     async def added(self, call: ToolCall) -> ToolCall:
-        """Return the call with its skills, if the policy or the records need them.
-
-        Raises:
-            SessionNotFoundError, StoreError: the state of the session cannot be read.
-        """
+        """Return the call with its skills, if policy or records need them. Raise SessionNotFoundError or StoreError."""
         policy = self._policy.now()
         if not (self._recorded or policy.needs_skills):
             return call
@@ -75,8 +71,7 @@ class CallSkills:
             if key == skill.key:
                 return of_active(skill, self._catalog)
         try:
-            # If a policy rule depends on facts of the skill, scan the disk for a skill that the catalog does not list
-            # yet.
+            # If a rule depends on facts of the skill, scan the disk for a skill that the catalog does not list yet.
             asked = self._policy.now().needs_skills
             entry = await self._offered.listed(name, location) if asked else self._catalog.get(name, location)
         except SkillNotFoundError:

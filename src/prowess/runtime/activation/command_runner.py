@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 class CommandRunner:
     """Runs the commands in the bodies of one session's skills.
 
-    Commands run only if the host (`allowed`) or a policy file permits them, no policy file forbids them, and a sandbox
-    is available.
+    They need a sandbox, a permission by the host (`allowed`) or a policy file, and no policy file that forbids them.
     """
 
     def __init__(
@@ -55,16 +54,13 @@ class CommandRunner:
         return (self._allowed or policy.dynamic_commands) and self._programs.sandbox is not None
 
     def _denied(self, argv: Sequence[str], skill: ActiveSkill) -> str | None:
-        """Return why a policy rule refuses this command, checked as a call of Bash; None if it may run.
-
-        A rule that would ask a person refuses, because no person can be asked about a command in a body.
-        """
+        """Return why a rule refuses this command as a call of Bash, or None. A rule that would ask refuses, too."""
         policy = self._programs.policy.now()
         about = asked_of_active(policy, skill, self._catalog)
         call = PolicyCall(tool="Bash", arguments={"command": shlex.join(argv)}, skills=(about,))
         decision = policy.decide(call, self._programs.workspace)
-        # Ignore a policy file's default: it is meant for calls that no rule matches. Commands in bodies have their own
-        # setting, `dynamic_commands`.
+        # A policy file's default is for calls that no rule matches. Commands have their own setting,
+        # `dynamic_commands`.
         return None if isinstance(decision, Allow) or decision.origin is None else decision.reason
 
     async def run(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, list[Notice]]:

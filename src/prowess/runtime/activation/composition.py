@@ -58,9 +58,7 @@ class KnownTools:
     def require(self, taken: Sequence[Snapshot]) -> list[Notice]:
         """Check the manifests of skills that are to be activated, in the requested order, and return notices.
 
-        Raises:
-            SkillParseError: an unreadable part of a manifest could forbid the load.
-            RequiredToolError: a required tool is missing.
+        Raise SkillParseError if an unreadable part could forbid the load, RequiredToolError if a tool is missing.
         """
         notices: list[Notice] = []
         for snapshot in taken:
@@ -84,8 +82,7 @@ class KnownTools:
             name = found.dependency.tool.name
             if not found.dependency.required:
                 continue
-            # An unknown version may be the right one.
-            if self._complete and (name not in available or available[name] is not None):
+            if self._complete and (name not in available or available[name] is not None):  # it may be the right one
                 raise RequiredToolError(skill, str(found.dependency.tool), found.reason)
             notices.append(_unsure(skill, found.reason))
         return notices

@@ -25,10 +25,7 @@ class Freshness:
         self._directories: dict[str, int | None] = {}
 
     def restore(self) -> None:
-        """Refresh the catalog if files have changed since the last call.
-
-        Blocks for one `stat` per skill and one per directory that contains skills.
-        """
+        """Refresh the catalog if files changed. Blocks for a `stat` per skill and per directory with skills."""
         entries = self._catalog.all_entries()
         known, self._directories = self._directories, self._look(entries)
         moved = any(known.get(path, time) != time for path, time in self._directories.items())
@@ -42,10 +39,9 @@ class Freshness:
 
 
 class Presence:
-    """Looks up whether active skills are still listed in one catalog.
+    """Looks up whether active skills are still listed in one catalog, once per skill and `generation` of the catalog.
 
-    Every call needs this answer several times for every active skill. The catalog counts its changes in `generation`,
-    so each skill is looked up only once per generation.
+    Every call needs this answer several times for every active skill.
     """
 
     def __init__(self, catalog: Catalog) -> None:

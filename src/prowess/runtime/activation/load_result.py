@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 _TEXT = {"type": "string"}
 _TEXT_OR_NULL = {"type": ["string", "null"]}
 
-# How a skill's `allowed-tools` is read: other calls are refused (`restrict`) or asked about (`ask`), the listed calls
-# need no approval (`preapprove`), or the list has no effect, as for a skill of another server (`ignored`). Null if the
-# skill has no list.
+# How a skill's `allowed-tools` is read: other calls are refused (`restrict`) or asked about (`ask`), listed calls need
+# no approval (`preapprove`), or the list of another server's skill is `ignored`. Null without a list.
 ALLOWED_TOOLS_MODE = {"type": ["string", "null"], "enum": ["restrict", "ask", "preapprove", "ignored", None]}
 
 # JSON Schema of `prowess.runtime.activation.substitution.Substitutions`; absent if no placeholder was replaced.
@@ -68,10 +67,7 @@ class Notice(Struct, frozen=True, kw_only=True):
     skill: str | None = None
 
     def as_dict(self) -> dict[str, object]:
-        """Return the notice as JSON data.
-
-        The message is escaped, because models read it: a name or path in it cannot imitate a tag of the runtime.
-        """
+        """Return the notice as JSON data. The message is escaped: a name or path in it cannot imitate our tags."""
         return {"code": self.code, "message": sentence(self.message), "skill": self.skill}
 
 

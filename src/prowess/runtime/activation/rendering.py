@@ -19,10 +19,7 @@ _KEPT = 32  # texts; more than any session has active skills
 
 
 def values_for(skill: ActiveSkill, session_id: str, *, expose_location: bool, first_argument: FirstArgument) -> Values:
-    """Return the values of a skill's placeholders.
-
-    With `expose_location=False` the skill's directory is `.`, the base of its relative paths.
-    """
+    """Return the values of a skill's placeholders. With `expose_location=False` the skill's directory is `.`."""
     declared = extended_fields(skill.properties).arguments
     return Values(
         skill_dir=skill.root_dir if expose_location else ".",
@@ -36,10 +33,7 @@ def values_for(skill: ActiveSkill, session_id: str, *, expose_location: bool, fi
 def rendered(
     skill: ActiveSkill, body: str, session_id: str, *, expose_location: bool, first_argument: FirstArgument
 ) -> Substituted:
-    """Return the body of `skill` with placeholders replaced and command outputs inserted.
-
-    With `expose_location=False` the skill's directory is `.`.
-    """
+    """Return a body with placeholders and commands replaced. With `expose_location=False` the directory is `.`."""
     if _is_verbatim(skill, body):
         return Substituted(text=body)
     found = commands(body) if skill.outputs else ()
@@ -56,9 +50,7 @@ def _is_verbatim(skill: ActiveSkill, body: str) -> bool:
 
 
 class Rendering:
-    """Renders the bodies of one session's skills.
-
-    With `expose_location=False` the texts contain no path of this machine.
+    """Renders the bodies of one session's skills, without paths of this machine if `expose_location` is False.
 
     Each body is rendered once per activation and cached, because `instructions()` needs it at every call.
     """

@@ -78,8 +78,7 @@ class Restrictions:
     def mode_of(self, skill: ActiveSkill) -> AllowedToolsMode | None:
         """Return how the `allowed-tools` of one skill is read; None if the skill has none.
 
-        `ignored` replaces `preapprove` for a skill that may not approve calls in advance: one of another server, one
-        that the catalog no longer lists, or one that the policy now denies.
+        `ignored` replaces `preapprove` if the skill is of another server, no longer listed, or denied by the policy.
         """
         if not tool_fields(skill.properties).allowed:
             return None

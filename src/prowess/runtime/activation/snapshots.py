@@ -56,21 +56,14 @@ class SkillDirectory(Struct, frozen=True, kw_only=True):
         return self.skill.root_dir
 
     def require_loaded(self, path: str, digest: str) -> None:
-        """Check that a file with this digest (`sha256:…`) is the file that was loaded.
-
-        Raises:
-            DigestChangedError: the file was edited or added since the load.
-        """
+        """Check the digest of a file (`sha256:…`). Raise DigestChangedError for a file that was not loaded so."""
         record = self.snapshots.manifest(self.skill).find(path)
         if record is None or f"sha256:{record.sha256}" != digest:
             raise DigestChangedError(self.skill.name, path)
 
 
 class Snapshots:
-    """Cache of the skills of one session as they were loaded. Methods may read the disk and block.
-
-    The catalog owns the skills and knows whether one has changed. This cache keeps each skill while it is active.
-    """
+    """The skills of one session as they were loaded; the catalog knows which have changed. Methods may block."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -94,10 +87,7 @@ class Snapshots:
         return snapshot
 
     def retake(self, entry: SkillEntry) -> Snapshot | None:
-        """Return the last result of `take` if a few `stat` calls show that no file has changed. Does not block.
-
-        None means that `take` must read the skill.
-        """
+        """Return the last result of `take` if a few `stat` calls show no change, else None. Does not block."""
         taken = self._taken.get(entry.location)
         if taken is None or taken.source is not self._catalog.at_rest(entry):
             return None
@@ -118,11 +108,9 @@ class Snapshots:
         return found.body if found.document_digest == skill.document_digest else None
 
     def manifest(self, skill: ActiveSkill) -> TreeManifest:
-        """Return the hashes that the skill was loaded with.
+        """Return the hashes that the skill was loaded with. Raise UnavailableError if the directory cannot be read.
 
-        Raises:
-            DigestChangedError: this process does not have the hashes and the files have changed.
-            UnavailableError: the directory cannot be read.
+        Raise DigestChangedError if this process does not have the hashes and the files have changed.
         """
         known = self._loaded.get((skill.location, skill.content_digest))
         if known is not None:

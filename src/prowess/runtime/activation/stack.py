@@ -34,9 +34,7 @@ class ActivationCycleError(SkillError):
 def entered(stack: Stack, key: str, limit: int = MAX_DEPTH) -> Stack:
     """Return the stack with one more activation on top.
 
-    Raises:
-        ActivationCycleError: the skill is on the stack already.
-        LimitExceededError: the stack has `limit` activations.
+    Raise ActivationCycleError if the skill is on the stack already, LimitExceededError at `limit` activations.
     """
     if key in stack:
         raise ActivationCycleError((*stack[stack.index(key) :], key))

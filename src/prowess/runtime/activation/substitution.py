@@ -60,9 +60,8 @@ class Replacement(Struct, frozen=True, kw_only=True):
 class Substitutions(Struct, frozen=True, kw_only=True):
     """The substitutions made in a body: `replaced` maps each placeholder, as written, to its number of replacements.
 
-    `unfilled` lists the placeholders that stayed, each once, in order: there is no such argument, or the replacements
-    before them reached `MAX_INSERTED`. `appended` means that the arguments follow the body because no placeholder used
-    one.
+    `unfilled` lists, once and in order, each placeholder without an argument or after `MAX_INSERTED`. `appended` means
+    that the arguments follow the body because no placeholder used one.
     """
 
     replaced: dict[str, int] = {}
@@ -87,9 +86,8 @@ class Substituted(Struct, frozen=True, kw_only=True):
 def words(args: str) -> tuple[str, ...]:
     """Split arguments at white space, except inside quotes.
 
-    A quote at the start of a word reaches to the next quote of the same kind, white space included. A second quoted
-    part may follow directly, as in a shell: `'it'"'"'s'` is `it's`. Quotes inside a word, unclosed quotes and
-    backslashes are ordinary characters.
+    A quote at the start of a word reaches to the next quote of its kind. A second quoted part may follow directly:
+    `'it'"'"'s'` is `it's`. Quotes inside a word, unclosed quotes and backslashes are ordinary characters.
     """
     closing = dict(_CLOSING_QUOTES)
     found: list[str] = []
@@ -159,10 +157,9 @@ class Placeholders:
 
 
 def substituted(body: str, values: Values, replacements: Sequence[Replacement] = ()) -> Substituted:
-    """Return the body with its placeholders replaced and `replacements` inserted.
+    """Return the body with its placeholders replaced and `replacements`, ordered and without overlap, inserted.
 
-    `replacements` must be in order and must not overlap. If there are arguments and no placeholder uses one, they are
-    appended to the body as `ARGUMENTS: ...`.
+    Arguments that no placeholder uses are appended as `ARGUMENTS: ...`.
     """
     placeholders = Placeholders(values)
     parts: list[str] = []
@@ -193,8 +190,7 @@ def _spelling(match: re.Match[str]) -> str | None:
 
 
 def _pattern(declared: Mapping[str, str | None]) -> re.Pattern[str]:
-    # Longest first, so that a name does not match the beginning of a longer one. The pattern also checks where a name
-    # ends.
+    # Longest first, because a name may begin with a shorter one. The pattern also checks where a name ends.
     names = "|".join(re.escape(name) for name in sorted(declared, key=len, reverse=True)) or r"(?!)"
     named = rf"\$(?:{names})(?![A-Za-z0-9_])|\$\{{(?:{names})\}}"
     whole = r"\$ARGUMENTS(?![A-Za-z0-9_])"

@@ -58,15 +58,11 @@ class Visibility:
         self._open: dict[By, tuple[SkillEntry, ...]] = {}
 
     def offers(self, by: By) -> tuple[SkillEntry, ...]:
-        """Return the skills that the model or the user may start, sorted by name.
-
-        The same tuple is returned until a skill or the policy changes.
-        """
+        """Return the skills that model or user may start, by name. The same tuple until skills or policy change."""
         entries = self.catalog.entries()
         policy = _with_rules(self._policy)
         generation = 0 if policy is None else policy.generation
-        # `entries` is the same tuple until a scan finds a change.
-        if entries is not self._entries or generation != self._generation:
+        if entries is not self._entries or generation != self._generation:  # `entries` changes with a scan
             self._open = {who: tuple(entry for entry in entries if self._is_open(entry, who, policy)) for who in _BOTH}
             self._entries, self._generation = entries, generation
         return self._open[by]
@@ -76,11 +72,7 @@ class Visibility:
         return tuple(entry.name for entry in self.offers(by))
 
     async def offered(self, name: str, location: str | None = None, by: By = "model") -> SkillEntry:
-        """Return the entry of a skill that the model or the user may start.
-
-        Raises:
-            SkillNotFoundError, InvalidArgumentsError: see `listed` and `require_open`.
-        """
+        """Return the entry of a skill that may be started. Raises the errors of `listed` and `require_open`."""
         entry = await self.listed(name, location, by)
         self.require_open(name, entry.extended, by)
         return entry
@@ -88,8 +80,7 @@ class Visibility:
     async def listed(self, name: str, location: str | None = None, by: By = "model") -> SkillEntry:
         """Return the catalog's entry of a skill. Scans the disk again if the entry is missing or outdated.
 
-        Raises:
-            SkillNotFoundError: carries suggestions, or the reason if a broken copy is known.
+        Raise SkillNotFoundError with suggestions, or with the reason if a broken copy is known.
         """
         return self._known(name, location) or await self._scanned(name, location, by)
 
@@ -117,9 +108,8 @@ class Visibility:
     def require_open(self, name: str, fields: ExtendedFields, by: By) -> None:
         """Check that the model or the user may start a skill with these fields. `name` is as the caller wrote it.
 
-        Raises:
-            SkillNotFoundError: the skill is closed to the model. The model gets the same error as for an unknown name.
-            InvalidArgumentsError: the skill is closed to the user. The message states the reason.
+        Raise SkillNotFoundError for a model, as for an unknown name; raise InvalidArgumentsError with the reason for a
+        user.
         """
         if by == "model" and fields.disable_model_invocation:
             raise self.not_found(SkillNotFoundError(name), by)
@@ -127,10 +117,7 @@ class Visibility:
             raise InvalidArgumentsError((f"skill {name!r} cannot be invoked by a person: {_USER_CLOSED}",))
 
     def not_found(self, error: SkillNotFoundError, by: By) -> SkillNotFoundError:
-        """Return the error with suggestions, taken only from skills that the caller may start.
-
-        For a model, the reason is removed if the skill is closed to models: it would reveal that the skill exists.
-        """
+        """Return the error with suggestions that the caller may start, without a reason that reveals a closed skill."""
         reason = None if by == "model" and error.reason is not None and self._is_hidden(error.name) else error.reason
         near = () if reason else close_names(error.name, self.names(by)) or self._fitting(error.name, by)
         return SkillNotFoundError(error.name, near, reason)
@@ -151,9 +138,7 @@ class Visibility:
     def shown(self, by: By) -> list[SkillEntry]:
         """Return the skills that the model or the user may see, sorted by name.
 
-        Includes forks that the host cannot run.
-
-        For hosts that activate skills themselves.
+        Includes forks that the host cannot run. For hosts that activate skills themselves.
         """
         policy = _with_rules(self._policy)
         return [entry for entry in self.catalog.entries() if self._is_shown(entry, by, policy)]
@@ -169,10 +154,7 @@ class Visibility:
         return permits(policy, of_entry(entry, self.catalog if policy.needs_digests else None), by)
 
     def beside(self, root_dir: str, directory: str) -> SkillEntry | None:
-        """Return the listed skill whose directory has this name, if the policy permits it; otherwise None.
-
-        If several match, the one next to `root_dir` is taken.
-        """
+        """Return the listed, permitted skill whose directory has this name, preferably next to `root_dir`; or None."""
         parent, policy = os.path.dirname(root_dir), _with_rules(self._policy)
         found = [entry for entry in self.catalog.entries() if os.path.basename(entry.root_dir) == directory]
         for entry in sorted(found, key=lambda entry: os.path.dirname(entry.root_dir) != parent)[:1]:
@@ -181,11 +163,7 @@ class Visibility:
         return None
 
     def require_permitted(self, skill: ActiveSkill, by: By) -> None:
-        """Check the files that were read against the policy: they may have changed since the call was decided.
-
-        Raises:
-            PolicyDeniedError: the policy denies a skill with these files.
-        """
+        """Raise PolicyDeniedError if the policy denies these files, which may have changed since the decision."""
         policy = _with_rules(self._policy)
         if policy is None or not policy.needs_digests:
             return  # without rules about digests, the new files cannot change the decision

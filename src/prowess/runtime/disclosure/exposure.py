@@ -42,10 +42,7 @@ if TYPE_CHECKING:
 
 
 class Exposure:
-    """Builds the tool specifications and instructions of one session.
-
-    `own` are the specifications of the tools for skills; methods receive all other tools as `extra`.
-    """
+    """Builds tool specifications and instructions of a session. `own` are the tools for skills, `extra` the others."""
 
     def __init__(
         self,
@@ -63,10 +60,7 @@ class Exposure:
         self._listed: tuple[tuple[SkillEntry, ...], list[model_texts.ListedSkill]] | None = None
 
     def specs(self, name: ExposureName, extra: Sequence[ToolSpec], budget: int | None = None) -> tuple[ToolSpec, ...]:
-        """Return the tools to offer to a model.
-
-        Tools for skills are omitted if no skill is open to the model or active.
-        """
+        """Return the tools to offer to a model; those for skills only if a skill is open to the model or active."""
         return (*self._of_skills(name, skill_tool.DEFAULT_BUDGET if budget is None else budget), *extra)
 
     def disclose(
@@ -81,9 +75,8 @@ class Exposure:
     ) -> Disclosure:
         """Return the instructions of the next call.
 
-        Raises:
-            InvalidArgumentsError: the exposure is `files` and the session hides locations, or a compact list is asked
-                for an exposure other than `tools`.
+        Raise InvalidArgumentsError for `files` with hidden locations, and for a compact list of another exposure than
+        `tools`.
         """
         if compact is not None and name != "tools":
             raise InvalidArgumentsError((f"a compact list needs exposure 'tools', not {name!r}",))
@@ -145,10 +138,7 @@ class Exposure:
         return (LOAD, *beside, *((skill_tool.offered_for_forks(forks),) if forks else ()))
 
     def _reachable(self, name: ExposureName, extra: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
-        """Return every tool that the exposure offers in some state of the session.
-
-        Texts about tools are built from this list, so they stay the same if the offered tools change.
-        """
+        """Return the tools of all states of the session, so that texts about tools do not change with the offer."""
         own = () if name == "files" else self._own
         runs = self.can_run_scripts()
         return (*(spec for spec in own if runs or spec.name != RUN_SCRIPT.name), *extra)
@@ -177,11 +167,7 @@ class Exposure:
 
 
 def shaped(specs: Sequence[ToolSpec], shape: str) -> list[dict[str, object]]:
-    """Return the tools in a provider's format.
-
-    Raises:
-        InvalidArgumentsError: the format is unknown.
-    """
+    """Return the tools in a provider's format, or raise InvalidArgumentsError if the format is unknown."""
     if shape not in SHAPES:
         known = ", ".join(map(repr, SHAPES))
         raise InvalidArgumentsError((f"Invalid parameter value: shape: expected one of {known}",))

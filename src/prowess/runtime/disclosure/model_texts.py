@@ -78,10 +78,7 @@ RUN_SCRIPT = (
 
 
 class ListedSkill(Struct, frozen=True, kw_only=True):
-    """A skill in the list for a model. `location` is None if locations are not exposed.
-
-    `origin` names the server that the skill was fetched from, as `mcp:label`.
-    """
+    """A skill in the list for a model. `location` may be None; `origin` names its server as `mcp:label`."""
 
     name: str
     description: str
@@ -91,10 +88,7 @@ class ListedSkill(Struct, frozen=True, kw_only=True):
 
 
 class ActiveBody(Struct, frozen=True, kw_only=True):
-    """An active skill in the instructions. `body` is None if the file no longer holds the loaded text.
-
-    `args` are the arguments of the activation. `changed` means that the file on disk differs from the loaded one.
-    """
+    """An active skill in the instructions. `body` is None if the file no longer holds the loaded text."""
 
     name: str
     body: str | None
@@ -103,11 +97,10 @@ class ActiveBody(Struct, frozen=True, kw_only=True):
 
 
 class Disclosure(Struct, frozen=True, kw_only=True):
-    """The instructions of one call.
+    """The instructions of one call, with the estimated `tokens` of each section (`base`, `available`, …) and `total`.
 
-    `tokens` maps each section (`base`, `available`, `active`, optional ones) and `total` to its estimated tokens.
-    `shortened` names the skills whose descriptions were cut to fit the budget. `over_budget` means that the names alone
-    exceed the budget.
+    `shortened` names the skills whose descriptions were cut to fit the budget; `over_budget`: the names alone exceed
+    it.
     """
 
     text: str
@@ -196,10 +189,7 @@ def changed_on_disk(active: Sequence[ActiveBody]) -> str:
 
 
 def available_skills(listed: Sequence[ListedSkill], limit: int | None = None) -> str:
-    """Return the `<available_skills>` section; empty without skills.
-
-    `limit` is the maximum description length in characters.
-    """
+    """Return the `<available_skills>` section, empty without skills. `limit` cuts descriptions, in characters."""
     if not listed:
         return ""
     return AVAILABLE + "".join(_listed(skill, limit) for skill in listed) + END
@@ -214,10 +204,7 @@ def active_skills(active: Iterable[ActiveBody]) -> str:
 def skill_content(
     name: str, body: str, *, directory: str | None, resources: Sequence[str], mark: str | None = None
 ) -> str:
-    """Return one skill's body for a tool result, with its directory and at most 50 of its files.
-
-    The session recognises the body later by `mark` (`prowess.runtime.disclosure.compaction`).
-    """
+    """Return a body for a tool result, with its directory, at most 50 files, and the `mark` of compaction."""
     sign = "" if mark is None else f' mark="{mark}"'
     lines = [f'<skill_content name="{escaped(name)}"{sign}>', trimmed(neutral(body)), ""]
     if directory is not None:
@@ -282,8 +269,7 @@ def _fitted(listed: tuple[ListedSkill, ...], characters: int) -> tuple[str, tupl
 def common_limit(skills: Sequence[ListedSkill], fits: Callable[[int | None], bool]) -> int | None:
     """Return the greatest common limit on description lengths with which the list `fits`; None if no limit is needed.
 
-    With a common limit, short descriptions stay complete and only long ones are cut. The result depends only on the
-    list.
+    Short descriptions stay complete and only long ones are cut. The result depends only on the list.
     """
     if fits(None):
         return None

@@ -36,10 +36,7 @@ BASE_TOKENS = 1800  # the first two texts together, with a role
 
 
 class Example(Struct, frozen=True, kw_only=True):
-    """One example call in the tool-system text: `result` is the relevant part of its result, or `error` its error.
-
-    `then` states how to go on.
-    """
+    """An example call in the tool-system text: a part of its `result`, or its `error`. `then` states how to go on."""
 
     title: str
     tool: str
@@ -49,8 +46,7 @@ class Example(Struct, frozen=True, kw_only=True):
     then: str
 
 
-# Examples for three situations. The text shows one example for each: the first whose tool the agent has. Tests execute
-# the examples for tools of the session.
+# Examples for three situations. The text shows the first one whose tool the agent has. Tests execute them all.
 READING = (
     Example(
         title="Reading a file",
@@ -208,10 +204,7 @@ _LIST = re.compile(r"<(?=\s*/?\s*skills\b)", re.IGNORECASE)  # the enclosing tag
 
 
 class Prompt(Struct, frozen=True, kw_only=True):
-    """A list of skills as text. `shortened` names those whose descriptions were cut.
-
-    `over_budget` means that names and locations alone exceed the budget.
-    """
+    """A list of skills as text. `shortened` were cut; `over_budget`: names and locations alone exceed the budget."""
 
     text: str
     shortened: tuple[str, ...] = ()
@@ -236,10 +229,7 @@ def fitted(skills: Sequence[ListedSkill], render: Callable[[int | None], str], c
 
 
 def active(skill: ListedSkill, body: str) -> str:
-    """Return an active skill in the form `attributes`: opening tag, complete body, closing tag.
-
-    The body is escaped, so that it cannot contain these tags.
-    """
+    """Return an active skill in the form `attributes`, with its body escaped so that it cannot contain our tags."""
     shown = _LIST.sub("&lt;", neutral(body)).strip("\r\n")
     return f"<skill{_attributes(_plain(skill), None)}>\n{shown}\n</skill>\n"
 

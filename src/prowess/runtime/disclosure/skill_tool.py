@@ -110,10 +110,7 @@ _FORKED = ("skill_name", "output", "turns", "child_session_id", "message", "noti
 
 
 def parsed(text: str, args: str | None) -> tuple[str, str | None]:
-    """Split a user's input into name and arguments: `deploy`, `/deploy`, `/deploy to production`, `$deploy`.
-
-    `args`, if given, takes precedence over arguments in the text.
-    """
+    """Split an input into name and arguments: `deploy`, `/deploy to production`, `$deploy`. `args` takes precedence."""
     match = re.match(_COMMAND, text.strip())
     if match is None:
         return text, args
@@ -176,10 +173,7 @@ class Invocation:
 
 
 class InvokeTool:
-    """Starts a skill for the user. The call is validated, gated and audited like any tool call.
-
-    It belongs to an executor that models cannot reach.
-    """
+    """Starts a skill for the user, validated, gated and audited. Its executor is out of reach of models."""
 
     spec = ToolSpec(
         name="skills.invoke",
@@ -275,11 +269,7 @@ class SkillTool:
         self._invocation = invocation
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Start the skill for a model; see `Invocation.run`.
-
-        Raises:
-            InvalidArgumentsError: neither of `skill` and `skill_name` is given, or they differ.
-        """
+        """Start the skill for a model. Raise InvalidArgumentsError if both names are missing or they differ."""
         require_executor(self, call)
         names = [cast("str", arguments[key]) for key in ("skill", "skill_name") if key in arguments]
         if len(set(names)) != 1:

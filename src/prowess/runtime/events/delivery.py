@@ -34,24 +34,19 @@ _NO_CONTENT: Mapping[str, object] = {}
 
 
 class EventObserver(Protocol):
-    """Sees each event in the task that causes it. The session waits until the observer returns.
-
-    For code that must run at exactly this point, such as tracing. In all other cases, use a stream or a callback.
-    """
+    """Sees each event in its task, and the session waits; for tracing. Otherwise use a stream or a callback."""
 
     async def observe(self, event: SessionEvent, content: Mapping[str, object]) -> None:
-        """Handle one event. Exceptions are logged and otherwise ignored.
+        """Handle one event; exceptions are only logged.
 
-        `content` holds the `arguments` of `tool.started` or the `result` of `tool.finished`; it is empty for other
-        events.
+        `content` holds the `arguments` of `tool.started` or the `result` of `tool.finished`, else it is empty.
         """
 
 
 class Events:
-    """The events of one session.
+    """The events of one session; `keep` of them stay in `store`, 0 for none.
 
-    `keep` is the number of events that stay in `store`; 0 keeps none. With `is_own=False`, `callback` belongs to
-    another session and is not stopped when this one ends.
+    With `is_own=False`, `callback` belongs to another session and is not stopped when this one ends.
     """
 
     def __init__(
@@ -73,8 +68,7 @@ class Events:
         self._streams: set[ref[EventStream]] = set()
         self._order = anyio.Lock()  # delivers live events in the order of their numbers
         self._sequence = 0
-        # ids of objects whose failure is logged, so that a lasting failure is logged once
-        self._reported: set[int] = set()
+        self._reported: set[int] = set()  # ids of objects whose failure was logged already
         self.closed = False
         self.wanted = False  # maintained by `_look`, because it is read several times per call
         self._look()
@@ -118,9 +112,7 @@ class Events:
     async def replay(self, since: int, limit: int) -> tuple[SessionEvent, ...]:
         """Return at most `limit` kept events after number `since`, from all processes that share the store.
 
-        Raises:
-            InvalidArgumentsError: the session keeps no events.
-            StoreError: the store cannot be read.
+        Raise InvalidArgumentsError if the session keeps none, StoreError if the store cannot be read.
         """
         if self._store is None:
             raise InvalidArgumentsError((_NOT_KEPT,))
@@ -172,10 +164,7 @@ class Events:
                 self._report_once(observer, f"an observer of events failed at {event.kind}", fault)
 
     async def tell_record(self, kind: str, call_id: str, skill: ActiveSkill, data: Mapping[str, object]) -> None:
-        """Deliver the event of the same kind as an audit record.
-
-        Fields of the event are filled from `data`; other entries of `data` are ignored.
-        """
+        """Deliver the event of the same kind as an audit record, with those fields of `data` that the event has."""
         if self.wanted:
             made = KINDS[kind]
             own = set(made.__struct_fields__) - set(SessionEvent.__struct_fields__)
@@ -259,8 +248,7 @@ class SessionRecords:
 
 def report(what: str, fault: BaseException) -> None:
     """Log that a listener or the event store failed."""
-    # Imported only here, so that sessions without failures do not pay for the import.
-    import logging
+    import logging  # only sessions with failures pay for it
 
     logging.getLogger("prowess.events").warning("%s (%s)", what, type(fault).__name__, exc_info=fault)
 

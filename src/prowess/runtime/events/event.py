@@ -31,8 +31,7 @@ class SessionEvent(Struct, frozen=True, kw_only=True):
     """
 
     kind: ClassVar[str] = ""  # set for each subclass from its name: SkillLoaded is `skill.loaded`
-    # fields that are kept as they are, not reduced to one printable line
-    verbatim: ClassVar[frozenset[str]] = frozenset()
+    verbatim: ClassVar[frozenset[str]] = frozenset()  # kept as they are, not as one printable line
 
     session_id: str
     sequence: int
@@ -137,10 +136,7 @@ class ScriptStarted(SessionEvent, frozen=True, kw_only=True):
 
 
 class ScriptOutput(SessionEvent, frozen=True, kw_only=True):
-    """A script wrote `text` to `stream` (`stdout` or `stderr`): at most 16,384 characters, unchanged.
-
-    The joined texts of one stream equal that stream in the result.
-    """
+    """A script wrote at most 16,384 characters to `stream`. The joined texts equal that stream in the result."""
 
     verbatim: ClassVar[frozenset[str]] = frozenset({"text"})
 
@@ -233,11 +229,7 @@ def activating_message(name: str) -> str:
 
 
 def from_dict(value: Mapping[str, Any], sequence: int) -> SessionEvent:
-    """Return the event that `as_dict` converted.
-
-    Raises:
-        KeyError, TypeError, ValueError: the kind or its fields are unknown to this version.
-    """
+    """Return the event that `as_dict` converted. Raise KeyError, TypeError or ValueError if its form is unknown."""
     made = KINDS[value["kind"]]
     given = {name: value[name] for name in _NAMES[made.kind] if name in value}
     given = {name: tuple(item) if isinstance(item, list) else item for name, item in given.items()}
@@ -265,8 +257,7 @@ def bounded(value: object) -> object:
     return value
 
 
-# Computed once, not for each event.
-_NAMES = {made.kind: made.__struct_fields__ for made in KINDS.values()}
+_NAMES = {made.kind: made.__struct_fields__ for made in KINDS.values()}  # computed once, not per event
 
 
 def _plain(value: object) -> object:

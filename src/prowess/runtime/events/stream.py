@@ -63,10 +63,7 @@ class _Source(Protocol):
 
 
 class EventStream:
-    """An async iterator of events for one reader. Ends with the session, and needs no closing.
-
-    With `seconds`, it also ends after that time without an event.
-    """
+    """Async iterator of events for one reader. Ends with the session, or after `seconds` without an event."""
 
     def __init__(self, source: _Source, seconds: float | None) -> None:
         self._source, self._seconds = source, seconds
@@ -77,11 +74,9 @@ class EventStream:
         return self
 
     async def __anext__(self) -> SessionEvent:
-        """Wait for the next event and return it.
+        """Return the next event. Raise StoreError if the kept events cannot be read.
 
-        Raises:
-            StopAsyncIteration: the session has ended, or `seconds` passed without an event.
-            StoreError: the kept events cannot be read.
+        StopAsyncIteration ends the iteration with the session, or after `seconds` without an event.
         """
         event = await self.next()
         if event is None:
@@ -169,8 +164,9 @@ async def kept_events(
 ) -> tuple[tuple[SessionEvent, ...], int]:
     """Return at most `limit` events after number `since`, and the number to continue after.
 
-    If events are missing, the first returned event is an `EventsDropped`. Unreadable events, such as those of a newer
-    version, are skipped. An empty result means that there are no more readable events.
+    Unreadable ones are skipped.
+
+    If events are missing, the first one is an `EventsDropped`. An empty result means that no more events are readable.
     """
     since, limit = max(since, 0), max(limit, 0)
     rows = await store.events_after(session_id, since, limit)

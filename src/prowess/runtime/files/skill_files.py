@@ -82,10 +82,7 @@ def slice_bytes(data: bytes, offset: int, limit: int) -> Slice:
 
 
 def slice_text(data: bytes, offset: int, limit: int, *, stop: int | None = None) -> Slice:
-    """Cut a slice of valid UTF-8 at character boundaries.
-
-    The slice does not go beyond `stop`, which must be a character boundary itself; None means the end of the data.
-    """
+    """Cut a slice of valid UTF-8 at character boundaries, before `stop`, a boundary itself; None is the end."""
     last = len(data) if stop is None else stop
     start = _border(data, min(offset, last))
     end = _border(data, min(start + limit, last))
@@ -223,11 +220,7 @@ def verified(path: str, data: bytes) -> VerifiedFile:
 
 
 def read_whole(file: OpenedFile, limit: int = MAX_FILE_BYTES) -> bytes:
-    """Read an open file to its end.
-
-    Raises:
-        LimitExceededError: the file is larger than `limit` bytes.
-    """
+    """Read an open file to its end. Raise LimitExceededError if it is larger than `limit` bytes."""
     size = file.size
     if size <= limit:
         data = file.read(limit + 1)  # one byte more, because the file may grow while it is read

@@ -69,8 +69,7 @@ class UnreadableAnswerError(ValueError):
 class HookAnswer(Struct, frozen=True, kw_only=True):
     """The answer of one hook. `decision` is None if it made no decision; `reason` may be empty.
 
-    `updated_input` are arguments that replace those of the call. `context` is text for the model, `message` text for
-    the user.
+    `updated_input` replaces the arguments. `context` is text for the model, `message` text for the user.
     """
 
     decision: HookDecision | None = None
@@ -86,8 +85,7 @@ NO_ANSWER = HookAnswer()
 def read_answer(output: bytes, event: str, *, whole: bool = True) -> HookAnswer:
     """Parse a hook's answer to `event`. Pass `whole=False` if the output was truncated.
 
-    Raises:
-        UnreadableAnswerError: the output may be a decision but cannot be parsed as one.
+    Raise UnreadableAnswerError if the output may be a decision but cannot be parsed as one.
     """
     if not whole:  # the missing part may contain a decision
         raise UnreadableAnswerError("it is longer than the limit on output")

@@ -68,11 +68,7 @@ class HookPlaces:
         return found or any(file.path.startswith(f"{path}/") for file in skill.manifest.files)
 
     def obstacle(self, hook: Hook) -> str | None:
-        """Return the reason why a hook cannot run; None if it can.
-
-        Raises:
-            PolicyDeniedError: a policy permits scripts only from other directories.
-        """
+        """Return why a hook cannot run, or None. Raise PolicyDeniedError if a policy permits only other directories."""
         if self._programs.sandbox is None:
             return "cannot be run: scripts are switched off in this session"
         if (fault := hook.fault(self.own, self.has)) is not None:

@@ -136,10 +136,7 @@ class HookRunner:
                 raise HookFailedError(skill.name, hook.event, _named(hook), reason)
 
     def planned(self, skill: ActiveSkill, event: str, tools: Sequence[str] = ()) -> list[PlannedHook]:
-        """Return a skill's hooks for an event.
-
-        `tools` are the names of the called tool; empty if the event concerns no tool.
-        """
+        """Return a skill's hooks for an event. `tools` are names of the called tool, empty if there is none."""
         return [
             PlannedHook(skill=skill, hook=hook, position=position)
             for position, hook in enumerate(extended_fields(skill.properties).hooks.entries)
@@ -209,10 +206,7 @@ class HookRunner:
         tools: Sequence[str] = (),
         over: SessionState | None = None,
     ) -> list[HookFailure]:
-        """Run the hooks of an event that can no longer be stopped, skill by skill. Return the failures.
-
-        Each failure is recorded in the audit log as `hook.failed`.
-        """
+        """Run the hooks of an event that cannot be stopped. Return failures, which are recorded as `hook.failed`."""
         failures: list[HookFailure] = []
         for skill in skills:
             try:

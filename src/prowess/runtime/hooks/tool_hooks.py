@@ -31,10 +31,7 @@ MAX_ROUNDS = 4  # limit on rounds until all hooks have seen the final arguments
 
 
 class ToolHookGate:
-    """A gate that runs the `PreToolUse` hooks of active skills before every call.
-
-    `skills.unload` is exempt, so that a skill whose hooks refuse everything can still be unloaded.
-    """
+    """Runs `PreToolUse` hooks before every call except `skills.unload`, so that skills can always be unloaded."""
 
     def __init__(self, stored: StoredState, hooks: HookRunner) -> None:
         self._stored, self._hooks = stored, hooks
@@ -53,10 +50,7 @@ class ToolHookGate:
             return Refuse(error=error, rule=f"hook:{error.event}", skill=error.skill)
 
     async def _answered(self, planned: Sequence[PlannedHook], call: ToolCall) -> Proceed:
-        """Run the hooks until each has seen the current arguments.
-
-        A hook that changed them is not run again for its own change.
-        """
+        """Run the hooks until each has seen the current arguments. None is run again for its own change."""
         arguments, asks = call.arguments, dict[str, None]()
         seen: dict[int, Mapping[str, object]] = {}
         for _ in range(MAX_ROUNDS):
@@ -107,8 +101,7 @@ class HookedTool:
     async def _after(self, event: str, call: ToolCall, outcome: Mapping[str, object]) -> list[HookFailure]:
         if self.spec.name == ALWAYS_ALLOWED:
             return []
-        # The state that the tool has just read.
-        skills = _hooked(self._stored.state, event)
+        skills = _hooked(self._stored.state, event)  # as the tool has just read it
         if not skills:
             return []
         about = {**_about(call, call.arguments), **outcome}

@@ -69,11 +69,7 @@ class SkillsListTool:
         self._offered, self._stored, self._expose_location = offered, stored, expose_location
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Return one page.
-
-        Raises:
-            InvalidArgumentsError: the cursor was not made by this server.
-        """
+        """Return one page. Raise InvalidArgumentsError if the cursor was not made by this server."""
         require_executor(self, call)
         after = last_before(cast("str", arguments.get("cursor", "")))
         await to_thread.run_sync(self._offered.catalog.refresh)
@@ -106,11 +102,7 @@ def cursor_after(last: str | int) -> str:
 
 
 def last_before(cursor: str | None) -> str:
-    """Return the text inside a cursor, the last name of the previous page; empty without a cursor.
-
-    Raises:
-        InvalidArgumentsError: the cursor was not made by this server.
-    """
+    """Return the last name of the previous page, or "". Raise InvalidArgumentsError for an unknown cursor."""
     if not cursor:
         return ""
     try:
@@ -126,11 +118,7 @@ def last_before(cursor: str | None) -> str:
 
 
 def position_of(cursor: str | None) -> int:
-    """Return the position inside a cursor; 0 without a cursor.
-
-    Raises:
-        InvalidArgumentsError: as `last_before`, or the cursor belongs to another list.
-    """
+    """Return the position inside a cursor, or 0. Raise InvalidArgumentsError for an unknown or other list's cursor."""
     last = last_before(cursor) or "0"
     if not (last.isascii() and last.isdigit() and len(last) < len("1000000000")):
         raise InvalidArgumentsError((_NO_CURSOR,))
