@@ -13,5 +13,6 @@ if [ ! -e $place/ready ] || [ "$(cat $place/ready)" != "$wanted" ]; then
     $place/bin/pip install --quiet --disable-pip-version-check --editable . "pytest>=8.4" "hypothesis>=6.100"
     echo "$wanted" >$place/ready
 fi
-$place/bin/python -m pytest -q tests/agent/local
+# The run comes first: the tests compare the page with the recorded replies.
 [ "${1:-}" = --test ] || $place/bin/python -m tools.offline_run
+$place/bin/python -m pytest -q tests/agent/local
