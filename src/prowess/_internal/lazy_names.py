@@ -14,8 +14,7 @@ def lazy_names(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[
         if name not in home_of:
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message)
-        # Imported here, not at the top: `prowess --version` uses no lazy name.
-        from importlib import import_module
+        from importlib import import_module  # Imported here, not at the top: `prowess --version` uses no lazy name.
 
         value: object = getattr(import_module(home_of[name]), name)
         setattr(sys.modules[package], name, value)

@@ -93,8 +93,7 @@ def _shares_with_private_group(found: os.stat_result) -> bool:
     """Return whether write access is shared only with this user's private group, which many systems give each user."""
     if found.st_mode & stat.S_IWOTH:
         return False
-    # Imported here, not at the top: few directories are writable by a group.
-    import grp
+    import grp  # Imported here, not at the top: few directories are writable by a group.
     import pwd
 
     try:

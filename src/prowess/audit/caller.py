@@ -51,8 +51,7 @@ def login() -> str | None:
     """Return the login name of this process's user; `None` if the user has no entry, as in a container."""
     if sys.platform == "win32":
         return os.getlogin()
-    # Imported here, not at the top: the module does not exist on Windows.
-    import pwd
+    import pwd  # Imported here, not at the top: the module does not exist on Windows.
 
     try:
         return pwd.getpwuid(os.getuid()).pw_name

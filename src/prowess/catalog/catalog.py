@@ -212,8 +212,7 @@ class Catalog:
                 raise SkillNotFoundError(name, (), f"it is not visible: {hidden}")
             entry = self.get(name)  # a plugin's copy; raises if there is none
             copies = index.copies_of(entry.key) or [entry]
-        # Imported here: a listing does not need it.
-        from prowess.catalog.resolution import resolve
+        from prowess.catalog.resolution import resolve  # Imported here: a listing does not need it.
 
         return resolve(copies[0].name, copies)
 
@@ -229,8 +228,7 @@ class Catalog:
         raise SkillNotFoundError(name, (), f"no copy of it is listed at {location}")
 
     def _not_found(self, index: CatalogIndex, name: str) -> SkillNotFoundError:
-        # Imported here: a wrong name is rare.
-        from prowess.catalog.match import close_names
+        from prowess.catalog.match import close_names  # Imported here: a wrong name is rare.
 
         key = key_of(name)
         reason = index.reserved.get(key) or index.held_back.get(key)
@@ -428,7 +426,6 @@ def _require_none(enterprise: Iterable[CatalogSource]) -> None:
 
 
 def _notice(code: str, message: str) -> Notice:
-    # Imported here: most catalogs have no notices.
-    from prowess.catalog.faults import Notice
+    from prowess.catalog.faults import Notice  # Imported here: most catalogs have no notices.
 
     return Notice(code=code, message=message)

@@ -235,8 +235,7 @@ class SkillEntry:
         try:
             mark = hash(mark_of(os.fstat(fd)))
             if self._digest is None or self._digest[0] != mark:
-                # Imported here: listing needs no hash.
-                import hashlib
+                import hashlib  # Imported here: listing needs no hash.
 
                 whole = hashlib.sha256()
                 while chunk := os.read(fd, _CHUNK):

@@ -23,8 +23,7 @@ class Notice(Struct, frozen=True, kw_only=True):
 
 _E, _W = Severity.ERROR, Severity.WARNING
 
-# Severity and summary by rule id. Ids never change.
-CATALOG_RULES = {
+CATALOG_RULES = {  # Severity and summary by rule id. Ids never change.
     "catalog.root": (_E, "A named root is a directory that exists."),
     "catalog.unreadable": (_E, "Every directory below a root can be read."),
     "catalog.link": (_W, "A link below a root leads to a directory."),

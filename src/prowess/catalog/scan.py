@@ -157,8 +157,7 @@ def _with_clashes(entries: tuple[SkillEntry, ...], clashes: Mapping[str, list[Sk
     return tuple(copy for entry in entries for copy in clashes.get(entry.key, (entry,)))
 
 
-# Bytes read of each SKILL.md. Among some 800 public skills, every front matter ends within 4 KiB.
-HEAD_BYTES = 4096
+HEAD_BYTES = 4096  # Bytes read of each SKILL.md. Among some 800 public skills, every front matter ends within 4 KiB.
 
 
 class Scan:

@@ -25,8 +25,7 @@ _ESCAPE = r"%(?![0-9A-Fa-f]{2})"
 
 def skill_uri(name: str, path: str = "") -> str:
     """Return the URI of a file or directory of a skill. Without `path`, the URI of the skill's directory."""
-    # Imported here: most catalogs are not served.
-    from urllib.parse import quote
+    from urllib.parse import quote  # Imported here: most catalogs are not served.
 
     root = SCHEME + quote(name, safe="")
     return f"{root}/{quote(path, safe='/')}" if path else root
@@ -49,8 +48,7 @@ def parse_skill_uri(uri: str) -> tuple[str, str]:
 
 
 def _decoded(part: str, uri: str) -> str:
-    # Imported here: most catalogs are not served.
-    from urllib.parse import unquote_to_bytes
+    from urllib.parse import unquote_to_bytes  # Imported here: most catalogs are not served.
 
     message = f"{uri[:200]!r} is not percent-encoded UTF-8"
     if re.search(_ESCAPE, part):

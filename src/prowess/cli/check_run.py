@@ -108,8 +108,7 @@ class CheckRun:
 
         if min(jobs, len(targets)) < 2 or any(target.named == STANDARD_INPUT for target in targets):  # noqa: PLR2004
             return map(judge_here, targets)
-        # Imported here because it imports multiprocessing.
-        from prowess.cli.check_jobs import judge_in_processes
+        from prowess.cli.check_jobs import judge_in_processes  # Imported here because it imports multiprocessing.
 
         return judge_in_processes(targets, jobs, opening, judge_here, stamped=stamped)
 
@@ -161,8 +160,7 @@ def findings_between(judged: Sequence[JudgedSkill], *, whole: bool) -> dict[int,
 
 
 def _over_budget(judged: Sequence[JudgedSkill]) -> dict[int, tuple[Diagnostic, ...]]:
-    # Imported here because commands that judge a single skill do not need it.
-    from prowess.lint import RULES
+    from prowess.lint import RULES  # Imported here because commands that judge a single skill do not need it.
     from prowess.lint.catalog_budget import catalog_budget
 
     over = catalog_budget([skill.result.listed for skill in judged], lambda at: judged[at].target.read())

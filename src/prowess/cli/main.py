@@ -55,8 +55,7 @@ def main() -> None:
     # Imports create many long-lived objects, 60 000 for `load`. With the default threshold of 700, the garbage
     # collector walks them about eighty times, and a single full walk takes a fifth of the time of `load`.
     gc.set_threshold(100_000)
-    # Imported here because it imports click, which `--version` does not need.
-    from prowess.cli.dispatch import run
+    from prowess.cli.dispatch import run  # Imported here because it imports click, which `--version` does not need.
 
     code = run(sys.argv[1:])
     gc.freeze()  # avoids collections at exit, which take a tenth of `check` and `load`

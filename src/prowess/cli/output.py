@@ -86,8 +86,7 @@ def raw_bytes(data: bytes) -> bool:
 
 def document(value: object) -> None:
     """Print one JSON document. Characters that control a terminal are escaped, whatever the stream."""
-    # Imported here because most commands print no JSON.
-    from prowess._internal.text.terminal_text import json_text
+    from prowess._internal.text.terminal_text import json_text  # Imported here because most commands print no JSON.
 
     raw(json_text(value, indent=2) + "\n")
 
@@ -139,8 +138,7 @@ def styled(text: str, colour: str | tuple[int, int, int], *, err: bool = False) 
     """Colour `text` if the stream is coloured. `text` must be escaped already."""
     if not is_coloured(sys.stderr if err else sys.stdout):
         return text
-    # Imported here because output into a pipe is not coloured.
-    import click
+    import click  # Imported here because output into a pipe is not coloured.
 
     return click.style(text, fg=colour)
 
@@ -149,8 +147,7 @@ def width() -> int | None:
     """Return the columns of the terminal on standard output, or those of COLUMNS; None if output is not wrapped."""
     if not (sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()):
         return None
-    # Imported here because a pipe has no width.
-    from shutil import get_terminal_size
+    from shutil import get_terminal_size  # Imported here because a pipe has no width.
 
     return max(get_terminal_size().columns, 20)
 

@@ -56,8 +56,7 @@ class PolicyEffects:
         """Return the effect of the policy on a skill, or None if there is no policy file."""
         if self.policy is None:
             return None
-        # Imported here for the same reason.
-        from prowess.policy.decision import effect_of
+        from prowess.policy.decision import effect_of  # Imported here for the same reason.
         from prowess.runtime.activation.skill_identities import of_entry
         from prowess.runtime.activation.visibility import decided
 
@@ -81,8 +80,7 @@ def effect_at(path: str) -> PolicyEffect | None:
 
     None if there is no skill at `path`, or no policy file.
     """
-    # Imported here because few commands need the effect at one path.
-    from prowess.catalog import Catalog
+    from prowess.catalog import Catalog  # Imported here because few commands need the effect at one path.
 
     directory = path if os.path.isdir(path) else os.path.dirname(path) or "."
     real = os.path.realpath(directory)

@@ -27,8 +27,7 @@ def set_bounds(pid: int, limits: ExecLimits) -> tuple[str, ...]:
     run needs a control group; `data_size` is a second line of defence if there is no control group. A limit on the
     address space would not work: JavaScript reserves gigabytes of address space that it never uses.
     """
-    # Imported here, not at the top: Windows has no such module, and only scripts need it.
-    import resource
+    import resource  # Imported here, not at the top: Windows has no such module, and only scripts need it.
 
     bounds = {
         "cpu_time": (resource.RLIMIT_CPU, limits.cpu_seconds),

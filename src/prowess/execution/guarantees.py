@@ -11,8 +11,7 @@ if TYPE_CHECKING:
 
     from prowess.execution.request import ExecRequest
 
-# Enforced in every run on every machine, by the namespaces, the mounts and the supervision.
-_ALWAYS = (
+_ALWAYS = (  # Enforced in every run on every machine, by the namespaces, the mounts and the supervision.
     "network",
     "filesystem",
     "environment",

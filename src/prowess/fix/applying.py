@@ -245,8 +245,7 @@ def difference(path: str, before: str, after: str) -> Iterator[str]:
     old, new = old[lead : len(old) - tail + end], new[lead : len(new) - tail + end]
     groups: Iterable[Sequence[tuple[str, int, int, int, int]]] = [[("replace", 0, len(old), 0, len(new))]]
     if max(len(old_middle), len(new_middle)) <= _MOST_COMPARED:
-        # Imported here, not at the top: most checks show no difference.
-        from difflib import SequenceMatcher
+        from difflib import SequenceMatcher  # Imported here, not at the top: most checks show no difference.
 
         groups = SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_CONTEXT)
     for codes in groups:

@@ -256,8 +256,7 @@ _HAZARDS = {
     "nodes": f"the frontmatter holds more than {MAX_NODES} values",
 }
 
-# Phrase of libyaml -> our message. The first phrase that the error contains decides.
-_SYNTAX = (
+_SYNTAX = (  # Phrase of libyaml -> our message. The first phrase that the error contains decides.
     ("mapping values are not allowed", 'a value with ": " must be quoted'),
     ("block sequence entries are not allowed", 'a value that starts with "- " must be quoted'),
     ("mapping keys are not allowed", 'a value that starts with "? " must be quoted'),

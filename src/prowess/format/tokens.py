@@ -30,8 +30,7 @@ PIECES = (  # `re` compiles it when first used, because that takes 5 ms
 )
 _SMALL_LETTERS = bytes(range(0x61, 0x7B))
 _CONTINUATION = bytes(range(0x80, 0xC0))  # continuation bytes of UTF-8
-# Each byte maps to its class: a small letter, a capital, a digit, punctuation, or itself.
-_KINDS = bytes.maketrans(
+_KINDS = bytes.maketrans(  # Each byte maps to its class: a small letter, a capital, a digit, punctuation, or itself.
     _SMALL_LETTERS
     + _SMALL_LETTERS.upper()
     + b"0123456789"

@@ -122,8 +122,7 @@ class SkillFiles:
     def _nearest(self, path: str, files: list[str]) -> str | None:
         if len(path) > _LONGEST_COMPARED:
             return None
-        # Imported here, because only a missing file needs suggestions.
-        from difflib import SequenceMatcher
+        from difflib import SequenceMatcher  # Imported here, because only a missing file needs suggestions.
 
         matcher = SequenceMatcher(None, "", path)
         best = (_NEAR, "")

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 
     from prowess.lsp.analysis import Analysis, Load
 
-# Files whose change can change a finding: settings, skills, and files that skills link to.
-_WATCHED = (
+_WATCHED = (  # Files whose change can change a finding: settings, skills, and files that skills link to.
     "**/{prowess.toml,pyproject.toml,SKILL.md,skill.md,skill.manifest.yaml}",
     "**/{references,scripts,assets}/**",
 )

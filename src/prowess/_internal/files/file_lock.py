@@ -41,8 +41,7 @@ if sys.platform == "win32":  # pragma: no cover -- runs on Windows alone
 else:
 
     def _try_lock(descriptor: int, *, shared: bool) -> bool:
-        # Imported here, not at the top: this module must be importable on systems without `fcntl`.
-        import fcntl
+        import fcntl  # Imported here, not at the top: this module must be importable on systems without `fcntl`.
 
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)

@@ -40,8 +40,7 @@ _PREFIXES = frozenset(
         "xargs", "xvfb-run", "yarn",
     }
 )  # fmt: skip
-# Programs of `_PREFIXES` for which a single word may be a whole command line.
-_TEXTS = frozenset(
+_TEXTS = frozenset(  # Programs of `_PREFIXES` for which a single word may be a whole command line.
     {
         "env", "flock", "gdb", "npm", "npx", "runuser", "screen", "script", "sg", "ssh", "su", "sudo", "tmux",
         "watch",

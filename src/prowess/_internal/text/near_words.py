@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
 def near_words(word: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6) -> list[str]:
     """Return at most `most` known words, the most similar first. `cutoff` is the least similarity, from 0 to 1."""
-    # Imported here, not at the top: needed only after a wrong spelling.
-    from difflib import get_close_matches
+    from difflib import get_close_matches  # Imported here, not at the top: needed only after a wrong spelling.
 
     return get_close_matches(word, list(known), most, cutoff)

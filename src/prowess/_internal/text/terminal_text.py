@@ -67,8 +67,7 @@ def columns(text: str) -> int:
     """Return the width of `text` in terminal columns."""
     if text.isascii():
         return len(text)
-    # Imported here, not at the top: most texts are ASCII.
-    from unicodedata import combining, east_asian_width
+    from unicodedata import combining, east_asian_width  # Imported here, not at the top: most texts are ASCII.
 
     return sum(0 if combining(char) else 2 if east_asian_width(char) in {"W", "F"} else 1 for char in text)
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-# Set by the sandbox itself; PWD comes from the working directory.
-BASE_NAMES = frozenset(
+BASE_NAMES = frozenset(  # Set by the sandbox itself; PWD comes from the working directory.
     {"PATH", "HOME", "LANG", "TMPDIR", "SKILL_DIR", "PYTHONPATH", "SESSION_ID", "OUT", "WORKSPACE", "PWD", "OLDPWD"}
 )
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from prowess.catalog.scan import Scan
 
-# Directories of a skill. A SKILL.md in them is a sample, a template or a test.
-_OF_THE_SKILL = frozenset(
+_OF_THE_SKILL = frozenset(  # Directories of a skill. A SKILL.md in them is a sample, a template or a test.
     {
         ".git", "node_modules", "assets", "docs", "evals", "examples", "fixtures", "references", "scripts", "templates",
         "test", "tests",

@@ -245,8 +245,7 @@ def _report(verdict: Verification) -> Iterable[str]:
 
 def _owner(number: int) -> str:
     try:
-        # Imported here because the module exists only on Unix.
-        import pwd
+        import pwd  # Imported here because the module exists only on Unix.
 
         return f"{pwd.getpwuid(number).pw_name} ({number})"
     except (ImportError, KeyError):

@@ -134,8 +134,7 @@ def _processes(jobs: str) -> int:
 
 
 def _cache(paths: tuple[str, ...]) -> CheckCache:
-    # Imported here because a check of few skills uses no cache.
-    from prowess.cli.check_cache import CheckCache
+    from prowess.cli.check_cache import CheckCache  # Imported here because a check of few skills uses no cache.
 
     return CheckCache(paths)
 
@@ -147,8 +146,7 @@ def _baseline(path: str | None, *, write: bool, diff: bool) -> Baseline | None:
         return None
     if write and diff:
         raise click.UsageError("--diff writes no file; leave out --write-baseline")
-    # Imported here because most checks have no baseline.
-    from prowess.config.baseline import Baseline
+    from prowess.config.baseline import Baseline  # Imported here because most checks have no baseline.
 
     return Baseline.at(path) if write else Baseline.read(path)
 
@@ -162,7 +160,6 @@ def _fixing(paths: tuple[str, ...], *, fix: bool, unsafe: bool, diff: bool, form
         raise click.UsageError("standard input cannot be fixed; use --diff to see the changes")
     if diff and form not in {None, "text"}:
         raise click.UsageError(f"--diff and --format {form} exclude each other")
-    # Imported here because most checks change no files.
-    from prowess.cli.fixing import Fixing
+    from prowess.cli.fixing import Fixing  # Imported here because most checks change no files.
 
     return Fixing(unsafe=unsafe, writes=not diff)

@@ -54,8 +54,7 @@ def command(context: click.Context, *, shell: str | None, man: bool, install: bo
 
 
 def _script(group: click.Command, shell: str) -> str:
-    # Imported here because `--man` does not need it.
-    from click.shell_completion import get_completion_class
+    from click.shell_completion import get_completion_class  # Imported here because `--man` does not need it.
 
     kind = get_completion_class(shell)
     assert kind is not None  # noqa: S101 -- click knows all of SHELLS

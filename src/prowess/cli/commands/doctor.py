@@ -80,8 +80,7 @@ def _yaml() -> _Line:
 
 
 def _sandbox() -> _Line:
-    # Imported here, not at the top: see _yaml.
-    from prowess.execution import default_sandbox
+    from prowess.execution import default_sandbox  # Imported here, not at the top: see _yaml.
 
     report = default_sandbox().probe()
     if report.available:
@@ -90,8 +89,7 @@ def _sandbox() -> _Line:
 
 
 def _interpreters() -> _Line:
-    # Imported here, not at the top: see _yaml.
-    from prowess.execution import INTERPRETERS
+    from prowess.execution import INTERPRETERS  # Imported here, not at the top: see _yaml.
 
     missing = [rule for rule in INTERPRETERS if not any(os.access(path, os.X_OK) for path in rule.programs)]
     present = ", ".join(rule.name for rule in INTERPRETERS if rule not in missing)
@@ -136,8 +134,7 @@ def _cache() -> _Line:
 
 
 def _catalog() -> _Line:
-    # Imported here, not at the top: see _yaml.
-    from prowess.catalog import Catalog
+    from prowess.catalog import Catalog  # Imported here, not at the top: see _yaml.
 
     catalog = Catalog.discover()
     count = counted(len(catalog.entries()), "skill") + _under_policy(catalog)
@@ -158,8 +155,7 @@ def _under_policy(catalog: Catalog) -> str:
     Raises:
         PolicyError: a policy file cannot be read.
     """
-    # Imported here, not at the top: see _yaml.
-    from prowess.cli.policy_effects import PolicyEffects
+    from prowess.cli.policy_effects import PolicyEffects  # Imported here, not at the top: see _yaml.
     from prowess.policy.policy_in_force import load_policy
 
     if not (files := load_policy().files):
@@ -175,8 +171,7 @@ def _under_policy(catalog: Catalog) -> str:
 
 
 def _trust() -> _Line:
-    # Imported here, not at the top: see _yaml.
-    from prowess.catalog import TrustStore
+    from prowess.catalog import TrustStore  # Imported here, not at the top: see _yaml.
 
     store = TrustStore()
     if store.problem is not None:
@@ -188,8 +183,7 @@ def _audit() -> _Line:
     path = audit_path()
     if not os.path.exists(path):
         return _Line(status="ok", detail="no records yet")
-    # Imported here, not at the top: see _yaml.
-    from prowess.audit.verification import verify_log
+    from prowess.audit.verification import verify_log  # Imported here, not at the top: see _yaml.
 
     verified = verify_log(path)
     if verified.ok:

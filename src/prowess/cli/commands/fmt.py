@@ -29,8 +29,7 @@ def command(*, paths: tuple[str, ...], check: bool, diff: bool, quiet: bool) -> 
     if find_spec("ruamel") is None:
         output.error("fmt needs a library that keeps comments: pip install 'prowess[fmt]'")
         return exit_codes.USAGE
-    # Imported here because `--help` does not need it.
-    from prowess.cli.fixing import show_difference
+    from prowess.cli.fixing import show_difference  # Imported here because `--help` does not need it.
     from prowess.fix.applying import replace_file
     from prowess.fix.formatting import format_source
 

@@ -87,8 +87,7 @@ def _shown_description(entry: SkillEntry, effects: PolicyEffects) -> str:
 def _columns() -> int:
     if not sys.stdout.isatty():
         return _PIPED_COLUMNS
-    # Imported here because a pipe has no width.
-    from shutil import get_terminal_size
+    from shutil import get_terminal_size  # Imported here because a pipe has no width.
 
     return get_terminal_size().columns
 
@@ -125,8 +124,7 @@ def _line(found: Diagnostic) -> str:
 
 
 def _document(catalog: Catalog, prefix: str, effects: PolicyEffects) -> dict[str, object]:
-    # Imported here because only `--json` needs it.
-    from prowess.catalog.resolution import resolve
+    from prowess.catalog.resolution import resolve  # Imported here because only `--json` needs it.
 
     winners = {entry.key for entry in catalog.entries(prefix=prefix)}
     copies: dict[str, list[SkillEntry]] = {}

@@ -48,8 +48,7 @@ def command(*, path: Path, profile: str | None, json_full: bool) -> int:
     except SkillParseError as fault:
         if not json_full:
             return output.answer(outcomes.failure(fault))
-        # Imported here because only `--json-full` needs it.
-        from prowess.report.json_report import diagnostic_object
+        from prowess.report.json_report import diagnostic_object  # Imported here because only `--json-full` needs it.
 
         output.document({"loads": False, "diagnostics": [diagnostic_object(found) for found in fault.diagnostics]})
         return exit_codes.FAILED
@@ -70,8 +69,7 @@ def everything(skill: Skill) -> dict[str, object]:
     `extended` has the fields beyond the specification, typed. `manifest` is the content of `skill.manifest.yaml`.
     `digest` is null if the directory has none.
     """
-    # Imported here because only `--json-full` needs it.
-    from prowess.report.json_report import diagnostic_object
+    from prowess.report.json_report import diagnostic_object  # Imported here because only `--json-full` needs it.
 
     fields = skill.frontmatter
     return {

@@ -31,8 +31,7 @@ def check(*, as_json: bool) -> int:
 
     Example: prowess sandbox check --json
     """
-    # Imported here because only this command needs the event loop and the probes.
-    import anyio
+    import anyio  # Imported here because only this command needs the event loop and the probes.
 
     from prowess.execution.self_check import check_sandbox
 

@@ -88,8 +88,7 @@ def command(
     catalog = skills.open()
     chosen = open_workspace(workspace, quiet=skills.quiet)
     policy, audit = open_rules(policy_file, "this server leaves no audit record")
-    # Imported here because `--help` and `--print-config` need no session.
-    from prowess.runtime import SessionOptions
+    from prowess.runtime import SessionOptions  # Imported here because `--help` and `--print-config` need no session.
 
     options = SessionOptions(
         audit=audit,
@@ -121,8 +120,7 @@ def command(
 
 
 def _serve_http(catalog: Catalog, place: HttpPlace, options: SessionOptions) -> int:
-    # Imported here for the same reason as in `command`.
-    from functools import partial
+    from functools import partial  # Imported here for the same reason as in `command`.
 
     import anyio
 

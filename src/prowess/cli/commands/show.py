@@ -84,8 +84,7 @@ def _drawn(page: SkillPage, *, roles: bool) -> str | None:
     if not output.is_coloured(sys.stdout):
         return None
     try:
-        # Imported here because rich is optional and only used on a terminal.
-        from prowess.cli.rich_page import drawn
+        from prowess.cli.rich_page import drawn  # Imported here because rich is optional and only used on a terminal.
     except ImportError:
         return None
     return drawn(page, roles=roles, width=shutil.get_terminal_size().columns)

@@ -101,8 +101,7 @@ def _listed(directory: Path) -> ListedSkill:
 
 
 def _fitted(form: str, directories: Sequence[Path], skills: Sequence[ListedSkill], budget: int | None) -> str:
-    # Imported here for the same reason.
-    from prowess.runtime.disclosure.prompts import FORMS, fitted, prompt
+    from prowess.runtime.disclosure.prompts import FORMS, fitted, prompt  # Imported here for the same reason.
 
     named = next((known for known in FORMS if known == form), None)
     if named is not None:
@@ -125,8 +124,7 @@ def _as_reference(directories: Sequence[Path], skills: Sequence[ListedSkill], li
 
 
 def _active(skill: ListedSkill) -> str:
-    # Imported here for the same reason.
-    from prowess.format import read_document
+    from prowess.format import read_document  # Imported here for the same reason.
     from prowess.runtime.disclosure.prompts import active
 
     return active(skill, read_document(str(skill.location)).body)

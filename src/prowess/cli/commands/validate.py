@@ -46,8 +46,7 @@ def command(*, paths: tuple[Path, ...], profile: str, as_json: bool, quiet: bool
     require_profile(profile)
     skills, plural = _skills(paths)
     if as_json:
-        # Imported here because only `--json` needs it.
-        from prowess.report.json_report import check_document
+        from prowess.report.json_report import check_document  # Imported here because only `--json` needs it.
 
         checked = [_checked(path, profile) for path in skills]
         output.document(check_document(checked))

@@ -41,8 +41,7 @@ def completing(words: Callable[[], Mapping[str, str]]) -> Complete:
 
     def complete(context: click.Context, parameter: click.Parameter, text: str) -> list[CompletionItem]:
         del context, parameter
-        # Imported here because only shell completion needs it.
-        from click.shell_completion import CompletionItem
+        from click.shell_completion import CompletionItem  # Imported here because only shell completion needs it.
 
         before, comma, begun = text.rpartition(",")
         known = words()

@@ -27,8 +27,7 @@ _SIGNS = re.compile(r"""[\s"'`$\\;&|<>()*?\[\]{}~#!^=,]""")
 def complete_skill(context: click.Context, parameter: click.Parameter, text: str) -> list[CompletionItem]:
     """Complete a skill's name or path."""
     del parameter
-    # Imported here because only shell completion needs it.
-    from click.shell_completion import CompletionItem
+    from click.shell_completion import CompletionItem  # Imported here because only shell completion needs it.
 
     if is_path(text):
         return [CompletionItem(text, type="dir")]

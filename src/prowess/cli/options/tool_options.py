@@ -28,8 +28,7 @@ def host_tools_named(words: str | None) -> dict[str, str | None] | None:
     """
     if words is None:
         return None
-    # Imported here because most sessions name no host tools.
-    from prowess.tools.tool_binding import version_key
+    from prowess.tools.tool_binding import version_key  # Imported here because most sessions name no host tools.
 
     named: dict[str, str | None] = {}
     for word in (word.strip() for word in words.split(",")):
@@ -52,8 +51,7 @@ def tools_named(words: str) -> tuple[str, ...]:
     Raises:
         click.BadParameter: there is no such tool.
     """
-    # Imported here because `serve --help` must not load the builtin tools.
-    from prowess.tools import builtin
+    from prowess.tools import builtin  # Imported here because `serve --help` must not load the builtin tools.
 
     try:
         return builtin.builtin_named(words)

@@ -25,8 +25,7 @@ URL_TOOLS = {"WebFetch": "url"}
 NAME_TOOLS = {"Agent": "subagent_type"}  # a type of sub-agent
 DOMAIN = "domain:"  # prefix of a URL pattern
 
-# Other names of tools. `prowess.policy.tool_names` has those of the skill tools.
-TOOL_ALIASES = {
+TOOL_ALIASES = {  # Other names of tools. `prowess.policy.tool_names` has those of the skill tools.
     "bash_exec": "Bash",
     "read_file": "Read",
     "write_file": "Write",

@@ -18,8 +18,7 @@ _WHOLE = r"[+-]?[0-9]{1,9}\Z"  # at most nine digits: cheap to refuse, and longe
 _SECONDS = r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(ms|s|m)?\Z"
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, None: 1.0}
 _SHOWN = 60
-# The words that Claude Code reads as booleans, in any letter case.
-SWITCHES = {
+SWITCHES = {  # The words that Claude Code reads as booleans, in any letter case.
     "true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False,
 }  # fmt: skip
 

@@ -101,8 +101,7 @@ AssertionType = Literal[
     "contains", "not-contains", "matches-regex", "file-created", "file-modified", "command-executed", "custom"
 ]
 
-# Faults that hide a restriction of the file. A session does not load a skill with one of them.
-_CLOSING = frozenset(
+_CLOSING = frozenset(  # Faults that hide a restriction of the file. A session does not load a skill with one of them.
     {
         "manifest.file",
         "manifest.syntax",

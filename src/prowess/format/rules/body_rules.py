@@ -139,8 +139,7 @@ def body_lines(body: str) -> int:
 
 
 _RULES = {"outside": "reference.escape", "absolute": "reference.absolute"}
-# Top directories of a machine. Another path that begins with a slash may be a page of a website.
-_ROOTS = frozenset(
+_ROOTS = frozenset(  # Top directories of a machine. Another path that begins with a slash may be a page of a website.
     {"Applications", "Library", "System", "Users", "Volumes", "bin", "dev", "etc", "home", "lib", "media", "mnt"}
     | {"opt", "private", "proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var"}
 )

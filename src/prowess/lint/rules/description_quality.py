@@ -44,8 +44,7 @@ _USERS = frozenset({"user", "users"})
 _ASKING = frozenset(
     {"ask", "asks", "want", "wants", "need", "needs", "say", "says", "mention", "mentions", "request", "requests"}
 )
-# Parts of Chinese words, in simplified and traditional characters. Some of them are also Japanese.
-_CHINESE_TEXT = (
+_CHINESE_TEXT = (  # Parts of Chinese words, in simplified and traditional characters. Some of them are also Japanese.
     "当 當 需要 必要 适用 適用 适合 適合 用于 用於 触发 觸發 场景 場景 场合 如果 若 每当 "
     "每次 每日 每天 每周 定期 之前 之后 前使用 后使用 情况下 时候 想要 请求 要求 提到 询问 "
     '遇到 用户说 说“ 说「 说"'

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from prowess.diagnostics import Location
     from prowess.format.fields.hooks import HookFault
 
-# Limit, because each suggestion is a search through all files.
-_MAX_SUGGESTIONS = 20
+_MAX_SUGGESTIONS = 20  # Limit, because each suggestion is a search through all files.
 _OWN = tuple(f"${{{name}}}/" for name in (*SKILL_VARIABLES, PLUGIN_VARIABLE))
 
 

@@ -12,8 +12,7 @@ _LONG = 150  # lines; the guide's limit is 100, but the top of a file of 120 lin
 _TOP = 40
 _PROMPTS = "agents/"  # directory of prompts for sub-agents, which are read in full
 _FEW = 3  # with fewer headings, a file needs no table of contents
-# Matches a line without Markdown marks, in lower case.
-_TITLE = (
+_TITLE = (  # Matches a line without Markdown marks, in lower case.
     r"(?:.{0,30}\b)?table of contents\b|contents\b|toc$|outline$|sections$|index$|quick (?:nav|links)"
     r"|navigation$|jump to|on this page|in this (?:file|document|guide|reference)$|overview of (?:sections|contents)"
     r"|inhalt|sommaire|table des mati|\u00edndice|sum\u00e1rio|\u76ee\u5f55|\u76ee\u6b21|\ubaa9\ucc28"

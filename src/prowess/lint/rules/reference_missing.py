@@ -6,8 +6,7 @@ import re
 
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
-# Limit, because each suggestion is a search through all files.
-_MAX_SUGGESTIONS = 20
+_MAX_SUGGESTIONS = 20  # Limit, because each suggestion is a search through all files.
 # Matches link targets in capital letters, which usually are not files: `[Open](LINK)` in a template, `[0](MON/WED)` in
 # prose. `_CAPITALS` has the real file names of this form.
 _SHOUTED = r"[A-Z]+(?:[/_-][A-Z]+)*"

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 _MAX_SUGGESTIONS = 10
 _REACH = 300  # characters that are searched in the line before a path
-# Words before a path that is only an example, or of a file that is still to be created.
-_MADE_UP = (
+_MADE_UP = (  # Words before a path that is only an example, or of a file that is still to be created.
     r"(?i)example|e\.g|such as|for instance|would|could|imagine|instead of|allowed|good:|bad:|\u4f8b\u5982|\u6bd4\u5982"
     r"|\b(?:create|write|add|save|touch|mkdir|tee|append|output|new|put|move|copy|split|extract|emit|produce)\w*\b"
     r"|(?:^|\s)>+ ?$|->|\u2192"

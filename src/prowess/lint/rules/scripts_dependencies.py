@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from prowess.lint.skill_files import ScriptText
 
 _DECLARING = frozenset({"requirements.txt", "pyproject.toml", "uv.lock", "environment.yml", "Pipfile", "setup.py"})
-# Package by module name, for the modules that scripts of skills import most.
-_PACKAGES = {
+_PACKAGES = {  # Package by module name, for the modules that scripts of skills import most.
     "PIL": "pillow",
     "aiohttp": "aiohttp",
     "anthropic": "anthropic",
