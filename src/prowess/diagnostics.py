@@ -75,7 +75,8 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
     """One finding of one rule at one location.
 
     `family` is `spec`, `lint`, `security` or `catalog`. If a rule covers several constructs, `detail` names the one
-    found (for `frontmatter.syntax`: `anchor`, `tag`, `depth` ...). `skill` is the name of its directory.
+    that was found (for `frontmatter.syntax`: `anchor`, `tag`, `depth` ...). `skill` is the name of the skill's
+    directory.
     """
 
     rule: str

@@ -162,11 +162,10 @@ class InvalidSkillError(SkillError, ValueError):
 
 
 class RemoteSkillError(SkillError, ValueError):
-    """A skill of another server differs from the server's description, or that is invalid.
+    """A skill of another server does not match the server's description, or its description is invalid.
 
-    No part of the skill was kept.
-
-    `origin` is this host's label for the server. `skill` is a URI, or None if the server itself is at fault.
+    No part of the skill was kept. `origin` is this host's label for the server. `skill` is a URI, or None if the server
+    itself is at fault.
     """
 
     code = "skill_invalid"

@@ -58,7 +58,11 @@ class HostedSession:
         return "\n\n".join(part for part in (before.rstrip(), ours) if part)
 
     async def refresh(self) -> None:
-        """Read catalog and store again, before each model call. Raise SessionNotFoundError or StoreError."""
+        """Read catalog and store again. Call this before each model call. Concurrent callers share one refresh.
+
+        Raises:
+            SessionNotFoundError, StoreError: the session is gone, or the active skills cannot be determined.
+        """
         if self._refreshing is not None:
             await self._refreshing.wait()
             return
@@ -94,7 +98,11 @@ class HostedSession:
         return _reason(name, decided)
 
     def blocking(self) -> BlockingSession:
-        """Return this session for callers without an event loop. InvalidArgumentsError if it is no `SyncSession`."""
+        """Return this session for callers without an event loop.
+
+        Raises:
+            InvalidArgumentsError: the session is not a `SyncSession`.
+        """
         if isinstance(self._session, SyncSession):
             return BlockingSession(self, self._session, self._turn_of_threads)
         advice = "a Session needs the framework's asynchronous calls (ainvoke, astream); use those, or a SyncSession"

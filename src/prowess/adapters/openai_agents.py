@@ -104,8 +104,8 @@ def _tool(spec: ToolSpec, hosted: HostedSession) -> FunctionTool:
         await hosted.refresh()
         for offered in hosted.specs():
             if offered.name == spec.name:
-                # Updated here, because it may contain the list of skills, and the SDK calls no other function before a
-                # model call.
+                # Update the description here, because it may contain the list of skills, and the SDK calls no other
+                # function of the tool before a model call.
                 tool.description = offered.description
                 return True
         return False

@@ -61,8 +61,9 @@ class SkillContents:
     def file(self, name: str, path: str, *, below: str | None = None) -> bytes:
         """Return the bytes of one file. With `below`, the path is relative to that directory of the skill.
 
-        Raise UnsafePathError if the path could leave it or has a symbolic link, else ResourceNotFoundError or
-        NotAFileError.
+        Raises:
+            UnsafePathError: the path could leave the skill or `below`, or passes through a symbolic link.
+            ResourceNotFoundError, NotAFileError: the path does not name a file.
         """
         check_relative(path)
         whole = path if below is None else f"{below}/{path}"

@@ -198,9 +198,13 @@ class Agent:
 
 
 def model_named(name: str) -> Model:
-    """Return a model by name: `local:smollm2-135m`, or `provider:name` for pydantic-ai. Raise InvalidArgumentsError."""
+    """Return a model by name: `local:smollm2-135m`, or `provider:name` for a model of pydantic-ai.
+
+    Raises:
+        InvalidArgumentsError: the model is unknown, or a package that it needs is not installed.
+    """
     if name.startswith(PREFIX):
         return LocalModel.named(name)
-    from prowess.agent.pydantic_ai_model import PydanticAIModel  # An optional extra, and slow to import.
+    from prowess.agent.pydantic_ai_model import PydanticAIModel  # optional extra, slow to import
 
     return PydanticAIModel(name)

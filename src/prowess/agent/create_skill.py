@@ -148,7 +148,10 @@ class CreateSkillTool:
             return None
 
     async def _ask(self, draft: _Draft, target: str) -> None:
-        """Ask for approval of text and target. A file named like the target's argument is shown as `./directory`."""
+        """Ask for approval with the whole text and the real target path.
+
+        A file named like the argument for the target is shown as `./directory`, so it cannot replace that argument.
+        """
         files = {f"./{path}" if path == _TARGET else path: text for path, text in draft.files.items()}
         request = ApprovalRequest(
             tool=SPEC.name,
@@ -192,7 +195,8 @@ def _drafted(arguments: Mapping[str, object]) -> _Draft:
 def _files(listed: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """Return the files by path. Each path must be inside the skill and different from all others.
 
-    Raise UnsafePathError if a path could leave the skill, else InvalidArgumentsError for an unusable path.
+    Raise UnsafePathError for a path that could leave the skill. Raise InvalidArgumentsError for a path that is hidden,
+    in use, unreadable for a person, or too long.
     """
     files: dict[str, str] = {}
     problems = []

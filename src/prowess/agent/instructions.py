@@ -64,7 +64,10 @@ def system_prompt(specs: Sequence[ToolSpec], *, role: str = ROLE, project: str |
 
 
 def project_instructions(directory: str) -> str:
-    """Return the project's instruction files, marked as its content; without symbolic links and non-UTF-8 files."""
+    """Return the project's instruction files, marked as content of the project; empty if there are none.
+
+    Symbolic links are not followed, and files that are not UTF-8 text are left out.
+    """
     parts = []
     for name in PROJECT_FILES:
         text = _read(os.path.join(directory, name))

@@ -51,7 +51,11 @@ class TextDelta(Struct, frozen=True, kw_only=True):
 
 
 class ToolUse(Struct, frozen=True, kw_only=True):
-    """A tool call of the model. If its arguments are no JSON object, `unreadable` states why, and they are empty."""
+    """A tool call that the model asks for. `name` may be in any accepted spelling.
+
+    If the arguments came as text that is not a JSON object, `unreadable` states why in one sentence and `arguments` is
+    empty.
+    """
 
     id: str
     name: str
@@ -144,8 +148,8 @@ class Model(Protocol):
 class Budget(Struct, frozen=True, kw_only=True):
     """Limits on one run, including its sub-agents. `None` means no limit.
 
-    `cost_usd` needs a model that reports its cost, else the run ends after one turn. `wall_seconds` interrupts any
-    call.
+    `cost_usd` needs a model that reports its cost; with any other model, the run ends after its first turn.
+    `wall_seconds` also interrupts a running model call or tool call.
     """
 
     tokens: int | None = None
@@ -214,7 +218,7 @@ class SkillActivating(Struct, frozen=True, kw_only=True):
 
 
 class SkillActivated(Struct, frozen=True, kw_only=True):
-    """A skill was activated. `allowed_tools` is None if the skill does not restrict calls."""
+    """A skill was activated. `allowed_tools` is its `allowed-tools`, or None if it restricts no calls."""
 
     skill: str
     allowed_tools: tuple[str, ...] | None

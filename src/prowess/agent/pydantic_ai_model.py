@@ -44,7 +44,7 @@ class PydanticAIModel:
 
     def __init__(self, model: str | TheirModel) -> None:
         try:
-            from pydantic_ai.exceptions import UserError  # An optional extra, and slow to import.
+            from pydantic_ai.exceptions import UserError  # optional extra, slow to import
             from pydantic_ai.models import infer_model
         except ImportError:
             raise InvalidArgumentsError((_MISSING,)) from None

@@ -67,9 +67,10 @@ MOST_FAILURES = 10  # consecutive failures of any calls end the run
 
 
 class TurnLoop:
-    """One run over one session, which the caller closes. `model` and `instructions` are called in each turn.
+    """One run over one session. The caller closes the session.
 
-    `offered` receives the session's tools and returns those that the model may see.
+    `model` returns the model of the next turn, and `instructions` its system prompt. `offered` receives the session's
+    tools and returns those that the model may see.
     """
 
     def __init__(
@@ -258,7 +259,10 @@ class Tally:
         return Stop(ended="time_budget", reason=f"the time limit of {self._budget.wall_seconds} seconds is reached")
 
     def called(self, call: ToolUse, result: ToolResult) -> Stop | None:
-        """Count one call, and return a reason to end the run or None. Calls that wait for an approval do not count."""
+        """Count one call and the usage of its sub-agent. Return the reason to end the run, or None.
+
+        A call that waits for an approval counts neither as a failure nor as a success.
+        """
         if result.tokens_used or result.cost_usd:
             self.usage += Usage(output_tokens=result.tokens_used, cost_usd=result.cost_usd)
         if result.success:
@@ -294,7 +298,10 @@ class SubAgentError(SkillError):
 
 
 class AgentForkRunner:
-    """Runs forks with `model`, or that of `models` which a skill or agent type names. `budget` limits each fork."""
+    """Runs forks with `model`, or with the model in `models` that the skill or its agent type names.
+
+    `budget` limits each sub-agent separately.
+    """
 
     def __init__(
         self, model: Model, *, models: Mapping[str, Model] | None = None, budget: Budget | None = None

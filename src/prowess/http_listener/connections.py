@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 
 class ConnectionLimits(Struct, frozen=True, kw_only=True):
-    """Limits of one listener. `an_address`: an IPv4 address or IPv6 /64, which one client can use entirely."""
+    """Limits of one listener.
+
+    `an_address` applies to an IPv4 address or to the /64 network of an IPv6 address, because one client can use all
+    addresses of such a network.
+    """
 
     header_seconds: float = 10.0
     an_address: int = 128
@@ -71,7 +75,7 @@ class LimitedConnection(H11Protocol):
 
     @property
     def waits_for(self) -> int | None:
-        """Whether the connection waits for the first request (0), the next one (1), a body (2), or no data (None)."""
+        """The data waited for: 0 the first request, 1 the next request, 2 the rest of a body; None for no data."""
         if self.cycle is None:
             return 0
         if self.cycle.response_complete:

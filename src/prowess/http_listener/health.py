@@ -17,7 +17,10 @@ READY = "/readyz"
 
 
 class Health:
-    """Answers health probes without token. `hindrance` returns in a word why the application cannot serve, or None."""
+    """ASGI middleware that answers health probes. They need no token and reveal only the status.
+
+    `hindrance` returns the reason why the application cannot serve now, in one word, or None if it can.
+    """
 
     def __init__(self, app: App, hindrance: Callable[[], str | None]) -> None:
         self._app, self._hindrance = app, hindrance

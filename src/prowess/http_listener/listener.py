@@ -22,7 +22,10 @@ _BACKLOG = 512
 
 
 class HttpListener:
-    """Serves an ASGI application on a socket of `bound`. `error_body` makes a body from status and sentence."""
+    """Serves one ASGI application on a socket of `bound` until `stop`.
+
+    `error_body` creates the body of an error from its status and a sentence.
+    """
 
     def __init__(
         self,

@@ -52,7 +52,7 @@ _SCHEMA: dict[str, Any] = {
 
 
 class _Elicitation(Struct, frozen=True, kw_only=True):
-    """Elicitation state of one request: questions just answered or dismissed (`put`), and requests to ask next."""
+    """State of one request: ids of questions just answered or dismissed (`put`), requests to ask next (`waiting`)."""
 
     context: ServerRequestContext[Any, Any]
     put: frozenset[str]

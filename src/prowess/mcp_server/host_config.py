@@ -72,7 +72,8 @@ HOSTS: Mapping[str, Host] = {
 def server_command() -> list[str]:
     """Return the absolute command of this installation: its `prowess` script, else its interpreter with `-m`.
 
-    With `-P`, Python does not import modules from the working directory, which may be any project.
+    The interpreter gets `-P`. Without it, Python would import modules from the working directory first, and a host may
+    start the server in any project.
     """
     script = os.path.join(sysconfig.get_path("scripts"), "prowess.exe" if os.name == "nt" else "prowess")
     return [script] if os.access(script, os.X_OK) else [os.path.abspath(sys.executable), "-P", "-m", "prowess"]

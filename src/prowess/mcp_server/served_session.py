@@ -183,7 +183,10 @@ class SessionTable:
 
     @contextmanager
     def request(self, key: tuple[str, ...] | None) -> Iterator[None]:
-        """Context manager: the protocol session of `key` (None: no session) is not idle while a request is open."""
+        """Context manager: a protocol session is not idle while one of its requests or its stream is open.
+
+        `key` is its `session_key`, or None if the request names no session.
+        """
         if key is None:
             yield
             return

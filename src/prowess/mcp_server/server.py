@@ -70,7 +70,7 @@ def open_session(
 
 
 def build_server(sessions: ServedSession | Sessions, *, interval: float = INTERVAL_SECONDS) -> SkillsServer:
-    """Return the server for one session of `open_session` or for many. `interval`: seconds between catalog scans."""
+    """Return the server for one session of `open_session`, or for many. Catalog scans are `interval` seconds apart."""
     chosen = OnlySession(sessions) if isinstance(sessions, ServedSession) else sessions
     return SkillsServer(chosen, interval)
 
@@ -349,9 +349,10 @@ class SkillsExtension:
 
 
 async def _announced(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Middleware that adds `extensions` to the result of `initialize`, because the SDK would drop this field.
+    """Middleware that adds `extensions` to the result of `initialize`.
 
-    Its types for the handshake revisions lack the field. Clients of these revisions read it as an unknown capability.
+    The SDK's types for the handshake revisions lack this field, so the SDK drops it. Clients of these revisions must
+    accept unknown capabilities, and read this one.
     """
     result = await call_next(ctx)
     if ctx.method == "initialize" and isinstance(result, dict):

@@ -109,13 +109,14 @@ class SkillResources:
     def get(self, name: str) -> ServedSkill:
         """Return a skill by name, also one that is hidden from models.
 
-        Raise SkillNotFoundError with a `reason` if it cannot be served, UnavailableError if its files are being
-        written.
+        Raises:
+            SkillNotFoundError: there is no such skill, or it cannot be served; `reason` states why.
+            UnavailableError: its files are being written.
         """
         return _served(self._catalog.skill(name), name)
 
     def at(self, uri: str) -> ServedSkill:
-        """Return the skill whose SKILL.md has this URI. Raise InvalidArgumentsError, or as `get` does."""
+        """Return the skill whose SKILL.md has this URI. Raise InvalidArgumentsError or the errors of `get`."""
         name, path = parsed_uri(uri)
         if path != DOCUMENT:
             raise InvalidArgumentsError((f"{uri} is not the URI of a skill's SKILL.md",))
@@ -136,7 +137,7 @@ class SkillResources:
         return _type(path), _bytes(skill, record)
 
     def children(self, uri: str) -> list[Child]:
-        """Return a directory's entries by name. Raise InvalidArgumentsError if it is none, or as `get` does."""
+        """Return a directory's entries, sorted by name. Raise InvalidArgumentsError or the errors of `get`."""
         name, path = parsed_uri(uri)
         skill = self.get(name)
         if path and not _holds(skill, path):
@@ -242,6 +243,9 @@ def index_text(skills: Iterable[ServedSkill]) -> str:
 
 
 def manifest_text(skill: ServedSkill) -> str:
-    """Return the text of `skill://<name>/_manifest` in FastMCP's format. A skill's file of this name goes first."""
+    """Return the text of `skill://<name>/_manifest`, which lists the files of one skill. The format is that of FastMCP.
+
+    If a skill has a file called `_manifest`, this file is served instead.
+    """
     files = [{"path": file.path, "size": file.size, "hash": f"sha256:{file.sha256}"} for file in skill.files]
     return json_text({"skill": skill.name, "files": files}, indent=2)

@@ -88,7 +88,11 @@ class Approver(Protocol):
 
 
 class ApprovalMemory:
-    """The answers of one session, for several threads. Pass `refusals` to the `inherit` of a forked session."""
+    """The answers of one session. Safe to use from several threads.
+
+    A forked session starts with the refusals of its parent and without its approvals: pass the result of `refusals` to
+    `inherit`.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -122,7 +126,7 @@ class ApprovalMemory:
             self._inherited = dict(refusals)
 
     def answered(self, request: ApprovalRequest, answer: Approval | Refusal) -> None:
-        """Remember the answer that a waiting call has received. An approval for one call is consumed by it."""
+        """Remember the answer that a waiting call received. An approval for one call is not kept: it is consumed."""
         with self._lock:
             self._open.pop(request.id, None)
             if isinstance(answer, Refusal) or answer.scope == "session":

@@ -163,7 +163,8 @@ class PolicyInForce:
     def apart(self) -> PolicyInForce:
         """Return an independent object for the same files, for a forked session.
 
-        A fork runs inside a call of its parent. The parent's object would not show it changes of the files.
+        A fork runs inside a call of its parent. There the parent's object always returns the policy of that call, so
+        the fork would not see changes of the files between its own calls.
         """
         return PolicyInForce(self._given, policy_file=self._policy_file, enterprise_file=self._enterprise_file)
 

@@ -83,8 +83,8 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True):
     def fit(self, tool: str, call: PolicyCall, workspace: str | None, *, possible_without: bool) -> Fit:
         """Compare the arguments of a call of `tool` (its canonical name) with the patterns.
 
-        `possible_without` is true if the rule names this tool. A misspelt argument then refuses too much, not too
-        little.
+        `possible_without` is true if the rule names exactly this tool. Then the rule may apply even if the tool has no
+        such argument: a misspelt argument refuses too much, which users notice, instead of too little.
         """
         arguments = call.arguments
         structured = (

@@ -82,9 +82,10 @@ def _met(skill: SkillIdentity, fact: str, patterns: Sequence[str]) -> bool | Non
 
 
 def _forms(source: str) -> tuple[str, ...]:
-    """Return the pattern as written and, for an absolute path, with its components before the first glob resolved.
+    """Return the pattern as written and, for an absolute path, its resolved form.
 
-    Thus a rule can name a symbolic link to a directory of skills.
+    Components before the first glob are resolved: symbolic links are followed, and `.`, `..` and a trailing slash are
+    removed. This allows a rule to name a symbolic link to a directory of skills.
     """
     if not source.startswith("/"):
         return (source,)

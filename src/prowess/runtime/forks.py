@@ -57,7 +57,8 @@ class ForkUnavailableError(SkillError):
 class AgentType(Struct, frozen=True, kw_only=True):
     """A kind of sub-agent that a skill selects in its field `agent`. Its `instructions` precede those of the skill.
 
-    `tools` are additional. `model` is used if the skill names none; if it is None too, the runner chooses.
+    `tools` are added to those for skills. `model` is used if the skill names none; if both are None, the runner
+    chooses.
     """
 
     name: str

@@ -151,7 +151,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
         force_setattr(self, "approver", approver_of(self.approve, self.approver))
         force_setattr(self, "approve", None)
         force_setattr(self, "tools", builtin.builtin_named(self.tools))
-        for name in ("extra_tools", "agent_types", "observers"):  # may be iterators, consumed by one use
+        for name in ("extra_tools", "agent_types", "observers"):  # may be iterators, which are consumed by one use
             force_setattr(self, name, tuple(getattr(self, name)))
         if self.host_tools is not None and not isinstance(self.host_tools, Mapping):
             force_setattr(self, "host_tools", tuple(self.host_tools))

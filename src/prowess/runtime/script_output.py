@@ -35,7 +35,10 @@ _STREAMS: tuple[StreamName, StreamName] = ("stdout", "stderr")
 
 
 class OutputChunk(Struct, frozen=True, kw_only=True):
-    """At most 16,384 characters that a script wrote to `stream`. The joined chunks equal this stream in the result."""
+    """Text that a script wrote to `stream`, at most 16,384 characters; `str` returns the text.
+
+    The joined chunks of one stream equal this stream in the result.
+    """
 
     stream: StreamName
     text: str

@@ -185,7 +185,7 @@ class ScriptRules(Struct, frozen=True, kw_only=True):
 
     def is_script(self, parts: Sequence[str]) -> bool:
         """Return whether a file at this path is a script; a model gets a description of it and not its text."""
-        folded = [part.casefold() for part in parts]  # on some file systems, Scripts/ is the same
+        folded = [part.casefold() for part in parts]  # on some file systems, Scripts/ is the same directory
         return any(_begins(folded, directory.casefold()) for directory in {SCRIPTS, *self.dirs})
 
     def is_runnable(self, parts: Sequence[str]) -> bool:
@@ -280,7 +280,7 @@ class Artifacts:
         try:
             ensure_private_directory(self._own())
         except OSError:
-            import tempfile  # rarely needed
+            import tempfile  # imported here: rarely needed
 
             self._temporary = tempfile.mkdtemp(prefix="prowess-artifacts-")
             ensure_private_directory(self._own())
@@ -346,6 +346,6 @@ class Artifacts:
 
 
 def _remove_tree(path: str) -> None:
-    import shutil  # rarely needed, slow to import
+    import shutil  # imported here: rarely needed, slow to import
 
     shutil.rmtree(path, ignore_errors=True)

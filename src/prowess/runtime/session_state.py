@@ -197,6 +197,6 @@ def _pause(attempt: int) -> float:
     """Return a random number of seconds, so that two writers do not collide again; 0 for the first attempt."""
     if not attempt:
         return 0
-    import random  # rarely needed
+    import random  # imported here: rarely needed
 
     return random.uniform(0, _LONGEST_PAUSE)  # noqa: S311 -- not a secret

@@ -161,7 +161,10 @@ class SessionView:
         return history.without(messages, {skill.name for skill in self.active_skills})
 
     def protected_messages(self, messages: Sequence[object]) -> tuple[int, ...]:
-        """Return the positions of the messages to keep in a compaction: the newest body of each active skill."""
+        """Return the positions of messages to keep when a history is compacted: the newest body of each active skill.
+
+        Messages may have any shape made of mappings, sequences and strings. None is changed.
+        """
         marks = [compaction.mark_of(self._parts.session_id, skill) for skill in self.active_skills]
         return compaction.protected(messages, marks)
 

@@ -96,7 +96,10 @@ class CallAudit:
             await to_thread.run_sync(self._start)
 
     async def finished(self, duration_ms: int, code: str | None, approved_by: str | None = None) -> None:
-        """Record how the run ended, or raise AuditError. `code` is None for a success; the tool asked `approved_by`."""
+        """Record how the run ended. `code` is None for a success. AuditError if it is not recorded.
+
+        `approved_by` is the person who approved a part of the run, if the tool itself had to ask.
+        """
         outcome: dict[str, object] = {"outcome": "success"} if code is None else {"outcome": "failure", "code": code}
         if approved_by is not None:
             outcome["approved_by"] = shortened(approved_by)

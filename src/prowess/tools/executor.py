@@ -125,8 +125,8 @@ class ToolExecutor:
         try:
             measured = _canonical(call.arguments)
             audit.measure(call.arguments, measured)
-            # The only checkpoint that every call passes: other tasks run and cancellation works. Later steps may not
-            # wait.
+            # The only checkpoint that every call passes: other tasks run, and the call can be cancelled. The steps
+            # after it may complete without waiting.
             await anyio.sleep(0)  # noqa: ASYNC115 -- `checkpoint` does the same, but its module imports dataclasses
             tool = self.resolve(call.name)
             spec = tool.spec
@@ -183,7 +183,7 @@ class ToolExecutor:
                 told = True
                 await observer.started(call)
             outcome: Any = await _attempt(running)
-        except AuditError as error:  # of the audit log: `_attempt` returns the tool's own errors
+        except AuditError as error:  # always the audit log's: `_attempt` returns those of the tool
             await self._tell_refused(audit, call.id, error.code)
             return ToolResult.failed(error, duration_ms=self._since(begun), remark=_NOT_RUN, called=call.called)
         except BaseException:
@@ -267,7 +267,7 @@ async def _attempt(running: RunningCall) -> Mapping[str, object] | SkillError:
     call = running.call
     try:
         with running:
-            value: object = await running.tool.run(dict(call.arguments), call)  # a tool may change its arguments
+            value: object = await running.tool.run(dict(call.arguments), call)  # copied: a tool may change them
     except SkillError as error:
         return error
     except Exception as fault:  # noqa: BLE001 -- the executor turns every failure of a tool into a result

@@ -24,7 +24,8 @@ SECTION_TAGS = ("available_skills", "active_skills", "skill_content", "skill_res
 
 _NOTHING = "\0"  # stands for an invisible character in the shadow
 _BLANK = " \t\n\v\f\r"
-# Unicode categories of characters that are, or (unassigned, private, surrogates) may be, invisible or without a glyph.
+# Unicode categories of characters that are invisible or have no glyph of their own. Unassigned characters, private ones
+# and surrogates may be invisible.
 _UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Me", "Mn", "Zl", "Zp", "Zs"})
 # Letters (category Lo) with Default_Ignorable_Code_Point in Unicode, and the braille cell without dots.
 _UNSEEN_LETTERS = "\u115f\u1160\u3164\uffa0\u2800"

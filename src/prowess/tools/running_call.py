@@ -55,7 +55,10 @@ class Usage(Struct, kw_only=True):
 
 
 class RunningCall:
-    """The run of one tool and its wrapped tools, for executors. `open` only in `with`; a task may hold it longer."""
+    """The run of one tool for one call, open inside `with`. For executors. Tools that the tool wraps are included.
+
+    A task that outlives the call still holds this object, with `open` false.
+    """
 
     __slots__ = ("_token", "call", "open", "tool", "usage")
 

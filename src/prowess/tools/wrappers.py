@@ -161,7 +161,7 @@ class Retrying(ToolWrapper):
         """Run the tool, and repeat it after transient errors."""
         for number in range(1, self._attempts):
             try:
-                return await super().around(dict(arguments), call)  # a tool may change its arguments
+                return await super().around(dict(arguments), call)  # copied: a tool may change its arguments
             except self._transient as error:
                 asked = error.retry_after if isinstance(error, UnavailableError) else None
                 pause = self._pause * 2 ** (number - 1) if asked is None else asked

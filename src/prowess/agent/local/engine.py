@@ -54,7 +54,11 @@ class Engine(Protocol):
 
 
 class SmolLM2:
-    """The engine `smollm2-135m`; its first question takes a second. InvalidArgumentsError without extra `local`."""
+    """The engine `smollm2-135m`. The first question loads the model, which takes about a second.
+
+    Raises:
+        InvalidArgumentsError: the extra `local` is not installed.
+    """
 
     def __init__(self) -> None:
         self._path = _model_file()
@@ -102,7 +106,7 @@ class SmolLM2:
 
     def _loaded(self) -> Any:  # noqa: ANN401 -- xllamacpp has no type hints
         if self._server is None:
-            import xllamacpp  # an optional extra, and large
+            import xllamacpp  # optional extra, and large
 
             params = xllamacpp.CommonParams()
             params.model.path = self._path

@@ -60,7 +60,10 @@ class Known(Struct, frozen=True, kw_only=True):
 
 
 class Done(Struct, frozen=True, kw_only=True):
-    """A finished call, with its output, file text or error. `worked` is False after an error or nonzero exit status."""
+    """A finished call. `worked` is False if the call failed or its script ended with a nonzero status.
+
+    `output` is standard output, the text of a file, or the error. It is empty if the call started a skill.
+    """
 
     tool: str
     arguments: Mapping[str, object]
@@ -119,7 +122,7 @@ def _body_of_results(request: ModelRequest) -> str | None:
 
 def _done(message: ToolMessage, named: Mapping[str, str]) -> Done:
     value = message.result.result or {}
-    keys = () if "base_path" in value else _OUTPUTS  # instructions are not an answer
+    keys = () if "base_path" in value else _OUTPUTS  # loaded instructions are not an answer
     output = next((str(value[key]) for key in keys if value.get(key)), "")
     worked = message.result.success and value.get("exit_code", 0) == 0
     if not worked:
@@ -276,7 +279,11 @@ class LocalModel:
 
     @classmethod
     def named(cls, name: str) -> Self:
-        """Return the model `local:smollm2-135m`. InvalidArgumentsError for another name or without extra `local`."""
+        """Return the model `local:smollm2-135m`.
+
+        Raises:
+            InvalidArgumentsError: no local model has this name, or the extra `local` is not installed.
+        """
         if name.removeprefix(PREFIX) not in NAMES:
             known = ", ".join(f"{PREFIX}{known}" for known in NAMES)
             raise InvalidArgumentsError((f"there is no local model {name!r}; available: {known}",))

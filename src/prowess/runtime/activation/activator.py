@@ -207,8 +207,8 @@ class Activator:
 
         def change(state: SessionState) -> Transition:
             for skill in skills:
-                # A skill that left the catalog while it was read must not become active. Active skills were checked
-                # already.
+                # A skill that was removed from the catalog while it was read must not become active. Skills that are
+                # active already were checked a moment ago.
                 if state.find(skill.key) is not skill and not active.stored.is_listed(skill):
                     raise SkillNotFoundError(skill.name, reason="it was removed while it was being loaded")
             return planned if state is before else step(state, skills)

@@ -56,7 +56,9 @@ class ActiveSkills:
     async def choose(self, name: str | None) -> ActiveSkill:
         """Return the active skill of this name, or the most recently loaded one if `name` is None.
 
-        Raise SkillNotActiveError if it is listed but not active or none is, SkillNotFoundError if it is unknown.
+        Raises:
+            SkillNotActiveError: the skill is listed but not active, or no skill is active.
+            SkillNotFoundError: the catalog has no such skill.
         """
         state = await self.stored.current()
         if name is None:

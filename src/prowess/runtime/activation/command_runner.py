@@ -54,13 +54,16 @@ class CommandRunner:
         return (self._allowed or policy.dynamic_commands) and self._programs.sandbox is not None
 
     def _denied(self, argv: Sequence[str], skill: ActiveSkill) -> str | None:
-        """Return why a rule refuses this command as a call of Bash, or None. A rule that would ask refuses, too."""
+        """Return why a policy rule refuses this command, checked as a call of Bash; None if it may run.
+
+        A rule that would ask a person refuses, because no person can be asked about a command in a body.
+        """
         policy = self._programs.policy.now()
         about = asked_of_active(policy, skill, self._catalog)
         call = PolicyCall(tool="Bash", arguments={"command": shlex.join(argv)}, skills=(about,))
         decision = policy.decide(call, self._programs.workspace)
-        # A policy file's default is for calls that no rule matches. Commands have their own setting,
-        # `dynamic_commands`.
+        # Ignore a policy file's default: it is meant for calls that no rule matches. Commands in bodies have their own
+        # setting, `dynamic_commands`.
         return None if isinstance(decision, Allow) or decision.origin is None else decision.reason
 
     async def run(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, list[Notice]]:

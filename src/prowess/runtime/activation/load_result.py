@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _TEXT = {"type": "string"}
 _TEXT_OR_NULL = {"type": ["string", "null"]}
 
-# How a skill's `allowed-tools` is read: other calls are refused (`restrict`) or asked about (`ask`), listed calls need
-# no approval (`preapprove`), or the list of another server's skill is `ignored`. Null without a list.
+# How a skill's `allowed-tools` is read: other calls are refused (`restrict`) or asked about (`ask`), the listed calls
+# need no approval (`preapprove`), or the list has no effect (`ignored`, skills of other servers). Null without a list.
 ALLOWED_TOOLS_MODE = {"type": ["string", "null"], "enum": ["restrict", "ask", "preapprove", "ignored", None]}
 
 # JSON Schema of `prowess.runtime.activation.substitution.Substitutions`; absent if no placeholder was replaced.

@@ -56,14 +56,21 @@ class SkillDirectory(Struct, frozen=True, kw_only=True):
         return self.skill.root_dir
 
     def require_loaded(self, path: str, digest: str) -> None:
-        """Check the digest of a file (`sha256:…`). Raise DigestChangedError for a file that was not loaded so."""
+        """Check that a file with this digest (`sha256:…`) is the file that was loaded.
+
+        Raises:
+            DigestChangedError: the file was edited or added since the load.
+        """
         record = self.snapshots.manifest(self.skill).find(path)
         if record is None or f"sha256:{record.sha256}" != digest:
             raise DigestChangedError(self.skill.name, path)
 
 
 class Snapshots:
-    """The skills of one session as they were loaded; the catalog knows which have changed. Methods may block."""
+    """Cache of the skills of one session as they were loaded. Methods may read the disk and block.
+
+    The catalog owns the skills and knows whether one has changed. This cache keeps each skill while it is active.
+    """
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog

@@ -62,7 +62,7 @@ class Visibility:
         entries = self.catalog.entries()
         policy = _with_rules(self._policy)
         generation = 0 if policy is None else policy.generation
-        if entries is not self._entries or generation != self._generation:  # `entries` changes with a scan
+        if entries is not self._entries or generation != self._generation:  # a scan replaces it if it finds a change
             self._open = {who: tuple(entry for entry in entries if self._is_open(entry, who, policy)) for who in _BOTH}
             self._entries, self._generation = entries, generation
         return self._open[by]
@@ -108,8 +108,9 @@ class Visibility:
     def require_open(self, name: str, fields: ExtendedFields, by: By) -> None:
         """Check that the model or the user may start a skill with these fields. `name` is as the caller wrote it.
 
-        Raise SkillNotFoundError for a model, as for an unknown name; raise InvalidArgumentsError with the reason for a
-        user.
+        Raises:
+            SkillNotFoundError: the skill is closed to the model. The model gets the same error as for an unknown name.
+            InvalidArgumentsError: the skill is closed to the user. The message states the reason.
         """
         if by == "model" and fields.disable_model_invocation:
             raise self.not_found(SkillNotFoundError(name), by)

@@ -75,8 +75,9 @@ class Exposure:
     ) -> Disclosure:
         """Return the instructions of the next call.
 
-        Raise InvalidArgumentsError for `files` with hidden locations, and for a compact list of another exposure than
-        `tools`.
+        Raises:
+            InvalidArgumentsError: the exposure is `files` and the session hides locations, or a compact list is asked
+                for an exposure other than `tools`.
         """
         if compact is not None and name != "tools":
             raise InvalidArgumentsError((f"a compact list needs exposure 'tools', not {name!r}",))

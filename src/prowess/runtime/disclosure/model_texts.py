@@ -78,7 +78,7 @@ RUN_SCRIPT = (
 
 
 class ListedSkill(Struct, frozen=True, kw_only=True):
-    """A skill in the list for a model. `location` may be None; `origin` names its server as `mcp:label`."""
+    """A skill in the list for a model. `location` is None if not exposed; `origin` is its server as `mcp:label`."""
 
     name: str
     description: str
@@ -88,7 +88,10 @@ class ListedSkill(Struct, frozen=True, kw_only=True):
 
 
 class ActiveBody(Struct, frozen=True, kw_only=True):
-    """An active skill in the instructions. `body` is None if the file no longer holds the loaded text."""
+    """An active skill in the instructions. `body` is None if the file no longer holds the loaded text.
+
+    `args` are the arguments of the activation. `changed` means that the file on disk differs from the loaded one.
+    """
 
     name: str
     body: str | None
@@ -97,10 +100,11 @@ class ActiveBody(Struct, frozen=True, kw_only=True):
 
 
 class Disclosure(Struct, frozen=True, kw_only=True):
-    """The instructions of one call, with the estimated `tokens` of each section (`base`, `available`, …) and `total`.
+    """The instructions of one call.
 
-    `shortened` names the skills whose descriptions were cut to fit the budget; `over_budget`: the names alone exceed
-    it.
+    `tokens` maps each section (`base`, `available`, `active`, optional ones) and `total` to its estimated tokens.
+    `shortened` names the skills whose descriptions were cut to fit the budget. `over_budget` means that the names alone
+    exceed the budget.
     """
 
     text: str
@@ -204,7 +208,10 @@ def active_skills(active: Iterable[ActiveBody]) -> str:
 def skill_content(
     name: str, body: str, *, directory: str | None, resources: Sequence[str], mark: str | None = None
 ) -> str:
-    """Return a body for a tool result, with its directory, at most 50 files, and the `mark` of compaction."""
+    """Return one skill's body for a tool result, with its directory and at most 50 of its files.
+
+    The session recognises the body later by `mark` (`prowess.runtime.disclosure.compaction`).
+    """
     sign = "" if mark is None else f' mark="{mark}"'
     lines = [f'<skill_content name="{escaped(name)}"{sign}>', trimmed(neutral(body)), ""]
     if directory is not None:

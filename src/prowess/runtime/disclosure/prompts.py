@@ -204,7 +204,10 @@ _LIST = re.compile(r"<(?=\s*/?\s*skills\b)", re.IGNORECASE)  # the enclosing tag
 
 
 class Prompt(Struct, frozen=True, kw_only=True):
-    """A list of skills as text. `shortened` were cut; `over_budget`: names and locations alone exceed the budget."""
+    """A list of skills as text. `shortened` names those whose descriptions were cut.
+
+    `over_budget` means that names and locations alone exceed the budget.
+    """
 
     text: str
     shortened: tuple[str, ...] = ()

@@ -34,7 +34,10 @@ _NO_CONTENT: Mapping[str, object] = {}
 
 
 class EventObserver(Protocol):
-    """Sees each event in its task, and the session waits; for tracing. Otherwise use a stream or a callback."""
+    """Sees each event in the task that causes it. The session waits until the observer returns.
+
+    For code that must run at exactly this point, such as tracing. In all other cases, use a stream or a callback.
+    """
 
     async def observe(self, event: SessionEvent, content: Mapping[str, object]) -> None:
         """Handle one event; exceptions are only logged.
@@ -248,7 +251,7 @@ class SessionRecords:
 
 def report(what: str, fault: BaseException) -> None:
     """Log that a listener or the event store failed."""
-    import logging  # only sessions with failures pay for it
+    import logging  # imported here: only sessions with failures pay for it
 
     logging.getLogger("prowess.events").warning("%s (%s)", what, type(fault).__name__, exc_info=fault)
 

@@ -31,7 +31,7 @@ class SessionEvent(Struct, frozen=True, kw_only=True):
     """
 
     kind: ClassVar[str] = ""  # set for each subclass from its name: SkillLoaded is `skill.loaded`
-    verbatim: ClassVar[frozenset[str]] = frozenset()  # kept as they are, not as one printable line
+    verbatim: ClassVar[frozenset[str]] = frozenset()  # fields kept as they are, not as one printable line
 
     session_id: str
     sequence: int

@@ -164,9 +164,8 @@ async def kept_events(
 ) -> tuple[tuple[SessionEvent, ...], int]:
     """Return at most `limit` events after number `since`, and the number to continue after.
 
-    Unreadable ones are skipped.
-
-    If events are missing, the first one is an `EventsDropped`. An empty result means that no more events are readable.
+    If events are missing, the first returned event is an `EventsDropped`. Unreadable events, such as those of a newer
+    version, are skipped. An empty result means that there are no more readable events.
     """
     since, limit = max(since, 0), max(limit, 0)
     rows = await store.events_after(session_id, since, limit)

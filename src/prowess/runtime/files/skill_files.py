@@ -82,7 +82,10 @@ def slice_bytes(data: bytes, offset: int, limit: int) -> Slice:
 
 
 def slice_text(data: bytes, offset: int, limit: int, *, stop: int | None = None) -> Slice:
-    """Cut a slice of valid UTF-8 at character boundaries, before `stop`, a boundary itself; None is the end."""
+    """Cut a slice of valid UTF-8 at character boundaries.
+
+    The slice does not go beyond `stop`, which must be a character boundary itself; None means the end of the data.
+    """
     last = len(data) if stop is None else stop
     start = _border(data, min(offset, last))
     end = _border(data, min(start + limit, last))

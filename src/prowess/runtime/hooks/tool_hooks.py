@@ -101,7 +101,7 @@ class HookedTool:
     async def _after(self, event: str, call: ToolCall, outcome: Mapping[str, object]) -> list[HookFailure]:
         if self.spec.name == ALWAYS_ALLOWED:
             return []
-        skills = _hooked(self._stored.state, event)  # as the tool has just read it
+        skills = _hooked(self._stored.state, event)  # the tool has just read this state
         if not skills:
             return []
         about = {**_about(call, call.arguments), **outcome}

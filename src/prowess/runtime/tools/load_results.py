@@ -35,7 +35,7 @@ class LoadResults:
         new = {snapshot.skill.name for snapshot in fresh}
         shown, entries = self._rendering.expose_location, list[LoadedSkill]()
         for skill in step.state.active:
-            put = self._rendering.substitutions(skill) if skill.name in new else NOTHING  # their body was just read
+            put = self._rendering.substitutions(skill) if skill.name in new else NOTHING  # new bodies were just read
             entry = LoadedSkill(
                 name=skill.name,
                 location=skill.location if shown else None,

@@ -73,7 +73,7 @@ class Edit(WorkspaceTool):
 def _occurrences(text: str, old: str, path: str, *, every: bool) -> list[int]:
     """Return the lines in which `old` begins.
 
-    Raise InvalidArgumentsError, with advice for the model, without an occurrence or with several and not `every`.
+    Raise InvalidArgumentsError with advice for the model if there is none, or more than one without `every`.
     """
     places: list[int] = []
     line, seen, start = 1, 0, text.find(old)
@@ -91,7 +91,11 @@ def _occurrences(text: str, old: str, path: str, *, every: bool) -> list[int]:
 
 
 def _hint(text: str, old: str) -> str:
-    """Return advice: the line that differs from `old` only in white space, else the line equal to its first line."""
+    """Return advice that ends the error message.
+
+    It names the line of text that differs from `old` only in white space, else the line that equals the first line of
+    `old`, else no line.
+    """
     wanted = [" ".join(line.split()) for line in lines_of(old.replace("\r\n", "\n"))]
     have = [" ".join(line.split()) for line in lines_of(text)]
     for index in range(len(have) - len(wanted) + 1):

@@ -204,7 +204,8 @@ class Workspace:
     def opened(self, place: Place) -> Iterator[WorkspaceRoot]:
         """Open the root of a place. Inside, errors of the file system become errors that a model can act on.
 
-        These are NoSuchFileError, AccessRefusedError, OutsideWorkspaceError, WrongKindError and ChangedError.
+        Raises:
+            NoSuchFileError, AccessRefusedError, OutsideWorkspaceError, WrongKindError, ChangedError: see each.
         """
         try:
             with WorkspaceRoot(place.root) as root:
@@ -247,7 +248,10 @@ class Workspace:
 
 
 class WorkspaceTool:
-    """A tool that works on one workspace, in a worker thread that a cancelled call waits for unless `abandoned`."""
+    """A tool that works on one workspace, in a worker thread.
+
+    A cancelled call waits for the thread to end, unless `abandoned` is true.
+    """
 
     spec: ToolSpec
     abandoned = False

@@ -153,7 +153,7 @@ def _container(
         return _map(form_of(arguments[1] if arguments else Any, where, above))
     if kind is tuple and arguments and arguments[-1] is not Ellipsis:
         return _fixed_tuple(arguments, where, above)
-    if make := next((make for known, make in _ARRAYS.items() if kind is known), None):  # may be unhashable
+    if make := next((make for known, make in _ARRAYS.items() if kind is known), None):  # it may be unhashable
         return _array(form_of(arguments[0] if arguments else Any, where, above), make)
     raise UnsupportedFunctionError(f"{where}: {_spelled(annotation)} has no JSON Schema here; use {_SUPPORTED}")
 

@@ -131,7 +131,7 @@ class FunctionTool:
         def call() -> object:
             try:
                 return self.function(**keywords)
-            except (StopIteration, SystemExit) as fault:  # neither can be raised in a task: it would end the loop
+            except (StopIteration, SystemExit) as fault:  # not raisable in a task: it would end the task or the loop
                 raise _CannotPassError(type(fault).__name__) from fault
 
         if inspect.iscoroutinefunction(self.function):

@@ -71,7 +71,10 @@ def image_of(result: ToolResult) -> Image | None:
 
 
 def text_of(result: ToolResult, *, instead_of_image: str | None = None) -> str:
-    """Return the result as JSON without `<` and images, or its error. `instead_of_image` may replace an image."""
+    """Return the result as JSON without `<` and without image bytes, or the error message of a failure.
+
+    `instead_of_image` is a notice for an image that cannot be shown with the text.
+    """
     if not result.success:
         return result.error or ""
     value: Mapping[str, object] = result.result or {}
