@@ -4,8 +4,7 @@ Every check in Prowess (format, lint, security, catalog) yields `Diagnostic` val
 them: a report renders them, a profile sets their severity, a command turns severities into an exit code. Rule ids never
 change and are spelled `family-noun.fault`, for example `name.matchesDirectory`.
 
-The values are `msgspec` structs, because importing `dataclasses` takes as long as checking one skill. Create them with
-keywords.
+The values are `msgspec` structs, because importing `dataclasses` takes as long as checking one skill. Pass keywords.
 """
 
 from __future__ import annotations

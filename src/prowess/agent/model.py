@@ -1,7 +1,6 @@
 """The model protocol, and the results and steps of an agent's run.
 
-A model receives instructions, messages and tools, and streams parts. A run of an agent reports steps and ends with a
-result.
+A model receives instructions, messages and tools, and streams parts. A run reports steps and ends with a result.
 
 The protocol has a single method, so a test double is short (`prowess.agent.ScriptedModel`), and the turn loop is
 independent of providers. A model may need data back unchanged in its next request, such as a provider's own message. It
@@ -53,8 +52,7 @@ class TextDelta(Struct, frozen=True, kw_only=True):
 class ToolUse(Struct, frozen=True, kw_only=True):
     """A tool call that the model asks for. `name` may be in any accepted spelling.
 
-    If the arguments came as text that is not a JSON object, `unreadable` states why in one sentence and `arguments` is
-    empty.
+    If the arguments came as text that is not a JSON object, `unreadable` states why; `arguments` is empty.
     """
 
     id: str

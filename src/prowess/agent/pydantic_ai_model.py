@@ -1,8 +1,7 @@
 """Models of pydantic-ai, by name: `provider:model`.
 
 Only the model layer of pydantic-ai is used: it sends the request and returns parts. The turn loop is our own, because
-the instructions change from call to call. pydantic-ai is the optional extra `agent` and is imported when a model is
-created.
+the instructions change from call to call. It is the optional extra `agent`, imported with the first model.
 """
 
 from __future__ import annotations

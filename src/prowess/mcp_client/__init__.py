@@ -1,5 +1,4 @@
 """Skills of other MCP servers: list them, verify them, and copy a skill on request.
 
-Copies are stored by `prowess.catalog.sources.mirror`; only this package communicates with servers. It needs the `mcp`
-package.
+Copies are stored by `prowess.catalog.sources.mirror`; only this package contacts servers. Needs the package `mcp`.
 """

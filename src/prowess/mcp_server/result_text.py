@@ -21,8 +21,7 @@ _ARTIFACTS = "Let the script write long output to a file in $OUT and read that a
 def reading(result: Mapping[str, object]) -> str | None:
     """Return the text to show, or None if the result's JSON is the best text.
 
-    For a load, the text has the wrapped bodies and the notices. For a run, it is the JSON with head and tail of long
-    output.
+    For a load, it has the wrapped bodies and the notices. For a run, it is JSON with head and tail of long output.
     """
     if "active_skills" in result:
         return _of_receipt(result)

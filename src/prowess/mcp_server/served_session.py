@@ -130,13 +130,11 @@ class SessionTable:
 
     In the handshake revisions, the protocol has sessions, and each has one session here. Revision 2026-07-28 has no
     sessions over HTTP. There a client is identified by its requests: the token, its address, the configured name
-    (header `Prowess-Client`), and the name and version of its program. Clients that are equal in all of these share a
-    session.
+    (header `Prowess-Client`), and the name and version of its program. Clients equal in all of these share a session.
 
     A session ends when its client ends it, or after `idle_seconds` without use if none of its requests is open.
     `options` are those of `ServedSession`; `catalog` is shared by all sessions. `instructions` are the server
-    instructions for new connections, as of the start of the server. `users` maps the hex digest of a token to the name
-    of its user.
+    instructions for new connections, as of the server's start. `users` maps hex digests of tokens to names of users.
     """
 
     def __init__(

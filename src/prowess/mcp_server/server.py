@@ -379,8 +379,7 @@ def protocol_error(uri: str | None = None) -> Iterator[None]:
 
     A wrong or unknown argument is `invalid params` (-32602), as the Skills extension and revision 2026-07-28 demand.
     Any other fault is an internal error. `data` contains code, message and suggestions, and the `uri` if given. If the
-    resource of `uri` does not exist, `data` contains only the URI, because clients recognise a missing resource by
-    this.
+    resource of `uri` does not exist, `data` contains only the URI, which marks a missing resource for clients.
 
     Raises:
         MCPError: instead of the `SkillError`.

@@ -10,8 +10,7 @@ Loading another skill can therefore never permit more.
 
 An absent field has no effect. A field that is empty or cannot be read lists no calls. `disallowed-tools` refuses the
 calls that it lists in every mode, and a possible match counts; if it cannot be read, it refuses every call. A misspelt
-field name is read as the field that is meant (`prowess.format.fields.near_fields`). If several such fields are present,
-each of them applies.
+field name is read as the field that is meant (`prowess.format.fields.near_fields`). If there are several, each applies.
 
 No restriction applies to the skill tools, so a skill can always be unloaded. For these tools, a token can only remove
 the need for an approval.
@@ -51,8 +50,7 @@ class Restriction(Struct, frozen=True, kw_only=True):
     `tokens` is None if the skill has no `allowed-tools`. A call must also be in each list of `further`, which come from
     misspelt fields. `denied` are the tokens of `disallowed-tools`. If a field cannot be read, its tokens are empty and
     `fault` or `denial_fault` is the reason. `variables` are the values of `${CLAUDE_SKILL_DIR}` and similar
-    placeholders. `digest` is the digest of the skill: an approval is valid only for the skills that were active when it
-    was given.
+    placeholders. `digest` is the digest of the skill: an approval is valid only for the skills active at the time.
     """
 
     skill: str

@@ -2,8 +2,7 @@
 
 Hosts and models use different names for the same tool. A name in the table is read as its canonical form; every other
 name is compared whole and case-sensitively. The session's own tools and the hosts' single `skill` tool are listed with
-their full names, without patterns: a restriction never refuses them, and a foreign tool with the same prefix must not
-get this exemption.
+their full names, without patterns: a restriction never refuses them, and foreign tools with this prefix are not exempt.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 A request is `{"id": 1, "tool": "skills.load", "arguments": {...}}`. It may have `method` (`instructions`, `tools`,
 `invoke`, `approve`, `events`, `close`) instead of `tool`. An answer has the id, the eight keys of `ToolResult`, and
-`error_detail`. An invalid line gets an error as its answer, and reading continues, because the host may be any program
-in any language.
+`error_detail`. An invalid line gets an error as its answer, and reading continues: the host may be any program.
 
 Requests other than tool calls are methods, with one schema and one function each. For a host that runs its tools
 itself, tool calls are only judged: the answer is the decision, and the host acts on it. Of the allowed calls, only

@@ -68,8 +68,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     the `allowed-tools` of the active skills; then, if the policy requires approval, `approve` or `approver`. `approve`
     is a plain or async function that receives the `ApprovalRequest` and returns True, False, an `Approval` or a
     `Refusal`. `approver` is an object with such a method. Without either, the call is refused with `approval_required`
-    until `Session.approve` is called. A plain function runs in the event loop and blocks it, so use an async function
-    to wait for a person.
+    until `Session.approve` is called. A plain function blocks the event loop, so use an async one to wait for a person.
 
     `allowed_tools` is the meaning of the skills' field of this name: `restrict` refuses tools that are not listed,
     `ask` requires approval for them, and `preapprove` lets listed tools run without approval. None leaves it to the

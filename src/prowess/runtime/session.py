@@ -1,8 +1,7 @@
 """Sessions: the active skills of one conversation, and the tools through which a model uses them.
 
-Every call goes through `prowess.tools.ToolExecutor`: it is validated, gated, audited and answered with a result. A
-session holds no messages. Switching skills changes the next instructions, never earlier messages (runtime protocol
-002).
+Every call goes through `prowess.tools.ToolExecutor`: validated, gated, audited, answered with a result. A session holds
+no messages. Switching skills changes the next instructions, never earlier messages (runtime protocol 002).
 """
 
 from __future__ import annotations
@@ -142,8 +141,7 @@ class Session(SessionView):
 
         The tool is not run and no person is asked.
 
-        With `by_skills_alone` the built-in policy is ignored, so only the active skills decide; policy files still
-        apply.
+        With `by_skills_alone` the built-in policy is ignored, so only skills and policy files decide.
 
         Raises:
             SessionNotFoundError, StoreError: the active skills are unknown.
@@ -174,8 +172,7 @@ class Session(SessionView):
         The stream ends with the session. With `seconds`, it also ends if no event occurs for that long. If the session
         keeps events, the stream includes those of other processes. With `since`, it starts with the kept events whose
         number is higher (0 for all). Without `since`, it includes events of other processes from the first read on. A
-        reader that is too slow receives an event with the number of missed events. It delays neither the session nor
-        other readers.
+        reader that is too slow receives the number of missed events. It delays neither the session nor others.
 
         Raises:
             InvalidArgumentsError: `since` is given, but the session keeps no events.
@@ -246,8 +243,7 @@ class Session(SessionView):
     def disclose(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> Disclosure:
         """Return the instructions with the cost of each section and the names of shortened descriptions.
 
-        If a skill was edited on disk, the list shows the edit at once. An active skill keeps the loaded text and a note
-        about the edit.
+        If a skill was edited on disk, the list shows the edit at once. An active skill keeps its text, with a note.
         """
         self._parts.freshness.restore()
         return self._parts.exposure.disclose(

@@ -87,8 +87,7 @@ class StoredState:
     async def change(self, transition: Callable[[SessionState], Transition]) -> Transition:
         """Apply a transition to the newest state and store the result.
 
-        The transition may be called several times. If it raises, the error is passed on and the stored state is
-        unchanged.
+        The transition may be called several times. If it raises, the stored state is unchanged.
 
         Raises:
             SessionNotFoundError, StoreError: as in `current`.

@@ -1,13 +1,11 @@
 """Gates decide whether a valid call may run: policy, restriction, hooks, approval. The first refusal ends the call.
 
-A gate receives the canonical tool name and structured arguments, never rendered text. It cannot permit a call that
-another gate refuses.
+A gate receives the canonical tool name and structured arguments, never rendered text. It cannot overrule a refusal.
 
 The gates of every session run in this order: policy, restriction, hooks of skills, approval. The policy gate refuses
 calls that the policy denies; calls that the policy asks about pass, for the approval gate. The restriction gate refuses
 calls that the active skills do not allow. It reads the active skills at each call, from the state of the session that
-makes the call. So a restriction holds from the first call after activation, ends with the skill, and never affects
-another session.
+makes the call. So a restriction holds from activation to the end of the skill, and in no other session.
 
 The approval gate runs last: if the policy or a hook asks, a person must approve the call. It decides again instead of
 receiving the decisions of the earlier gates, because deciding is pure and cheap, and the active skills may have

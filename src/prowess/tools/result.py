@@ -1,8 +1,7 @@
 """The result of a call: always a value with `success`, never an exception.
 
 The eight keys are those of the platform requirements 003, "Understanding Tool Results". `error_detail` is an addition
-for programs: the error code from the closed list, the message, suggestions, and the id of a request that awaits
-approval.
+for programs: the error code from the closed list, the message, suggestions, and the id of an open request.
 """
 
 from __future__ import annotations

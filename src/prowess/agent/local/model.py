@@ -325,8 +325,7 @@ class _Turn:
             if (skill := self._choose(question, [*skills, _NONE])).tool is not None:
                 return skill
         if possible := actions(now):
-            # The model picks the first option too often, so the likeliest option is first. A script of the skill
-            # precedes the answer.
+            # The model picks the first option too often, so the likeliest is first: a skill's script, then the answer.
             enough = any(done.worked and done.output for done in now.done)
             to_run = possible[0].tool == "skills.run_script"
             offered = possible if to_run else [_ANSWER, *possible] if enough else [*possible, _ANSWER]

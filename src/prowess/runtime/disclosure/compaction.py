@@ -2,8 +2,7 @@
 
 Needed only if the bodies of skills are in load results; bodies in the instructions of each call cannot be lost. A body
 is recognised by its mark. Marks differ between sessions, and the author of a skill cannot know them in advance. A mark
-counts only at the start of a result. So a message does not count as one with instructions if a skill merely quotes,
-reads or prints a mark.
+counts only at the start of a result. So a message in which a skill quotes, reads or prints a mark does not count.
 """
 
 from __future__ import annotations

@@ -8,9 +8,8 @@
 Every exposure lists the skills in exactly one place, and all lead to the same activation and state.
 
 A compact list of skills has at most 1,024 bytes: the best matches for a task, and the number of skills left out. The
-names of more than about forty skills do not fit into this size, so the list is compact only on request. Skills that are
-left out can still be loaded: a phrase given instead of a name returns the nearest names. Platform requirements 003,
-technical outcomes.
+names of more than about forty skills do not fit into this size, so the list is compact only on request. The others can
+still be loaded: a phrase instead of a name returns the nearest names. Platform requirements 003, technical outcomes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Parses the decision that a hook prints to standard output, in the format of Claude Code's hooks.
 
 A hook that exits with status 0 may print one JSON object. Other text is no decision. Output that starts like JSON or
-contains a deciding key must be valid JSON from start to end. If it is not, the hook counts as refusing, because the
-decision could be a denial.
+contains a deciding key must be valid JSON from start to end. Otherwise the hook refuses, because a denial may be meant.
 
 Source: Claude Code documentation, "Hooks reference", JSON output. `permissionDecision` at the top level, as older hooks
 print it, is accepted too. So are the decisions of other hosts at the top level: `permission` (Cursor) is read like

@@ -2,8 +2,7 @@
 
 A path is relative to the workspace, or absolute and inside it. `/workspace`, the path of the workspace in the sandbox,
 is accepted as well. Symbolic links are not followed. Files in the `scripts` folder of a skill are run, not read
-(platform requirements 003, script execution model). This holds for skills in any place: a directory that contains a
-SKILL.md is a skill.
+(platform requirements 003, script execution model). Every directory that contains a SKILL.md is a skill.
 
 Error messages of the file tools begin as required by the platform requirements 003 ("Error Handling").
 """

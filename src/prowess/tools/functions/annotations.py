@@ -1,8 +1,7 @@
 """JSON Schema from Python annotations, and conversion of JSON to the annotated types.
 
 Each annotation becomes a `JsonForm`: the schema of a value, and a conversion of values that fit the schema. The types
-are never guessed: an annotation that this subset of JSON Schema cannot express is refused when the function is
-registered.
+are never guessed: an annotation that this subset of JSON Schema cannot express is refused at registration.
 """
 
 from __future__ import annotations
