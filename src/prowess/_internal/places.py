@@ -45,10 +45,7 @@ def exposure(path: str, *, bits: int = OTHERS_WRITE) -> str | None:
 
 
 def exposed(found: os.stat_result, path: str, *, bits: int = OTHERS_WRITE) -> str | None:
-    """Return why `found`, the `stat` result of `path`, is not private; None if it is.
-
-    Directories above are not checked. `bits` are as in `exposure`.
-    """
+    """As `exposure`, for the `stat` result `found` of `path`. Directories above are not checked."""
     if not hasattr(os, "geteuid"):
         return None
     if found.st_uid != os.geteuid():
@@ -76,10 +73,7 @@ def _exposed_above(real: str) -> str | None:
 
 
 def _foreign_link(path: str) -> str | None:
-    """Return a sentence about a link in the path whose owner is neither this user nor root, else None.
-
-    The owner of a link could replace its target.
-    """
+    """Return a sentence about a link in the path that another user owns and could replace (not root), or None."""
     here = os.path.abspath(path)
     while (above := os.path.dirname(here)) != here:
         found = os.lstat(here)
@@ -143,10 +137,7 @@ def prowess_home() -> str:
 
 @lru_cache
 def _at_first_use(path: str) -> str:
-    """Return the absolute path of `path`, computed when it is first used and then cached.
-
-    So a process that changes its directory keeps its policy.
-    """
+    """Return the absolute path of `path`, cached at first use, so that a change of directory keeps the policy."""
     return os.path.abspath(path)
 
 

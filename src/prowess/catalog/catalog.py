@@ -307,10 +307,7 @@ class Catalog:
     # ── refreshing ─────────────────────────────────────────────────────────────────────────────────────
 
     def refresh(self) -> None:
-        """Scan the sources again.
-
-        Readers see either the old index or the new one; unchanged entries stay the same objects.
-        """
+        """Scan the sources again. Readers see the old index or the new one; unchanged entries stay the same objects."""
         with self._lock:
             index = self._look(self._index)
             # The index is set before its number, so a caller that caches by number never caches data of an older index.
@@ -375,10 +372,7 @@ class Catalog:
         return why is None
 
     def _is_own(self, source: CatalogSource, scan: Scan) -> bool:
-        """Whether only the user or root could have put skills into this folder of a trusted project.
-
-        If another user could have, a finding is reported.
-        """
+        """Whether only the user or root could have put skills into this folder; if not, a finding is reported."""
         if self._trust_project:
             return True
         if (why := stranger_in_folder(source.named)) is not None:

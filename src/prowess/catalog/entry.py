@@ -127,10 +127,7 @@ class SkillEntry:
 
     @property
     def properties(self) -> Mapping[str, object]:
-        """The parsed front matter, name and description first; every scalar is a string.
-
-        Returns a new mapping at each access.
-        """
+        """A new mapping of the parsed front matter, name and description first. Every scalar is a string."""
         facts = self._facts
         if not isinstance(facts, bytes):
             return dict(facts)
@@ -151,10 +148,7 @@ class SkillEntry:
 
     @property
     def has_scope(self) -> bool:
-        """Whether the front matter has a `scope`.
-
-        False for front matter kept as bytes: plain front matter has no `scope`.
-        """
+        """Whether the front matter has a `scope`. Front matter that is kept as bytes has none."""
         return not isinstance(self._facts, bytes) and "scope" in self._facts
 
     @property
@@ -211,10 +205,7 @@ class SkillEntry:
 
     @property
     def live(self) -> bool:
-        """Whether edits take effect at once, because the source is its author's own.
-
-        If this is false, a skill that is edited after it was loaded is refused.
-        """
+        """Whether edits take effect at once. If not, a skill that is edited after it was loaded is refused."""
         return self._source.live
 
     @property

@@ -16,10 +16,7 @@ _ROOT = 0
 
 
 def stranger(path: str) -> str | None:
-    """Return why `path`, or its target, could be changed by another user.
-
-    None if it belongs to this user or root and is not writable by everybody, or if it does not exist.
-    """
+    """Return why another user could change `path` or its target; None if no other user could, or it is missing."""
     if not hasattr(os, "geteuid"):
         return None  # Windows uses access lists, which modes do not show
     for look in (os.lstat, os.stat):
@@ -44,10 +41,7 @@ def stranger_in_project(root: str) -> str | None:
 
 
 def stranger_in_folder(folder: str) -> str | None:
-    """Return the result of `stranger` for a folder of skills: the directory above it, the folder, and each entry.
-
-    None if the folder does not exist.
-    """
+    """Return the result of `stranger` for a folder of skills, the directory above it and its entries, or None."""
     if not os.path.isdir(folder):
         return None
     if (why := stranger(os.path.dirname(folder)) or stranger(folder)) is not None:

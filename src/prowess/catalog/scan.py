@@ -31,10 +31,7 @@ if TYPE_CHECKING:
 
 
 class Skipped:
-    """A skill that is not listed: its possible names, the reason, and the rank of its layer.
-
-    Lower layers cannot use these names.
-    """
+    """A skill that is not listed: its possible names (lower layers cannot use them), the reason, its layer's rank."""
 
     __slots__ = ("names", "rank", "reason")
 
@@ -141,10 +138,7 @@ def _reservations(skipped: Sequence[Skipped]) -> dict[str, Skipped]:
 
 
 def _is_blocked(entry: SkillEntry, winners: Mapping[str, SkillEntry], kept: Mapping[str, Skipped]) -> bool:
-    """Whether a skipped skill of a higher layer reserves the name of `entry`.
-
-    The reservation does not apply if a higher copy already has the name.
-    """
+    """Whether a skipped skill of a higher layer reserves the name of `entry`, and no higher copy has the name."""
     holder = kept.get(entry.key)
     return holder is not None and entry.layer.rank > holder.rank and entry.key not in winners
 
@@ -192,10 +186,7 @@ class Scan:
         self.reserve((name,), f"{path}: {message} ({rule})")
 
     def reserve(self, names: tuple[str, ...], reason: str) -> None:
-        """Reserve names, so that lower layers cannot use them.
-
-        `reason` is why the skill is not listed. Adds no finding.
-        """
+        """Reserve names, so that lower layers cannot use them. `reason` is why the skill is not listed."""
         self.skipped.append(Skipped(names, reason, self._rank))
 
     def reserve_all(self, other: Scan, reason: str) -> None:

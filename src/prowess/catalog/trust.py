@@ -127,11 +127,7 @@ class TrustStore:
         write_atomically(self.path, f"{text}\n".encode("utf-8", "surrogateescape"))
 
     def _read(self) -> dict[str, _Row]:
-        """Return the rows by real path; empty if there is no store.
-
-        Raises:
-            _UnreadableError: the file cannot be used.
-        """
+        """Return the rows by real path; empty without a store. Raises _UnreadableError if the file cannot be used."""
         try:
             fd = os.open(self.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
         except FileNotFoundError:

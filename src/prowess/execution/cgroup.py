@@ -89,11 +89,7 @@ class _Directory(Struct, frozen=True, kw_only=True):
     counts: tuple[tuple[str, int, str | None], ...]
 
     def count(self, bound: str) -> int:
-        """Return the kernel's count for a limit, 0 if the kernel has no count.
-
-        Raises:
-            OSError: another process deleted the directory.
-        """
+        """Return the kernel's count for a limit, or 0. Raises OSError if another process deleted the directory."""
         return sum(_number(fd, key) or 0 for name, fd, key in self.counts if name == bound)
 
     def is_fresh(self) -> bool:
@@ -121,10 +117,7 @@ class _Directory(Struct, frozen=True, kw_only=True):
 
 
 class ControlGroup:
-    """Limits on every process that is started within `visited` or passed to `add`, and on their children.
-
-    `enforced` names the limits that the kernel enforces.
-    """
+    """Limits on processes started within `visited` or passed to `add`, and their children. `enforced` names them."""
 
     def __init__(self, limits: ExecLimits, root: str = _ROOT) -> None:
         self._directories: list[_Directory] = []
@@ -174,10 +167,7 @@ class ControlGroup:
             directory.close()
 
     def prepare_next(self) -> None:
-        """Create the directories that the next run will need, and delete old ones.
-
-        Called while Prowess waits for a script to end, so that no run becomes longer.
-        """
+        """Create directories for the next run and delete old ones. Called during a run, so no run becomes longer."""
         for directory in self._directories:
             if not _has_fresh(directory.purpose) and (made := _made(directory.purpose)) is not None:
                 with _lock:

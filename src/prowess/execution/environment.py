@@ -28,11 +28,7 @@ PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
 
 def check_environment(env: Mapping[str, str]) -> None:
-    """Refuse variables that may not be set for a script.
-
-    Raises:
-        InvalidArgumentsError: with one sentence for each refused variable.
-    """
+    """Refuse variables that may not be set. InvalidArgumentsError has one sentence for each refused variable."""
     problems = [problem for name, value in env.items() if (problem := _fault(name, value))]
     if len(env) > MOST_VARIABLES:
         problems.append(f"env has {len(env)} variables; at most {MOST_VARIABLES} are allowed")
@@ -41,11 +37,7 @@ def check_environment(env: Mapping[str, str]) -> None:
 
 
 def check_mounts(mounts: Iterable[tuple[str, str]]) -> None:
-    """Refuse a mount whose place in the sandbox is not below /skills or the home directory.
-
-    Raises:
-        InvalidArgumentsError: with one sentence for each refused mount.
-    """
+    """Refuse mounts outside /skills and the home directory. InvalidArgumentsError has one sentence for each."""
     problems = [
         f"a skill cannot be mounted at {place!r}"
         for place, _ in mounts

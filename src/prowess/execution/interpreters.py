@@ -94,10 +94,7 @@ class InterpreterMount(Struct, frozen=True, kw_only=True):
 
 
 class Interpreter(Struct, frozen=True, kw_only=True):
-    """The command to which the script's path and arguments are added.
-
-    If `prefix` is set, that host directory is mounted at `mount_point`.
-    """
+    """The command for a script. If `prefix` is set, that host directory is mounted at `mount_point`."""
 
     name: str
     command: tuple[str, ...]
@@ -138,10 +135,7 @@ def select_interpreter(
 
 
 def _outside(mount: InterpreterMount) -> str | None:
-    """Return which directory to mount instead if the program is a link to a place outside the sandbox, else None.
-
-    In most virtual environments the program is such a link.
-    """
+    """Return which directory to mount if the program is a link out of the sandbox, as in most virtual environments."""
     program = os.path.join(mount.prefix, mount.program)
     real = os.path.realpath(program)
     if real.startswith((os.path.join(os.path.realpath(mount.prefix), ""), "/usr/")):
@@ -185,11 +179,7 @@ def carriage_returns(script: str, text: bytes, stderr: bytes) -> ExecNotice | No
 
 
 def command_interpreter() -> Interpreter:
-    """Return the bash that runs command lines.
-
-    Raises:
-        ScriptUnsupportedError: bash is not installed.
-    """
+    """Return the bash that runs command lines. Raises ScriptUnsupportedError if bash is not installed."""
     rule = next(rule for rule in INTERPRETERS if rule.name == "bash")
     return _installed(rule, (), "a command line")
 

@@ -61,10 +61,7 @@ class WritableWorkspace(Struct, frozen=True, kw_only=True):
                 raise SandboxUnavailableError("bubblewrap", f"{name} in {self.root} could not be kept read-only")
 
     def notices(self) -> tuple[ExecNotice, ...]:
-        """Return a notice that names the protected places that the script created, if any.
-
-        The next run protects them in the state that they have then.
-        """
+        """Return a notice that names protected places made by the script, if any. The next run protects them."""
         made = [name for name in PROTECTED_PLACES if name not in self.places and _is_there(self.root, name)]
         if not made:
             return ()

@@ -39,11 +39,7 @@ def write_atomically(path: str, data: bytes, mode: int = 0o600, *, sync: bool = 
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write every byte.
-
-    Raises:
-        OSError: an unknown part of the bytes was written.
-    """
+    """Write every byte. If OSError is raised, an unknown part of the bytes was written."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]

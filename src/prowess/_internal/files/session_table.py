@@ -26,20 +26,12 @@ SESSION_KEYS: Mapping[str, type] = {"environment": str, "profile": str, "first_a
 
 
 def session_setting(key: Literal["environment", "profile"]) -> str | None:
-    """Return the user's setting; None if it is not set.
-
-    Raises:
-        ConfigurationError: as in `session_table`.
-    """
+    """Return the user's setting; None if it is not set. Raises ConfigurationError as in `session_table`."""
     return cast("str | None", session_table().get(key))
 
 
 def first_argument_setting() -> Literal[0, 1]:
-    """Return the number of the first argument as set by the user, 0 by default.
-
-    Raises:
-        ConfigurationError: as in `session_table`.
-    """
+    """Return the user's number of the first argument, by default 0. Raises ConfigurationError as in `session_table`."""
     return cast("Literal[0, 1]", session_table().get("first_argument", 0))
 
 

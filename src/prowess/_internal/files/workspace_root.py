@@ -77,11 +77,7 @@ class WorkspaceRoot(ContainedRoot):
     """A `ContainedRoot` that also writes files and returns facts about entries."""
 
     def scan(self, components: tuple[str, ...]) -> list[Entry]:
-        """Return the entries of a directory, sorted by name, without entries that are deleted meanwhile.
-
-        Raises:
-            UnsafePathError, FileNotFoundError, NotADirectoryError, PermissionError: as in `entries`.
-        """
+        """Return the entries of a directory, sorted by name, except those deleted meanwhile. Raises as `entries`."""
         fd = self._walk(components, "/".join(components) or ".")
         try:
             found = []

@@ -235,10 +235,7 @@ _ASSIGNMENT = r"(?s)[A-Za-z_][A-Za-z0-9_]*(?:\[.*)?\+?="
 
 
 def refuse_command(words: Sequence[Word], *, moved: bool) -> ShellRefusal | None:
-    """Return why this simple command is refused even if a pattern permits it, or None.
-
-    `moved` means that an earlier command changed the directory, so that a relative path may name another program.
-    """
+    """Return why a command is refused even if a pattern permits it. `moved`: an earlier one changed the directory."""
     name = words[0]
     if name.bare == name.source and name.text in _KEYWORDS:
         return refusal("keyword", f"'{name.text}' is a word of the shell's own grammar, not a program")

@@ -33,10 +33,7 @@ def plain_words(
     placeholders: re.Pattern[str] | None = None,
     value: Callable[[re.Match[str]], str | None] = lambda _: None,
 ) -> tuple[str, ...] | ShellRefusal:
-    """Return the words of one simple command, program first, or a refusal.
-
-    `value` returns the text for each match of `placeholders`, or None to leave the match as it is.
-    """
+    """Return the words of a simple command, or a refusal. `value` returns a placeholder's text, or None to keep it."""
     values: list[str] = []
 
     def marked(match: re.Match[str]) -> str:

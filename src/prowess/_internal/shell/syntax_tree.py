@@ -81,10 +81,7 @@ def _visit(node: Node, found: ShellOutline) -> bool:
 
 
 def _redirect(node: Node, found: ShellOutline) -> bool:
-    """Record the first word as the target, and later words as arguments.
-
-    The grammar also counts the later words as targets, but bash passes them as arguments.
-    """
+    """Record the first word as the target and later words as arguments, as bash does and the grammar does not."""
     children = [child for child in node.children if child.type != "file_descriptor"]
     if not children or children[0].type not in _REDIRECTIONS:
         return False

@@ -109,10 +109,7 @@ class _Reader:
         return self._source.startswith("\\\n", self._at)
 
     def _skip_continuations(self) -> None:
-        """Skip continuations next to a blank.
-
-        A continuation inside a word or an operator is refused: removing it would change the word or operator.
-        """
+        """Skip continuations next to a blank. Others are refused: removing one would change a word or operator."""
         match = re.compile(_CONTINUATIONS).match(self._source, self._at)
         end = len(self._source) if match is None else match.end()
         before = self._source[self._at - 1 : self._at]

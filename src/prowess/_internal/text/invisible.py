@@ -27,10 +27,7 @@ _KEYCAPS = "0123456789#*"
 
 
 def visible(text: str) -> str:
-    """Return `text` without invisible characters.
-
-    Emoji, flags of regions, and joiners in scripts that need them are kept.
-    """
+    """Return `text` without invisible characters, except in emoji, flags and scripts that need joiners."""
     if text.isascii():
         return text
     return re.sub(f"{_FLAG}|{_INVISIBLE}", _kept, text)

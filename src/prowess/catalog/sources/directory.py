@@ -141,10 +141,7 @@ class Walk:
         self.search(root, root, "", 0)
 
     def is_skill(self, directory: str, path: str, relative: str) -> bool:
-        """Whether the real `directory`, reached by `path`, contains SKILL.md.
-
-        If so, the skill has been added or reported.
-        """
+        """Whether the real `directory`, reached by `path`, has SKILL.md. If so, the skill was added or reported."""
         scan = self._scan
         if scan.reached(directory, path):
             return True
@@ -177,10 +174,7 @@ class Walk:
         return True
 
     def _admits(self, directory: str) -> bool:
-        """Whether the skill in `directory` may be read.
-
-        Called for every skill; a refusal is reported before False is returned.
-        """
+        """Whether the skill in `directory` may be read. A refusal is reported before False is returned."""
         del directory
         return True
 

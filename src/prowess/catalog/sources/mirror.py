@@ -211,10 +211,7 @@ def keep(skill: RemoteSkill, contents: Mapping[str, bytes]) -> MirrorSource:
 
 
 def mirrored(origin: str | None = None) -> list[MirrorSource]:
-    """Return the stored skills of one server, or of all servers if `origin` is None, as sources for `Catalog(...)`.
-
-    They are sorted by server and name.
-    """
+    """Return the stored skills of one server (None: all servers) as catalog sources, sorted by server and name."""
     found = []
     for directory in _sets(origin):
         label = os.path.basename(os.path.dirname(os.path.dirname(directory)))

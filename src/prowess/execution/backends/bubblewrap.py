@@ -98,10 +98,7 @@ class BubblewrapSandbox:
         return self._report
 
     def run_blocking(self, request: ExecRequest, wake: int) -> ExecResult:
-        """Run the script in this thread.
-
-        The run ends early if the descriptor `wake` becomes readable or its peer is closed.
-        """
+        """Run the script in this thread. The run ends early if `wake` becomes readable or its peer is closed."""
         with contextlib.ExitStack() as held:
             with _setting_up():
                 _check(request)
@@ -352,10 +349,7 @@ def _text(request: ExecRequest) -> bytes:
 
 
 def _listeners(started: Started, request: ExecRequest) -> tuple[Callable[[bytes], None] | None, ...]:
-    """Return the callbacks for standard output and standard error.
-
-    If the gate finds no program, it prints its line on standard error. That line is not passed to the callback.
-    """
+    """Return the callbacks for the two output streams. The gate's message about a missing program is not passed on."""
     told = request.on_output
     if told is None:
         return None, None

@@ -42,10 +42,7 @@ _FILTERED = 2  # SECCOMP_MODE_FILTER
 
 
 class Started(Struct):
-    """A waiting sandbox. `out_fd` is a descriptor of its /out.
-
-    `release` starts the script. `close` ends the sandbox and closes every descriptor.
-    """
+    """A waiting sandbox; `out_fd` is its /out. `release` starts the script, `close` ends the sandbox."""
 
     process: subprocess.Popen[bytes]
     init_pid: int
@@ -59,11 +56,7 @@ class Started(Struct):
     _stdin: bool
 
     def release(self) -> None:
-        """Let the script start.
-
-        Raises:
-            SandboxUnavailableError: the set-up fails or takes too long.
-        """
+        """Let the script start. Raises SandboxUnavailableError if the set-up fails or takes too long."""
         with contextlib.suppress(BrokenPipeError):
             os.write(self._block, b"x")
         os.close(self._block)
@@ -239,10 +232,7 @@ def _wait_until_it_dies_with_us(init_pid: int, process: subprocess.Popen[bytes])
 
 
 def _filters(process: str) -> list[int]:
-    """Return the seccomp mode of a process (`_FILTERED` with a system call filter), then the number of its filters.
-
-    The number is missing before Linux 5.9.
-    """
+    """Return the seccomp mode of a process and the number of its filters (missing before Linux 5.9)."""
     with open(f"/proc/{process}/status", "rb") as file:
         return [int(number) for number in re.findall(rb"^Seccomp(?:_filters)?:\t(\d+)$", file.read(), re.MULTILINE)]
 

@@ -18,10 +18,7 @@ _FOR_ALL = 0o666
 
 
 def device_directory() -> str | None:
-    """Return the directory whose nodes may be mounted; None if the script could change the available nodes.
-
-    The copies are checked for each run. Some containers have no permission to make them.
-    """
+    """Return the directory of the nodes to mount; None if the script could change them. Checked for each run."""
     if all(os.stat(f"/dev/{name}").st_uid != os.geteuid() for name in DEVICES):
         return "/dev"
     try:

@@ -47,10 +47,7 @@ def new_line() -> bytes:
 def gated(
     command: Sequence[str], env: Mapping[str, str], limits: ExecLimits, *, stdin: bool
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the gate command, which waits for its line and then becomes `command`, and the gate's variables.
-
-    Without `stdin` the script's standard input is empty.
-    """
+    """Return the gate command and its variables. Without `stdin`, the script's standard input is empty."""
     past = [f"{name}={value}" for name, value in env.items() if name in _SHELL_VARIABLES]
     if past:
         command = ("/usr/bin/env", *past, *command)
@@ -62,10 +59,7 @@ def gated(
 
 
 def limits_of_gate(limits: ExecLimits) -> ExecLimits:
-    """Return limits under which the gate works.
-
-    The shell needs more open files than some scripts may have. At its end the gate sets the script's own limit.
-    """
+    """Return limits with enough open files for the gate's shell. The gate sets the script's own limit at its end."""
     if limits.open_files is None or limits.open_files >= _OPEN_FILES_OF_SHELL:
         return limits
     return structs.replace(limits, open_files=_OPEN_FILES_OF_SHELL)
