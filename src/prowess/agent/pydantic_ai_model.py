@@ -75,7 +75,7 @@ class PydanticAIModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Part]:
         """Send the request to the provider and yield the parts as they arrive. Complete calls come last."""
-        from pydantic_ai.exceptions import AgentRunError, UserError
+        from pydantic_ai.exceptions import AgentRunError, UserError  # optional extra, as in the constructor
 
         try:
             async with aclosing(self._parts(request)) as parts:
@@ -85,7 +85,7 @@ class PydanticAIModel:
             raise ModelError(self._name, _short(fault)) from fault
 
     async def _parts(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        from pydantic_ai.direct import model_request_stream
+        from pydantic_ai.direct import model_request_stream  # optional extra, as in the constructor
         from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
         from pydantic_ai.models import ModelRequestParameters
         from pydantic_ai.tools import ToolDefinition
@@ -146,7 +146,7 @@ def _usage(response: ModelResponse) -> Usage:
 
 def _history(request: ModelRequest) -> list[ModelMessage]:
     """Convert our messages to those of pydantic-ai. A provider's own message is returned unchanged, with signatures."""
-    from pydantic_ai import messages as theirs
+    from pydantic_ai import messages as theirs  # optional extra, as in the constructor
 
     history: list[ModelMessage] = []
     pending: list[theirs.ModelRequestPart] = []
@@ -165,7 +165,7 @@ def _history(request: ModelRequest) -> list[ModelMessage]:
 
 
 def _response(message: AssistantMessage) -> ModelResponse:
-    from pydantic_ai import messages as theirs
+    from pydantic_ai import messages as theirs  # optional extra, as in the constructor
 
     if isinstance(message.opaque, theirs.ModelResponse):
         return message.opaque
