@@ -113,11 +113,7 @@ class WorkingDirectoryError(UnavailableError):
 
 
 def working_directory() -> str:
-    """Return the absolute path of the working directory.
-
-    Raises:
-        WorkingDirectoryError: the directory was deleted.
-    """
+    """Return the absolute path of the working directory. Raises WorkingDirectoryError if it was deleted."""
     try:
         return os.getcwd()
     except FileNotFoundError:
@@ -173,11 +169,7 @@ def ensure_private_directory(path: str) -> None:
 
 
 def make_directory(path: str) -> None:
-    """Create `path` and missing directories above it (mode 0700). Existing directories may belong to any user.
-
-    Raises:
-        OSError: a directory cannot be created, or another kind of file is at its path.
-    """
+    """Create `path` and missing parents (mode 0700). Existing ones may belong to any user. Raises OSError."""
     if os.path.isdir(path):
         return
     parent = os.path.dirname(path)

@@ -36,10 +36,7 @@ _STAND_INS = range(0xF0000, 0xFFFFE)  # a private use plane: it has more charact
 
 
 class Scalar(Struct, frozen=True, kw_only=True):
-    """A text, with offsets into the source.
-
-    `style` is empty for a plain scalar, else its first character: `'`, `"`, `|` or `>`.
-    """
+    """A text, with offsets into the source. `style` is empty for a plain scalar, else its first character."""
 
     text: str
     style: str
@@ -168,10 +165,7 @@ class _Reader:
         return YamlReading(root=self._root if complete else None, faults=tuple(self._faults), nodes=self._nodes)
 
     def _consume(self, next_event: Callable[[], Event | None]) -> bool:  # noqa: C901, PLR0912 -- calls would double the time
-        """Build the tree; return False if reading stopped early.
-
-        One loop without calls, so that ten thousand nodes take a few milliseconds.
-        """
+        """Build the tree; return False if reading stopped early. One loop without calls, for speed."""
         from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
         base, restore, opened, faults = self._base, self._restore, self._open, self._faults
@@ -241,10 +235,7 @@ class _Reader:
         return children
 
     def _other(self, event: Event) -> bool | None:
-        """Handle an event that is neither scalar nor collection.
-
-        Return True for an alias, None if reading must stop, else False.
-        """
+        """Handle any other event. Return True for an alias, None if reading must stop, else False."""
         from yaml.events import AliasEvent, DocumentStartEvent
 
         if isinstance(event, AliasEvent):

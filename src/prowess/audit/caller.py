@@ -60,10 +60,7 @@ def login() -> str | None:
 
 
 def with_keys(event: AuditEvent, caller: Caller, about: Mapping[str, object] | None = None) -> AuditEvent:
-    """Return the event with all keys in its data. `about` has further keys about its skill.
-
-    If the event's data already has one of the keys, its value is kept.
-    """
+    """Return the event with all keys, and those of `about`, in its data. Values that the data already has are kept."""
     return replace(event, data={**_NOTHING_KNOWN, **asdict(caller), **(about or {}), **event.data})
 
 

@@ -311,10 +311,7 @@ class JsonlAuditLog:
         return head, size
 
     def _recover(self, descriptor: int, head: AuditHead, size: int, *, accepting: bool = False) -> AuditHead:
-        """Adopt complete records after the head, remove an incomplete line, and write a record about it.
-
-        The head changes only after that record is written.
-        """
+        """Adopt complete records after the head, remove an incomplete line, and record both. The head changes last."""
         if size - head.size > _MAX_RECOVERY_BYTES:
             raise AuditError(
                 self.path, "there is too much data after its last known record; run `prowess audit verify`"

@@ -64,11 +64,7 @@ class AuditLog(Protocol):
     """An append-only log of events in one order. Safe to call from several threads; calls block."""
 
     def append(self, event: AuditEvent) -> AuditRecord:
-        """Write one record.
-
-        Raises:
-            AuditError: the record was not written. A caller that requires a record must then not act.
-        """
+        """Write one record. After an AuditError it is not written, and a caller that requires it must not act."""
 
 
 class BadLineError(ValueError):
@@ -84,11 +80,7 @@ class ChangedRecordError(ValueError):
 
 
 def seal(event: AuditEvent, *, sequence: int, at: str, previous: str | None) -> tuple[AuditRecord, bytes]:
-    """Return the record of `event` at this place in the chain, and its line.
-
-    Raises:
-        BadLineError: the event has data that a record cannot contain.
-    """
+    """Return the record of `event` at this place, and its line. Raises BadLineError if the data is not allowed."""
     fields: dict[str, object] = {
         "at": at,
         "call_id": event.call_id,
@@ -185,11 +177,7 @@ def open_log(path: str) -> BinaryIO:
 
 
 def read_tail(path: str | os.PathLike[str], count: int) -> list[AuditRecord | None]:
-    """Return the last `count` records in the order of the file. An incomplete line at the end is left out.
-
-    Raises:
-        AuditReadError: there is no log, or it cannot be read.
-    """
+    """Return the last `count` records in order, without an incomplete line at the end. Raises AuditReadError."""
     log_path = os.path.abspath(path)
     try:
         with open_log(log_path) as stream:
@@ -208,11 +196,7 @@ def read_tail(path: str | os.PathLike[str], count: int) -> list[AuditRecord | No
 
 
 def read_all(path: str | os.PathLike[str]) -> Iterator[AuditRecord | None]:
-    """Yield every record of a log, or None for a damaged line. An incomplete line at the end is left out.
-
-    Raises:
-        AuditReadError: there is no log, or it cannot be read.
-    """
+    """Yield every record, None for a damaged line. Skips an incomplete line at the end. Raises AuditReadError."""
     log_path = os.path.abspath(path)
     try:
         with open_log(log_path) as stream:

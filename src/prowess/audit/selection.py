@@ -65,11 +65,7 @@ def outcome_of(record: AuditRecord) -> object:
 
 
 def select(path: str | os.PathLike[str], wanted: RecordFilter, count: int) -> tuple[list[AuditRecord], int]:
-    """Return the last `count` matching records, in the order of the file, and the number of damaged lines.
-
-    Raises:
-        AuditReadError: there is no log, or it cannot be read.
-    """
+    """Return the last `count` matching records in order, and the number of damaged lines. Raises AuditReadError."""
     found: deque[AuditRecord] = deque(maxlen=count)
     damaged = 0
     for record in read_all(path):

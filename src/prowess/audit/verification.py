@@ -124,10 +124,7 @@ def verify_log(path: str | os.PathLike[str], head: str | None = None) -> Verific
 
 @contextmanager
 def _snapshot(path: str) -> Iterator[tuple[BinaryIO | None, int, AuditHead | str, frozenset[AuditHead]]]:
-    """Yield the log, the number of bytes to read, its head (or why it is invalid), and the announced heads.
-
-    All four are from the same moment.
-    """
+    """Yield the log, the bytes to read, its head (or why it is invalid), and the announced heads, all of one moment."""
     with ExitStack() as stack:
         try:
             stream = _open(path)

@@ -9,11 +9,7 @@ from prowess.errors import InvalidArgumentsError
 
 
 def catalog_of(given: Catalog | str | os.PathLike[str]) -> Catalog:
-    """Return `given` if it is a catalog, else a new catalog of the directory at this path.
-
-    Raises:
-        InvalidArgumentsError: there is no directory at the path, or `given` is of another type.
-    """
+    """Return `given` if it is a catalog, else a catalog of that directory. Raises InvalidArgumentsError otherwise."""
     if isinstance(given, Catalog):
         return given
     if not isinstance(given, str | os.PathLike):

@@ -228,10 +228,7 @@ class Scan:
     def read_in_full(
         self, directory: str, path: str, source: EntrySource, relative: str, stat: os.stat_result | None
     ) -> None:
-        """Add a skill, read with the full parser.
-
-        `stat` is None if its file could not be opened; then the parser reports the finding.
-        """
+        """Add a skill, read with the full parser, which reports a file that cannot be opened (`stat` is None)."""
         if stat is not None and self._taken_over(directory, path, stat):
             return
         # Imported here: many collections of skills never need the full parser.

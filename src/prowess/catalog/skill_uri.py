@@ -32,11 +32,7 @@ def skill_uri(name: str, path: str = "") -> str:
 
 
 def parse_skill_uri(uri: str) -> tuple[str, str]:
-    """Return the name and the path in a URI. The path is empty for the skill's directory.
-
-    Raises:
-        ValueError: not a URI of this form, or a part does not decode to a plain file name.
-    """
+    """Return the name and path (empty: the skill's directory) in a skill URI. Raises ValueError if it is invalid."""
     form = re.fullmatch(_FORM, uri)
     if form is None:
         message = f"{uri[:200]!r} is not a skill URI; write skill://<name>/<path>, and percent-encode other characters"

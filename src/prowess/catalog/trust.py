@@ -98,11 +98,7 @@ class TrustStore:
         return real
 
     def revoke(self, path: str) -> bool:
-        """Revoke the trust in a directory, even if it no longer exists. Return whether it was trusted.
-
-        Raises:
-            OSError: as for `trust`.
-        """
+        """Revoke the trust in a directory, even a missing one. Return whether it was trusted. Raises as `trust`."""
         if not os.path.lexists(self.path):
             return False
         with locked(f"{self.path}.lock"):

@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 
 
 class CheckRun:
-    """The results of a run so far.
-
-    `skills` holds the findings to report. `excluded` counts the skills that the settings exclude.
-    """
+    """The results of a run so far: the `skills` to report, and the number that the settings `excluded`."""
 
     def __init__(self, configuration: Configuration, silencing: Silencing) -> None:
         self._configuration, self._silencing = configuration, silencing
@@ -54,10 +51,7 @@ class CheckRun:
             yield target.read(), found
 
     def judge(self, targets: Iterable[Target], cache: CheckCache | None, jobs: int, opening: Opening) -> None:
-        """Judge skills in `jobs` processes; skills with a result in `cache` are not read.
-
-        `opening` loads the settings in a worker process, see `judge_in_processes`.
-        """
+        """Judge skills in `jobs` processes, except those in `cache`. For `opening` see `judge_in_processes`."""
         chosen = list(self._chosen(targets))
         known = [None if cache is None else cache.result(target, judgement) for target, judgement in chosen]
         unknown = [target for (target, _), result in zip(chosen, known, strict=True) if result is None]
@@ -81,10 +75,7 @@ class CheckRun:
             self._add(JudgedSkill(target=target.fixed(fixed), judgement=judgement, result=result))
 
     def judge_between(self, *, whole: bool) -> None:
-        """Add the findings about the set of skills.
-
-        `whole` is true if the set is complete. Then missing dependencies and the size of the listing are reported too.
-        """
+        """Add the findings about the set. `whole` adds missing dependencies and the size of the listing."""
         for at, found in findings_between(self._judged, whole=whole and not self.excluded).items():
             skill, target = self.skills[at], self._judged[at].target
             self._between.append((target, found))

@@ -63,11 +63,7 @@ def main() -> None:
 
 
 def _require_streams() -> None:
-    """Open `/dev/null` for each standard stream that the caller has closed.
-
-    Otherwise a file opened later could get the descriptor of a standard stream, and printed text would be written to
-    it.
-    """
+    """Open `/dev/null` for each closed standard stream, so that a file opened later does not get its descriptor."""
     if sys.stdin is not None and sys.stdout is not None and sys.stderr is not None:
         return
     lost = sys.stdout is None

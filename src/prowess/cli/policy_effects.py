@@ -76,10 +76,7 @@ class PolicyEffects:
 
 
 def effect_at(path: str) -> PolicyEffect | None:
-    """Return the effect of the policy on the skill at `path`, in any layer.
-
-    None if there is no skill at `path`, or no policy file.
-    """
+    """Return the policy's effect on the skill at `path`, in any layer. None without such a skill or a policy file."""
     from prowess.catalog import Catalog  # Imported here because few commands need the effect at one path.
 
     directory = path if os.path.isdir(path) else os.path.dirname(path) or "."

@@ -138,10 +138,7 @@ class Silencing:
 
 
 def _could_silence(asked: Suppression, judgement: Judgement) -> bool:
-    """Whether the comment could have had an effect, because a rule that it names was run.
-
-    Also true if it names no known rule, so that the wrong name is reported.
-    """
+    """Whether the comment could have an effect: a rule that it names was run, or it names no known rule."""
     named = [rule for rule in RULES.values() if names_rule(asked.selector, rule.id, rule.family)]
     return not named or any(map(judgement.keeps, named))
 

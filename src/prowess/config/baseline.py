@@ -39,11 +39,7 @@ class Baseline(Struct, kw_only=True):
 
     @classmethod
     def at(cls, path: str) -> Baseline:
-        """Return an empty baseline for the file at `path`, which is not read.
-
-        Raises:
-            ConfigurationError: `path` is inside a skill.
-        """
+        """Return an empty baseline for `path`, which is not read. Raises ConfigurationError inside a skill."""
         skill = skill_around(path)
         if skill is not None:
             raise ConfigurationError((f"{path}: is inside the skill {skill}; keep the baseline outside of skills",))
@@ -79,10 +75,7 @@ class Baseline(Struct, kw_only=True):
         return baseline
 
     def new(self, document: SkillDocument, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """Return the findings on one skill that exceed the known number.
-
-        Of several findings with one fingerprint, the first in order count as known.
-        """
+        """Return the findings that exceed the known number. Of equal fingerprints, the first count as known."""
         left = Counter(self.known)
         kept = []
         for found in findings:
@@ -93,10 +86,7 @@ class Baseline(Struct, kw_only=True):
         return tuple(kept)
 
     def gone(self, checked: Iterable[tuple[SkillDocument, Sequence[Diagnostic]]]) -> int:
-        """Return the number of known findings that are gone, counting only the skills in `checked`.
-
-        Each skill must come with all of its findings.
-        """
+        """Return the number of known findings that are gone. Skills in `checked` must have all their findings."""
         left: Counter[tuple[str, str]] = Counter()
         for document, findings in checked:
             skill = self._skill(document)
@@ -105,11 +95,7 @@ class Baseline(Struct, kw_only=True):
         return left.total()
 
     def write(self, checked: Iterable[tuple[SkillDocument, Sequence[Diagnostic]]]) -> int:
-        """Replace the file by the findings of the skills in `checked`, and return the number of findings.
-
-        Raises:
-            OSError: the file cannot be written; an existing file stays unchanged.
-        """
+        """Replace the file by the findings of `checked`; return their number. On OSError the file is unchanged."""
         counts = Counter(
             (self._skill(document), fingerprint(found, document), found.rule)
             for document, findings in checked

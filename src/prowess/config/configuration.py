@@ -65,10 +65,7 @@ class Configuration:
         return self._values(self._fitting(path))
 
     def excludes(self, path: str) -> bool:
-        """Whether the settings exclude the skill at `path`.
-
-        An exclusion by an untrusted project does not hide security findings, see `judgement`.
-        """
+        """Whether the settings exclude the skill at `path`. Security findings may still count, see `judgement`."""
         for layer in self.layers:
             if "exclude" in layer.values:
                 components = _components(path, layer.directory)
@@ -172,10 +169,7 @@ def load_configuration(
 
 
 def _starting_point(directory: str | None) -> str | None:
-    """Return the directory to search from, or None if the working directory was deleted.
-
-    A deleted working directory is no error, because absolute paths do not need one.
-    """
+    """Return the directory to search from, or None if it was deleted (no error: absolute paths do not need one)."""
     if directory is not None:
         return os.path.abspath(directory)
     try:
@@ -233,10 +227,7 @@ def _of_preset(preset: Preset) -> Mapping[str, Value]:
 
 
 def _resolved(setting: Setting, stack: Sequence[Mapping[str, Value]]) -> Value:
-    """Return the value from the highest layer that has one.
-
-    `severity` is merged: entries of higher layers come later and win.
-    """
+    """Return the value of the highest layer. `severity` is merged: entries of higher layers come later and win."""
     found = [values[setting.name] for values in stack if setting.name in values]
     if not found:
         return Value(value=setting.default, origin=DEFAULT)

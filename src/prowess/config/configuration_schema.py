@@ -52,10 +52,7 @@ def selectors() -> list[str]:
 
 
 def _severities() -> Schema:
-    """Return the schema of the table `severity`.
-
-    TOML reads `name.ascii` without quotes as a table in a table, so both forms are allowed.
-    """
+    """Return the schema of the table `severity`. TOML reads `name.ascii` without quotes as a nested table."""
     level: Schema = {"$ref": "#/$defs/level"}
     properties: Schema = {}
     for selector in selectors():

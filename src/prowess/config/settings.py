@@ -132,10 +132,7 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType({row.name: row for row in _RO
 
 
 class Origin(Struct, frozen=True, kw_only=True):
-    """The place that sets a value.
-
-    `name` is a path, variable, flag or preset; `line` is 1-based and only set for a path.
-    """
+    """The place that sets a value. `name` is a path, variable, flag or preset. A path has a 1-based `line`."""
 
     kind: OriginKind
     name: str = ""
@@ -151,10 +148,7 @@ class Origin(Struct, frozen=True, kw_only=True):
 
 
 class Value(Struct, frozen=True, kw_only=True):
-    """The value of one setting, of the type that `Setting.kind` names, and where it was set.
-
-    `entries` holds the origin of each entry of a table.
-    """
+    """The value of one setting, of the type `Setting.kind`, and where it was set. `entries`: each entry's origin."""
 
     value: object
     origin: Origin
@@ -165,10 +159,7 @@ DEFAULT = Origin(kind="default")
 
 
 def value_of(setting: Setting, written: object) -> tuple[object, list[Fault]]:
-    """Return the value of a setting and its faults.
-
-    Faulty entries of a list or table are left out of the value; a faulty choice becomes the default.
-    """
+    """Return a setting's value and its faults. Faulty entries are left out; a faulty choice becomes the default."""
     match setting.kind:
         case "choice":
             fault = _choice_fault(written, setting.choices)

@@ -52,10 +52,7 @@ class PathSettings(Struct, frozen=True, kw_only=True):
 
 
 class SettingsLayer(Struct, frozen=True, kw_only=True):
-    """The settings of one layer.
-
-    `directory` is the absolute path that patterns are relative to; `path` is the file, if any.
-    """
+    """The settings of one layer. Patterns are relative to the absolute `directory`; `path` is the file, if any."""
 
     kind: OriginKind
     directory: str

@@ -36,10 +36,7 @@ _RULES: Schema = {"type": "array", "items": _TEXT, "uniqueItems": True}
 
 
 class Expectation(Struct, frozen=True, kw_only=True):
-    """The expected result of a case in one profile.
-
-    `rules` are the ids of its errors, `notes` the ids that are reported with a lower severity.
-    """
+    """The expected result in one profile. `rules` are the ids of errors, `notes` those of lower severities."""
 
     outcome: Outcome
     rules: tuple[str, ...] = ()

@@ -36,11 +36,7 @@ _PROMPT_SECONDS = 20.0  # the probes sleep 30 seconds; on a busy machine a run t
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """Result of one attempt. `detail` is a short explanation.
-
-    `held` is True if the sandbox stopped the attempt, False if it did not, None if this machine cannot enforce the
-    limit.
-    """
+    """Result of one attempt. `held`: whether the sandbox stopped it; None if this machine cannot enforce the limit."""
 
     name: str
     held: bool | None

@@ -192,7 +192,7 @@ def note_use(home: str, name: str) -> None:
 
 
 def _too_much(home: str, now: float) -> list[str]:
-    """Return the names below `home` to delete: leftovers, old stages, and the least recently used above the limit."""
+    """Return the names below `home` to delete: leftovers, old stages, and least recently used ones over the limit."""
     names = os.listdir(home)
     doomed = [
         name for name in names if name[0] == "." and now - os.lstat(os.path.join(home, name)).st_mtime > _LEFT_SECONDS

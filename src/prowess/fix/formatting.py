@@ -37,11 +37,7 @@ class Formatted(Struct, frozen=True, kw_only=True):
 
 
 def format_source(data: bytes) -> Formatted:
-    """Return the bytes of a SKILL.md, formatted.
-
-    Raises:
-        ImportError: the library that keeps comments is not installed.
-    """
+    """Return the bytes of a SKILL.md, formatted. Raises ImportError without the library that keeps comments."""
     document = parse_document(data)
     # A byte-order mark and spaces after a fence do not count as faults, because formatting repairs them.
     faults = [

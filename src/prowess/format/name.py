@@ -31,10 +31,7 @@ class NameFault(Struct, frozen=True, kw_only=True):
 
 
 class SkillName(Struct, frozen=True, kw_only=True, order=True):
-    """A normalised name, as a key for comparison: two names clash if their keys are equal.
-
-    The name may be invalid; `name_faults` returns the reasons.
-    """
+    """A normalised name, valid or not (see `name_faults`). Two names clash if their keys are equal."""
 
     text: str
 

@@ -104,11 +104,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType({profile.name: profile for pr
 
 
 def profile_named(name: str) -> Profile:
-    """Return the profile with this name.
-
-    Raises:
-        InvalidArgumentsError: no profile has this name; the message lists the known names.
-    """
+    """Return the profile with this name. Raises InvalidArgumentsError, with the known names, if there is none."""
     if name in PROFILES:
         return PROFILES[name]
     near = near_words(name, PROFILES)

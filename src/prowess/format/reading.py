@@ -299,10 +299,7 @@ def document_of(target: Target) -> SkillDocument:
 
 
 def raw_findings(document: SkillDocument, profile: Profile, *, references: bool = True) -> list[Diagnostic]:
-    """Return all findings of the rules of the family `spec`, at default severities.
-
-    The findings include those that the profile does not report.
-    """
+    """Return all findings of the family `spec` at default severities, even if the profile does not report them."""
     findings = [*document.diagnostics, *field_findings(document, profile)]
     if document.complete and any(field.key in EXTENDED_FIELDS for field in document.fields):
         findings += extended_findings(document, repairs=profile.repairs)

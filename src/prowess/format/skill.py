@@ -142,10 +142,7 @@ class Skill(Struct, frozen=True, kw_only=True):
 
 
 def frontmatter_of(document: SkillDocument, *, name_hint: str = "") -> Frontmatter:
-    """Return the fields of a document in the form that a program needs. The document is not validated.
-
-    `name_hint` is used if the document has neither a name nor a directory.
-    """
+    """Return the fields of a document, without validation. `name_hint` is for a document without name and directory."""
     description = document.field("description")
     metadata = document.field("metadata")
     name = _name(document) or normalise(document.directory_name or name_hint)

@@ -20,10 +20,7 @@ _PASSED_OVER = frozenset({".git", "node_modules"})
 
 
 class SkillDirectories(Struct, frozen=True, kw_only=True):
-    """The directories found, and notes about directories that were not searched.
-
-    Each path begins with the directory given to `find_skill_directories`.
-    """
+    """The directories found, which begin with the given path, and notes about directories that were not searched."""
 
     paths: tuple[str, ...]
     notes: tuple[str, ...]

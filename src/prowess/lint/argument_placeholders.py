@@ -25,10 +25,7 @@ def declares_arguments(subject: LintSubject) -> bool:
 
 
 def second_argument(subject: LintSubject) -> re.Match[str] | None:
-    """Return the first `$1` or `$ARGUMENTS[1]` if the author seems to count arguments from one.
-
-    None if the body also has `$0` or `$ARGUMENTS[0]`, or if the `$1` is probably no argument.
-    """
+    """Return the first `$1` or `$ARGUMENTS[1]` if the author seems to count from one; None if index 0 is used too."""
     if "$1" not in subject.body and "$ARGUMENTS[1]" not in subject.body:
         return None
     text = _for_arguments(subject, declared=(declared := declares_arguments(subject)))
@@ -41,10 +38,7 @@ def second_argument(subject: LintSubject) -> re.Match[str] | None:
 
 
 def dollars_in_prose(subject: LintSubject) -> re.Match[str] | None:
-    """Return the first `$N` outside code blocks that Claude Code would replace against the author's intent.
-
-    For example, `$5` as a price in a skill that takes no arguments.
-    """
+    """Return the first `$N` outside code that would be replaced by mistake, such as the price `$5`."""
     text = _without_blocks(subject)
     replaced = re.finditer(NUMBERED_IN_CLAUDE_CODE, text)
     meant = declares_arguments(subject) or "$0" in text or second_argument(subject) is not None
@@ -58,10 +52,7 @@ def _without_blocks(subject: LintSubject) -> str:
 
 
 def _for_arguments(subject: LintSubject, *, declared: bool) -> str:
-    """Return the body with the code that uses `$1` for itself, such as awk, replaced by blanks. Offsets stay the same.
-
-    If the skill declares no arguments, all code blocks are blanked too.
-    """
+    """Return the body, same offsets, with code that uses `$1` itself (or all, without arguments) blanked."""
     body, outline = subject.body, subject.outline
     blocks = [(block.start, block.end) for block in outline.blocks]
     code = (*blocks, *((span.start, span.end) for span in outline.spans))

@@ -44,10 +44,7 @@ class OneOffCommand(Struct, frozen=True, kw_only=True):
 
 
 def unpinned_commands(subject: LintSubject) -> list[OneOffCommand]:
-    """Return the first commands without a version, at most `_MAX_FOUND`.
-
-    The body is searched first (code blocks, then code spans), then the shell scripts.
-    """
+    """Return up to `_MAX_FOUND` commands without a version: from code blocks, code spans, then shell scripts."""
     return list(islice(_all_unpinned(subject), _MAX_FOUND))
 
 
@@ -123,10 +120,7 @@ def _newest(words: list[str], runner: str, package: str) -> bool:
 
 
 def _package(words: list[str], runner: str) -> tuple[str, str]:
-    """Return the package of a command and its tag (`latest`, `next` or empty).
-
-    Both are empty if the command names a version or no package of a registry.
-    """
+    """Return a command's package and tag (`latest`, `next`, empty); both empty for a version or a local package."""
     name = ""
     rest = iter(words)
     for word in rest:

@@ -50,10 +50,7 @@ _LANGUAGES: dict[str, Literal["python", "shell", "javascript"]] = {
 
 
 class Sighting(Struct, frozen=True, kw_only=True):
-    """Result of looking for a file: found, found with other upper or lower case, or missing.
-
-    For `other case`, `path` is the real spelling.
-    """
+    """Result of looking for a file: found, `other case` (`path` is the real spelling), or missing."""
 
     kind: Literal["found", "other case", "missing"]
     path: str
@@ -87,10 +84,7 @@ class SkillFiles:
         self._work = _WORK
 
     def look_for(self, path: str) -> Sighting:
-        """Look for a relative path.
-
-        A path through a symbolic link counts as found; the link's target is not inspected.
-        """
+        """Look for a relative path. A path through a symbolic link counts as found; its target is not inspected."""
         components = inner_components(path)
         if components is None:
             return Sighting(kind="missing", path=path)
@@ -109,10 +103,7 @@ class SkillFiles:
         return Sighting(kind="found" if real == components else "other case", path="/".join(real))
 
     def suggest(self, path: str) -> str | None:
-        """Return the path of the file that was probably meant, or None.
-
-        This is the most similar path, else a file of the same name in another directory.
-        """
+        """Return the path that was probably meant: the most similar, else an equal file name elsewhere, else None."""
         return self._nearest(path, self.listed) or self._by_name.get(_name_of(path))
 
     @cached_property
@@ -141,10 +132,7 @@ class SkillFiles:
 
     @cached_property
     def listed(self) -> list[str]:
-        """The paths of the skill's files, sorted.
-
-        At most `_MAX_LISTED`. Files more than `_MAX_LISTED_DEPTH` directories deep are left out.
-        """
+        """The sorted paths of the skill's files: at most `_MAX_LISTED`, down to the depth `_MAX_LISTED_DEPTH`."""
         found: list[str] = []
         waiting = [("", 0)]
         while waiting and len(found) < _MAX_LISTED:
@@ -179,10 +167,7 @@ class SkillFiles:
         return self._known[directory]
 
     def text(self, path: str) -> str | None:
-        """Return the text of a file with LF line breaks; None if the file is too large, binary or unreadable.
-
-        Also None for every further file after the first `_MAX_TEXTS`, to limit the work.
-        """
+        """Return a text, line ends as LF; None if too large, binary, unreadable, or after the first `_MAX_TEXTS`."""
         if path not in self._texts:
             self._texts[path] = self._read(path) if len(self._texts) < _MAX_TEXTS else None
         return self._texts[path]
@@ -229,10 +214,7 @@ def _without_comments(text: str, language: str) -> str:
 
 
 def in_long_text(script: ScriptText, offset: int) -> bool:
-    """Whether an offset of a Python script is inside a triple-quoted string.
-
-    Code in such a string belongs to another script that this one writes or describes.
-    """
+    """Whether an offset of a Python script is in a triple-quoted string, whose code belongs to another script."""
     before = script.text[:offset]
     return script.language == "python" and (before.count('"""') % 2 == 1 or before.count("'''") % 2 == 1)
 
@@ -259,10 +241,7 @@ _OF_LINKS = ("](", "`](", "**](")
 
 
 def bare_paths(text: str, folders: Iterable[str] = FOLDERS) -> Iterator[tuple[str, int]]:
-    """Yield each path below one of the folders, with its offset, folder by folder.
-
-    Paths in Markdown links are left out.
-    """
+    """Yield each path below one of the folders, with its offset, folder by folder, except in Markdown links."""
     found = 0
     for folder in folders:
         start = text.find(f"{folder}/")
@@ -342,10 +321,7 @@ def other_markdown(linked: Iterable[tuple[str, str]], files: SkillFiles) -> Iter
 
 
 def local_targets(text: str, path: str, files: SkillFiles) -> Iterator[str]:
-    """Yield the skill's Markdown files that the file at `path` links to or names.
-
-    A target is resolved against the skill's directory first, then against the directory of the file.
-    """
+    """Yield Markdown files that a file links to or names, resolved against the skill's directory, then the file's."""
     here = path.rpartition("/")[0]
     links = outline(text).links[:_MAX_TARGETS] if "](" in text and _may_link_to_markdown(text) else []
     linked = (percent_decoded(link.target.partition("#")[0].partition("?")[0]) for link in links)
@@ -368,10 +344,7 @@ _TREE = ("\N{BOX DRAWINGS LIGHT VERTICAL AND RIGHT}", "\N{BOX DRAWINGS LIGHT UP 
 
 
 def names_folder(text: str, folder: str) -> bool:
-    """Whether a text names a directory alone, such as `references/` without a file after it.
-
-    Drawings of a directory tree do not count.
-    """
+    """Whether a text names a directory alone, such as `references/`. Drawings of a directory tree do not count."""
     name = f"{folder}/"
     start = text.find(name)
     while start >= 0:

@@ -122,10 +122,7 @@ class LintSubject:
         return (self.document.text_of("description") or "").strip()
 
     def found_in_prose(self, words: Iterable[str]) -> Iterator[tuple[str, int]]:
-        """Yield each occurrence of the words outside code and comments, with its offset.
-
-        The words must be in lower case.
-        """
+        """Yield each occurrence of the words (in lower case) outside code and comments, with its offset."""
         for word in words:
             if word in self.lower:
                 at = self.prose.find(word)

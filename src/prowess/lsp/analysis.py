@@ -85,10 +85,7 @@ def skill_path(uri: str) -> str | None:
 def analyse(
     uri: str, path: str, text: str, *, version: int | None, encoding: str, judgement: Judgement, silence: Silence
 ) -> Analysis:
-    """Parse and judge the text of a buffer; other files of the skill are read from disk.
-
-    Never raises, whatever the text.
-    """
+    """Parse and judge the text of a buffer. Other files of the skill are read from disk. Never raises."""
     text = without_surrogates(text)
     if os.path.basename(path) == MANIFEST_FILE:
         document, found = _read(b"", path, ()), _manifest_findings(text, path, judgement)
@@ -140,10 +137,7 @@ def diagnostics(analysis: Analysis) -> list[types.Diagnostic]:
 
 
 def reported(found: Diagnostic, analysis: Analysis) -> types.Diagnostic:
-    """Return one finding in the protocol's form.
-
-    A finding about another file of the skill is shown at the first line, and its message names the file.
-    """
+    """Return one finding in the protocol's form. Findings about another file are at line 1 and name the file."""
     message = printable_line(found.message)
     if not concerns(found, analysis):
         message = f"{printable_line(os.path.basename(found.location.path or ''))}:{found.location.line}: {message}"

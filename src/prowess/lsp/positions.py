@@ -51,10 +51,7 @@ class Lines:
         return types.Position(line=line - 1, character=len(before.encode(self._codec)) // self._width)
 
     def place(self, position: types.Position) -> tuple[int, int]:
-        """Return the 1-based line and column of a position.
-
-        A position inside a character becomes the character's start.
-        """
+        """Return the 1-based line and column of a position. Inside a character, return the character's start."""
         if position.line >= len(self._lines):
             return len(self._lines), len(self._lines[-1]) + 1
         line, character = max(position.line, 0), max(position.character, 0)
@@ -78,10 +75,7 @@ class Lines:
         )
 
     def replacement(self, before: str, after: str) -> types.TextEdit:
-        """Return one edit that turns `before`, the text of these lines, into `after`.
-
-        A common beginning and end are left out of the edit.
-        """
+        """Return one edit from `before`, the text of these lines, to `after`, without common beginning and end."""
         head = common_length(before, after)
         tail = common_length(before[head:][::-1], after[head:][::-1])
         end = len(before) - tail

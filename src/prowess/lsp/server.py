@@ -93,10 +93,7 @@ class SkillServer(LanguageServer):
         self.window_show_message(types.ShowMessageParams(type=types.MessageType.Warning, message=printable(sentence)))
 
     def report_server_error(self, error: Exception, source: object) -> None:
-        """Log one sentence about an internal error in the editor, without a traceback.
-
-        `JsonRpcInvalidParams` is not logged, because the client gets it as the answer.
-        """
+        """Log an internal error in the editor, without a traceback. `JsonRpcInvalidParams` is answered instead."""
         del source
         if not isinstance(error, JsonRpcInvalidParams):
             name = "" if isinstance(error, JsonRpcException) else f"{type(error).__name__}: "
@@ -112,10 +109,7 @@ class SkillServer(LanguageServer):
 
     @property
     def versioned(self) -> bool:
-        """Whether the client accepts `documentChanges`.
-
-        A client that can rename, create or delete files accepts them too, because these operations are sent in them.
-        """
+        """Whether the client accepts `documentChanges`. Clients that can rename, create or delete files do."""
         edit = self._workspace_edit
         return bool(edit and (edit.document_changes or edit.resource_operations))
 

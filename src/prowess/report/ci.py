@@ -29,10 +29,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def github_lines(skills: Sequence[CheckedSkill]) -> Iterator[str]:
-    """Yield one workflow command for each finding. GitHub shows the finding beside its line in a pull request.
-
-    Texts from files are escaped: they cannot start a command or add a property to one.
-    """
+    """Yield one workflow command for each finding. Texts from files are escaped, so they cannot add commands."""
     for skill in skills:
         for found in skill.diagnostics:
             properties = ",".join(_properties(found))
@@ -59,10 +56,7 @@ def _data(text: str) -> str:
 
 
 def junit_lines(skills: Sequence[CheckedSkill]) -> Iterator[str]:
-    """Yield the JUnit document line by line: one test case for each skill, failed if the skill has an error.
-
-    Errors are in `failure`, other findings in `system-out`.
-    """
+    """Yield the JUnit document by line: one test case for each skill, errors as `failure`, others in `system-out`."""
     counts = f'tests="{len(skills)}" failures="{sum(not skill.valid for skill in skills)}"'
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield f'<testsuites name="prowess" {counts}>'
@@ -104,10 +98,7 @@ Json = dict[str, object]
 
 
 def sarif_document(skills: Sequence[CheckedSkill], rules: Mapping[str, RuleMeta]) -> Json:
-    """Return the SARIF log as plain data: one run, with a result for each finding and the rules of these findings.
-
-    `rules` are the declarations of rules, by id.
-    """
+    """Return the SARIF log as plain data: one run, with findings and their rules. `rules` are declarations by id."""
     fired = {found.rule: found for skill in skills for found in skill.diagnostics}
     release = version("prowess")
     order = {rule: at for at, rule in enumerate(sorted(fired))}

@@ -84,10 +84,7 @@ class SkillPage(Struct, frozen=True, kw_only=True):
         )
 
     def lines(self, *, roles: bool = False, width: int | None = None) -> Iterator[str]:
-        """Yield the page as plain lines that are safe to print; `roles` adds the boxxy role.
-
-        Lines before the skill's text are wrapped at `width` columns.
-        """
+        """Yield the page in lines safe to print; `roles` adds the boxxy role. Only the head is wrapped at `width`."""
         yield printable_line(self.skill.name) + (f"  {self.role.title} ({self.role.balanced})" if roles else "")
         yield ""
         for label, text in (*self.facts, *self.budget):
@@ -122,10 +119,7 @@ def listing_tokens(skill: Skill) -> TokenCount:
 
 
 def files_to_read(skill: Skill) -> tuple[Resource, ...]:
-    """Return the files that a model would read: text files, except scripts, hidden files and files meant for people.
-
-    Scripts are left out because a model runs them instead of reading them.
-    """
+    """Return the files that a model would read as text: no scripts (they are run), no hidden files, none for people."""
     return tuple(
         file for file in skill.resources if _is_read(file) and _is_text(os.path.join(skill.root_dir, file.path))
     )

@@ -218,10 +218,7 @@ class RuleRegistry(Generic[Subject]):
         return self._rules[rule_id]
 
     def check(self, subject: Subject, keeps: Callable[[RuleMeta], bool] | None = None) -> list[Diagnostic]:
-        """Run the rules in order and return their findings at default severities.
-
-        Rules for which `keeps` returns False do not run.
-        """
+        """Run the rules for which `keeps` is true, in order, and return their findings at default severities."""
         return [found for rule in self if keeps is None or keeps(rule.meta) for found in rule.check(subject)]
 
 

@@ -71,10 +71,7 @@ class MemorySessionStore:
             return rows.pop(session_id, None) is not None
 
     async def expire(self, before: float) -> list[str]:
-        """Remove rows last touched before the time `before`, and old events of removed sessions.
-
-        Return the ids of the rows.
-        """
+        """Remove rows last touched before the time `before`, and old events of removed sessions. Return row ids."""
         with self._opened() as rows:
             gone = sorted(row.session_id for row in rows.values() if row.touched_at < before)
             for session_id in gone:

@@ -8,10 +8,7 @@ from msgspec import Struct
 
 
 class SessionRow(Struct, frozen=True, kw_only=True):
-    """One stored session.
-
-    `state` is JSON text that the store does not parse; `touched_at` is in seconds since the epoch.
-    """
+    """One stored session. `state` is JSON text, not parsed; `touched_at` is in seconds since the epoch."""
 
     session_id: str
     version: int
@@ -36,10 +33,7 @@ class SessionStore(Protocol):
         """Replace the row with the same id if it has `expected_version`; otherwise change nothing and return False."""
 
     async def touch(self, session_id: str, at: float) -> bool:
-        """Set the time of the last touch to `at`, unless it is later already. The version stays.
-
-        Return False if there is no row.
-        """
+        """Set the last touch to `at`, unless it is later already. The version stays. False if there is no row."""
 
     async def delete(self, session_id: str) -> bool:
         """Remove the row; return False if there is none."""
@@ -59,11 +53,7 @@ class PeekingStore(Protocol):
     """A store that can read a row without an event loop, so that a session has its state when it is created."""
 
     def peek(self, session_id: str) -> SessionRow | None:
-        """Return the row, or None. Blocks briefly, and does not create the store.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return the row, or None. Blocks briefly and does not create the store. Raises StoreError."""
 
 
 class KeptEvent(Struct, frozen=True, kw_only=True):

@@ -160,10 +160,7 @@ class SqliteSessionStore:
         return await self._changes("DELETE FROM sessions WHERE session_id = ?", (session_id,))
 
     async def expire(self, before: float) -> list[str]:
-        """Remove rows last touched before the time `before`, and old events of removed sessions.
-
-        Return the ids of the rows.
-        """
+        """Remove rows last touched before the time `before`, and old events of removed sessions. Return row ids."""
         sql = "DELETE FROM sessions WHERE touched_at < ? RETURNING session_id"
 
         def work(db: sqlite3.Connection) -> list[str]:
@@ -261,10 +258,7 @@ class SqliteSessionStore:
         return self._connection
 
     def _use_wal(self, connection: sqlite3.Connection) -> None:
-        """Switch to WAL mode, retrying while the file is busy.
-
-        SQLite does not wait for another process that writes in the old mode, which every new file has at first.
-        """
+        """Switch to WAL mode, with retries: SQLite does not wait for a process that writes in the old mode."""
         until = time.monotonic() + self._busy_seconds
         while True:
             try:
@@ -285,10 +279,7 @@ class SqliteSessionStore:
 
 
 def _make_private(path: str) -> None:
-    """Create the file with mode 0600 before SQLite does, which would use the umask.
-
-    SQLite's side files get the same mode.
-    """
+    """Create the file and SQLite's side files with mode 0600; SQLite itself would use the umask."""
     ensure_private_directory(os.path.dirname(path))
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

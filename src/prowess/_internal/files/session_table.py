@@ -36,11 +36,7 @@ def first_argument_setting() -> Literal[0, 1]:
 
 
 def session_table() -> dict[str, object]:
-    """Return the user's settings. Faults elsewhere in the file are ignored.
-
-    Raises:
-        ConfigurationError: the file cannot be read, or its table has a fault.
-    """
+    """Return the user's settings, ignoring faults elsewhere in the file. Raises ConfigurationError for other faults."""
     path = os.path.join(prowess_home(), USER_FILE)
     if not os.path.lexists(path):
         return {}

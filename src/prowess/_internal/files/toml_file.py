@@ -22,11 +22,7 @@ MAX_BYTES = 1024 * 1024
 
 
 def read_toml_bytes(path: str) -> bytes:
-    """Return the bytes of a regular file of at most `MAX_BYTES`.
-
-    Raises:
-        ValueError: the file cannot be read; the message begins with the path.
-    """
+    """Return the bytes of a regular file of at most `MAX_BYTES`. Raises ValueError, which begins with the path."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)  # a pipe must not block the open
     try:
         with open(os.open(path, flags), "rb") as file:

@@ -90,11 +90,7 @@ class WorkspaceRoot(ContainedRoot):
             os.close(fd)
 
     def look(self, components: tuple[str, ...]) -> os.stat_result | None:
-        """Return the `lstat` result of an entry; None if it does not exist.
-
-        Raises:
-            UnsafePathError: a directory in the path is a link.
-        """
+        """Return the entry's `lstat` result, or None. Raises UnsafePathError if a directory in the path is a link."""
         try:
             fd = self._walk(components[:-1], "/".join(components))
         except (FileNotFoundError, NotADirectoryError):

@@ -38,11 +38,7 @@ class ShellOutline(Struct):
 
 
 def outline(line: bytes) -> ShellOutline | None:
-    """Return the outline of `line`; None if the grammar finds other constructs than simple commands.
-
-    Raises:
-        GrammarMissingError: the grammar is not installed.
-    """
+    """Return the outline of `line`; None if it has more than simple commands. Raises GrammarMissingError."""
     found = ShellOutline()
     root = _parser().parse(line).root_node
     return found if not root.has_error and _visit(root, found) else None

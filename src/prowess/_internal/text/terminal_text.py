@@ -29,10 +29,7 @@ def printable(text: str) -> str:
 
 
 def without_controls(text: str) -> str:
-    """Return `text` for a pipe: control characters, including those of writing direction, as escapes; line ends as LF.
-
-    Zero-width characters are kept, because words and emoji need them.
-    """
+    """Return `text` for a pipe, control characters escaped, line ends as LF. Zero-width characters are kept."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
     return re.sub(_CONTROLS, _escape, text.replace("\r\n", "\n"))

@@ -89,10 +89,7 @@ class RemoteSkill(Struct, frozen=True, kw_only=True):
 
 
 class MirrorSource(DirectorySource):
-    """One copied skill as a source of a catalog. It is in the lowest layer, and held back until this copy is trusted.
-
-    `origin` is the label of the server from which the skill came.
-    """
+    """One copied skill as a source of the lowest layer, held back until trusted. `origin` is its server's label."""
 
     def __init__(self, directory: str, name: str, origin: str) -> None:
         super().__init__(
@@ -224,11 +221,7 @@ def mirrored(origin: str | None = None) -> list[MirrorSource]:
 
 
 def forget(origin: str) -> None:
-    """Remove all copies of a server's skills, and the trust in them.
-
-    Raises:
-        OSError: a file cannot be removed.
-    """
+    """Remove all copies of a server's skills, and the trust in them. Raises OSError if a file cannot be removed."""
     place = os.path.join(_root(), checked_label(origin))
     for directory in tuple(_sets(origin)):
         TrustStore().revoke(directory)

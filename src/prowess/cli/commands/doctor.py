@@ -150,11 +150,7 @@ def _catalog() -> _Line:
 
 
 def _under_policy(catalog: Catalog) -> str:
-    """Return how many skills the policy files deny or ask about; empty without policy files.
-
-    Raises:
-        PolicyError: a policy file cannot be read.
-    """
+    """Return how many skills the policy files deny or ask about; empty without such files. Raises PolicyError."""
     from prowess.cli.policy_effects import PolicyEffects  # Imported here, not at the top: see _yaml.
     from prowess.policy.policy_in_force import load_policy
 

@@ -62,10 +62,7 @@ def _laid_out(text: str, width: int) -> Iterator[str]:
 
 
 def _listed(pages: list[RulePage], width: int | None) -> Iterator[str]:
-    """Yield a table of rules with a column for each profile; `-` means that the profile does not report the rule.
-
-    If the table is wider than `width`, the columns are abbreviated to letters.
-    """
+    """Yield a table of rules with a column for each profile (`-`: not reported), abbreviated to fit `width`."""
     profiles = list(pages[0].severities)
     rows = [["rule", *profiles, "requirement"]]
     rows += [[page.id, *(level or "-" for level in page.severities.values()), page.summary] for page in pages]

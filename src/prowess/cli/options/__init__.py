@@ -34,10 +34,7 @@ def together(*options: Callable[[Command], Command]) -> Callable[[Command], Comm
 
 
 def completing(words: Callable[[], Mapping[str, str]]) -> Complete:
-    """Return a completion for a value or for the last of several comma-separated values.
-
-    `words` returns each word with its explanation.
-    """
+    """Return a completion for the last of comma-separated values. `words` returns each word with its explanation."""
 
     def complete(context: click.Context, parameter: click.Parameter, text: str) -> list[CompletionItem]:
         del context, parameter
@@ -56,11 +53,7 @@ def completing_names(known: Mapping[str, Profile] | Mapping[str, Preset]) -> Com
 
 
 def require_profile(name: str) -> None:
-    """Check that a profile of this name exists.
-
-    Raises:
-        click.UsageError: it does not; the message lists the known names.
-    """
+    """Check that a profile of this name exists. Raises click.UsageError, with the known names, if it does not."""
     try:
         profile_named(name)
     except InvalidArgumentsError as fault:

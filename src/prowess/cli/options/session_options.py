@@ -115,10 +115,6 @@ def open_rules(policy_file: str | None, unlogged: str) -> tuple[PolicyInForce, J
 
 
 def require_log(policy: Policy, audit: JsonlAuditLog | None) -> None:
-    """Refuse to start if the policy requires audit records and there is no log.
-
-    Raises:
-        AuditError: raised once at the start, instead of for every call.
-    """
+    """Raise AuditError at the start, not at every call, if the policy requires records and there is no log."""
     if policy.audit_required and audit is None:
         raise AuditError(audit_path(), "it cannot be written, and the policy permits no call without a record")

@@ -45,10 +45,7 @@ def to_prompt_cmd(skill_paths: tuple[Path, ...]) -> None:
 
 
 def _answer(outcome: outcomes.Outcome, *, document: bool = False) -> None:
-    """Write both streams and exit.
-
-    A document that is written to a pipe keeps every byte, in UTF-8 on every system. Output to a terminal is escaped.
-    """
+    """Write both streams and exit. A pipe gets every byte, in UTF-8. Output to a terminal is escaped."""
     if document and not sys.stdout.isatty():
         sys.stdout.buffer.write(outcome.stdout.encode("utf-8", "surrogateescape"))
         sys.stdout.buffer.flush()

@@ -42,7 +42,7 @@ _FILTERED = 2  # SECCOMP_MODE_FILTER
 
 
 class Started(Struct):
-    """A waiting sandbox; `out_fd` is its /out. `release` starts the script, `close` ends the sandbox."""
+    """A waiting sandbox. `out_fd` is a descriptor of /out. `release` starts the script; `close` ends everything."""
 
     process: subprocess.Popen[bytes]
     init_pid: int
@@ -254,11 +254,7 @@ def _open_out(init_pid: int, process: subprocess.Popen[bytes]) -> int:
 
 
 def _looks(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Yield repeatedly, with pauses, while bubblewrap sets up the sandbox.
-
-    Raises:
-        SandboxUnavailableError: bubblewrap ended, or the set-up takes too long.
-    """
+    """Yield repeatedly during the set-up. Raises SandboxUnavailableError if bubblewrap ends or takes too long."""
     deadline = time.monotonic() + _SETUP_SECONDS
     pause = _FIRST_PAUSE
     while True:

@@ -117,11 +117,7 @@ class HookFault(Struct, frozen=True, kw_only=True):
 
 
 class Hooks(Struct, frozen=True, kw_only=True):
-    """The hooks of a skill in the order written.
-
-    `complete` is false if one of them could not be read. The skill must not be activated then, because the missing hook
-    could be a guard.
-    """
+    """The hooks of a skill. If not `complete`, do not activate the skill: a hook that cannot be read may be a guard."""
 
     entries: tuple[Hook, ...] = ()
     complete: bool = True
@@ -224,10 +220,7 @@ def _script(hook: Hook, value: object, path: Path, faults: Faults) -> Hook | Non
 
 
 def _settings(hook: Hook, entry: dict[str, object], path: Path, faults: Faults) -> Hook:
-    """Read matcher, `once` and timeout.
-
-    Unreadable settings count as absent, so that a guard runs more often, not less.
-    """
+    """Read matcher, `once` and timeout. Unreadable ones count as absent, so that a guard runs more often, not less."""
     if "matcher" in entry:
         hook = replace(hook, matcher=_matcher(entry["matcher"], (*path, "matcher"), faults))
     if "once" in entry:

@@ -53,10 +53,7 @@ def tool_field(key: str) -> ToolField | None:
 
 
 class ToolFields(Struct, frozen=True, kw_only=True):
-    """The values of both tool fields in the properties of a skill, as written. Misspelt keys are included.
-
-    `misspelt` has each misspelt key with the field that it is read as.
-    """
+    """The values of both tool fields, as written. `misspelt` has misspelt keys and the fields that they are read as."""
 
     allowed: tuple[object, ...] = ()
     disallowed: tuple[object, ...] = ()

@@ -145,10 +145,7 @@ def read_whole(
 
 
 def read_seconds(value: object, rule: str, path: Path, faults: Faults, *, most: float) -> float | None:
-    """Read a duration in seconds: `30`, `1.5`, `500ms`, `30s` or `2m`.
-
-    A duration above `most` is reported and becomes `most`.
-    """
+    """Read seconds: `30`, `1.5`, `500ms`, `30s` or `2m`. A duration above `most` is reported and becomes `most`."""
     match = re.match(_SECONDS, value) if isinstance(value, str) else None
     seconds = 0.0 if match is None else float(match[1]) * _UNITS[match[2]]
     if seconds <= 0:

@@ -195,10 +195,7 @@ class Sidecar(Struct, frozen=True, kw_only=True):
 
     @property
     def closing_fault(self) -> Diagnostic | None:
-        """The first fault for which a session refuses to load the skill, or `None`.
-
-        Such a fault hides which tools the skill needs or which skills it conflicts with.
-        """
+        """The first fault that may hide required tools or conflicts, so that a session refuses the skill, or `None`."""
         return next((fault for fault in self.faults if fault.rule in _CLOSING), None)
 
     def as_dict(self) -> dict[str, object]:

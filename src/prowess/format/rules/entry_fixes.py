@@ -50,10 +50,7 @@ def move_under_metadata(document: SkillDocument, field: Field) -> Fix | None:
 
 
 def _last_entry(metadata: Field, key: str) -> tuple[int, int] | None:
-    """Return the end of the last line of metadata and the column of its entries.
-
-    `None` if no entry can be added.
-    """
+    """Return the end of the last line of metadata and the column of its entries; `None` if no entry can be added."""
     text = metadata.origin.text
     value = metadata.value
     if isinstance(value, Scalar) and not value.text.strip() and not value.style:
@@ -75,10 +72,7 @@ _REST = r"[ \t]*(?:[ \t]#[^\n]*)?(?=\n|\Z)"
 
 
 def remove_second(origin: SourceText, first: Node, key: Node, value: Node) -> Fix | None:
-    """Return a fix that removes the lines of an entry; `None` if the lines contain anything else.
-
-    The fix is safe if both entries have the same value. Otherwise a person must choose.
-    """
+    """Return a fix that removes an entry, or `None` if its lines hold more. It is safe if both values are equal."""
     text = origin.text
     end = max(value.end, key.end)
     if value.end <= key.end:

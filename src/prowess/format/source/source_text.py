@@ -105,10 +105,7 @@ def decode(source: bytes) -> Decoded:
 
 
 def _replaced(source: bytes, first_bad: int) -> str:
-    """Decode with replacement characters.
-
-    Replacing is slow, so bytes far after the first invalid byte are decoded one by one as Latin-1.
-    """
+    """Decode with replacement characters. This is slow, so bytes far after the first fault are decoded as Latin-1."""
     near = first_bad + MAX_FRONT_MATTER_BYTES
     return source[:near].decode("utf-8", "replace") + source[near:].decode("latin-1")
 

@@ -80,10 +80,7 @@ def _unclosed(text: str) -> CodeBlock | None:
 
 
 def _plainly_closed(text: str) -> bool:
-    """Whether the fences are certainly closed: all have three backticks, and every second one is a bare fence.
-
-    A fast check that avoids parsing. False leaves the question open.
-    """
+    """Whether the fences are certainly closed: three backticks each, every second one bare. Avoids parsing."""
     if "~~~" in text or "````" in text:
         return False
     at, inside = text.find("```"), False

@@ -64,10 +64,7 @@ class HookMissing(LintRule):
 
 
 def hook_faults(subject: LintSubject) -> Iterator[tuple[HookFault, Location]]:
-    """Yield each fault that would prevent the activation of the skill, with its location, hook by hook.
-
-    Empty if the document has no `hooks` or no directory.
-    """
+    """Yield each fault that prevents the skill's activation, with its location. Empty without `hooks` or directory."""
     field, directory = subject.document.field("hooks"), subject.document.directory
     if field is None or directory is None:
         return

@@ -67,10 +67,7 @@ def _name(text: str, at: int) -> str:
 
 
 def _is_person(root: str, name: str) -> bool:
-    """Whether a directory is named after a person.
-
-    Below `/home`, a name with `_` or `-` belongs to a service and not to a person.
-    """
+    """Whether a directory is named after a person. Below `/home`, a name with `_` or `-` belongs to a service."""
     if not name or name.lower() in _PLACEHOLDERS or re.split(r"[._-]", name.lower())[0] in _PLACEHOLDERS:
         return False
     return root != "/home/" or ("_" not in name and "-" not in name)

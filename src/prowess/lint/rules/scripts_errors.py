@@ -56,10 +56,7 @@ class ScriptsErrors(LintRule):
 
 
 def _swallows(code: str, text: str) -> int:
-    """Return the offset of the first handler that only has `pass` and no comment; -1 if there is none.
-
-    `code` is `text` with comments replaced by blanks.
-    """
+    """Return the offset of the first handler with only `pass`, or -1. `code` is `text` with blanked comments."""
     for handler in _HANDLERS:
         at = code.find(handler)
         while at >= 0:

@@ -92,10 +92,7 @@ def _first_read(script: ScriptText) -> int:
 
 
 def _outside_functions(code: str) -> str:
-    """Return a shell script with its functions replaced by blanks. Offsets stay the same.
-
-    Only functions whose name and closing brace begin a line are recognised.
-    """
+    """Return a shell script with functions blanked, same offsets. Name and closing brace must begin a line."""
     lines = code.split("\n")
     inside = False
     for at, line in enumerate(lines):
@@ -107,10 +104,7 @@ def _outside_functions(code: str) -> str:
 
 
 def _first_subscript(text: str) -> int:
-    """Return the offset of the first `sys.argv[` with an index other than 0; -1 if there is none.
-
-    Strings and comments are ignored.
-    """
+    """Return the offset of the first `sys.argv[` with an index other than 0, or -1. Ignores strings and comments."""
     last = ["", "", "", ""]
     try:
         for token in tokenize.generate_tokens(StringIO(text).readline):

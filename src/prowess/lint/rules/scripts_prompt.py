@@ -69,10 +69,7 @@ class ScriptsPrompt(LintRule):
 
 
 def _is_word_before(code: str, at: int) -> bool:
-    """Whether the text at this offset is no call that asks for input.
-
-    It is part of a longer name or of a method, or it is in a string, a comment or a definition.
-    """
+    """Whether the text at this offset is in a name, method, string, comment or definition: no call for input."""
     before = code[max(at - 1, 0) : at]
     line = code[code.rfind("\n", 0, at) + 1 : at]
     in_text = line.count('"') % 2 == 1 or line.count("'") % 2 == 1 or "#" in line or "def " in line
