@@ -36,7 +36,7 @@ _STAND_INS = range(0xF0000, 0xFFFFE)  # a private use plane: it has more charact
 
 
 class Scalar(Struct, frozen=True, kw_only=True):
-    """A text, with offsets into the source. `style` is empty for a plain scalar, else its first character."""
+    """A text, with offsets into the source. `style` is empty for a plain scalar, else `'`, `"`, `|` or `>`."""
 
     text: str
     style: str

@@ -186,7 +186,7 @@ class Scan:
         self.reserve((name,), f"{path}: {message} ({rule})")
 
     def reserve(self, names: tuple[str, ...], reason: str) -> None:
-        """Reserve names, so that lower layers cannot use them. `reason` is why the skill is not listed."""
+        """Reserve names, so that lower layers cannot use them. `reason` is why they are not listed; adds no finding."""
         self.skipped.append(Skipped(names, reason, self._rank))
 
     def reserve_all(self, other: Scan, reason: str) -> None:

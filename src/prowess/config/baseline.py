@@ -39,7 +39,7 @@ class Baseline(Struct, kw_only=True):
 
     @classmethod
     def at(cls, path: str) -> Baseline:
-        """Return an empty baseline for `path`, which is not read. Raises ConfigurationError inside a skill."""
+        """Return an empty baseline for `path`, which is not read. ConfigurationError if `path` is inside a skill."""
         skill = skill_around(path)
         if skill is not None:
             raise ConfigurationError((f"{path}: is inside the skill {skill}; keep the baseline outside of skills",))

@@ -52,7 +52,10 @@ def _without_blocks(subject: LintSubject) -> str:
 
 
 def _for_arguments(subject: LintSubject, *, declared: bool) -> str:
-    """Return the body, same offsets, with code that uses `$1` itself (or all, without arguments) blanked."""
+    """Return the body with the code that uses `$1` for itself, such as awk, replaced by blanks. Offsets stay the same.
+
+    If the skill declares no arguments, all code blocks are blanked too.
+    """
     body, outline = subject.body, subject.outline
     blocks = [(block.start, block.end) for block in outline.blocks]
     code = (*blocks, *((span.start, span.end) for span in outline.spans))

@@ -120,7 +120,10 @@ def _newest(words: list[str], runner: str, package: str) -> bool:
 
 
 def _package(words: list[str], runner: str) -> tuple[str, str]:
-    """Return a command's package and tag (`latest`, `next`, empty); both empty for a version or a local package."""
+    """Return the package of a command and its tag (`latest`, `next` or empty).
+
+    Both are empty if the command names a version or no package of a registry.
+    """
     name = ""
     rest = iter(words)
     for word in rest:

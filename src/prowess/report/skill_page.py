@@ -84,7 +84,7 @@ class SkillPage(Struct, frozen=True, kw_only=True):
         )
 
     def lines(self, *, roles: bool = False, width: int | None = None) -> Iterator[str]:
-        """Yield the page in lines safe to print; `roles` adds the boxxy role. Only the head is wrapped at `width`."""
+        """Yield the page in lines safe to print; `roles` adds the boxxy role. Lines before the text are wrapped."""
         yield printable_line(self.skill.name) + (f"  {self.role.title} ({self.role.balanced})" if roles else "")
         yield ""
         for label, text in (*self.facts, *self.budget):

@@ -69,7 +69,11 @@ def read_properties(skill_dir: str | os.PathLike[str]) -> SkillProperties:
 
 
 def fields_of(document: SkillDocument) -> dict[str, object]:
-    """Return the fields in the form of the reference library. Raises ParseError with the document's first fault."""
+    """Return the fields of a document in the form of the reference library.
+
+    Raises:
+        ParseError: the document cannot be read; the message is the first reason.
+    """
     for fault in reference_faults(document, None):
         if not fault.rule.startswith(_JUDGEMENTS):
             raise ParseError(fault.message)

@@ -47,7 +47,10 @@ def new_line() -> bytes:
 def gated(
     command: Sequence[str], env: Mapping[str, str], limits: ExecLimits, *, stdin: bool
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the gate command and its variables. Without `stdin`, the script's standard input is empty."""
+    """Return the gate command, which waits for its line and then becomes `command`, and the gate's variables.
+
+    Without `stdin` the script's standard input is empty.
+    """
     past = [f"{name}={value}" for name, value in env.items() if name in _SHELL_VARIABLES]
     if past:
         command = ("/usr/bin/env", *past, *command)

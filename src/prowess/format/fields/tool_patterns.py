@@ -59,7 +59,10 @@ def names_one_server(name: str) -> bool:
 
 
 def never_fits(token: ToolToken, *, refuses: bool) -> str | None:
-    """Return why a token can never match, without a full stop, or `None`. `refuses`: it is of `disallowed-tools`."""
+    """Return why a token can never match a call, without a full stop; `None` if it can.
+
+    `refuses` is true for a token of `disallowed-tools`.
+    """
     tool = TOOL_ALIASES.get(token.name, token.name)
     if refuses and tool == SKILL_TOOL:
         return "the tools of skills cannot be denied"

@@ -51,7 +51,10 @@ class PortabilityBackslash(LintRule):
 
 
 def _begins_a_name(subject: LintSubject, at: int, after: str) -> bool:
-    """Whether a file name follows a backslash. It may be a Markdown escape (`_`), or an escape of a string (`n`)."""
+    """Whether the characters after a backslash begin a file name.
+
+    A backslash before `_` is a Markdown escape, except in code. Before `n`, `r` or `t` it may be an escape of a string.
+    """
     if after[:1] == "_":
         return any(span.start <= at < span.end for span in subject.outline.spans)
     return after[:1].isalnum() and (after[0] not in _ESCAPES or after[1:].isalnum())

@@ -105,7 +105,10 @@ class ReferenceOrphan(LintRule):
 
 
 class _Mentions:
-    """The files that texts mention; `path in` it tests a lower-case path. `own` is SKILL.md, `texts` the others."""
+    """The files that a skill's texts mention. A lower-case path is `in` it if a text mentions the file.
+
+    `own` is the text of SKILL.md, `texts` the other texts by path. All texts are in lower case.
+    """
 
     def __init__(self, own: str, texts: dict[str, str]) -> None:
         self._own = own

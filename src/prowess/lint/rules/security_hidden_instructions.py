@@ -73,7 +73,10 @@ class SecurityHiddenInstructions(LintRule):
 
 
 def _command(comment: str) -> tuple[str, int, int] | None:
-    """Return what a comment asks for, with start and end, or None. Linear time, so a long comment is read fully."""
+    """Return what a comment asks for, and the start and end of that part; None if it asks for none of these things.
+
+    Each character is examined a bounded number of times, so a long comment is searched to its end.
+    """
     for what, pattern in _COMMANDS.items():
         if match := re.search(pattern, comment):
             return what, match.start(), match.end()

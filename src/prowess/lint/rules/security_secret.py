@@ -106,7 +106,10 @@ class SecuritySecret(LintRule):
 
 
 def _texts(subject: LintSubject) -> Iterator[tuple[str, Callable[[int], Location]]]:
-    """Yield each text, and a function for the line and column of an offset; no range, so no report shows the secret."""
+    """Yield each text, and a function that returns the location of an offset.
+
+    The location has only a line and a column, so that no report shows the secret.
+    """
     for readable in readable_texts(subject):
         yield readable.text, partial(_start, readable)
     for folder in ("", "scripts/", "assets/"):
