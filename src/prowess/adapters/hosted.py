@@ -98,11 +98,7 @@ class HostedSession:
         return _reason(name, decided)
 
     def blocking(self) -> BlockingSession:
-        """Return this session for callers without an event loop.
-
-        Raises:
-            InvalidArgumentsError: the session is not a `SyncSession`.
-        """
+        """Return this `SyncSession`, for callers without an event loop; InvalidArgumentsError for other sessions."""
         if isinstance(self._session, SyncSession):
             return BlockingSession(self, self._session, self._turn_of_threads)
         advice = "a Session needs the framework's asynchronous calls (ainvoke, astream); use those, or a SyncSession"

@@ -298,10 +298,7 @@ class SubAgentError(SkillError):
 
 
 class AgentForkRunner:
-    """Runs forks with `model`, or with the model in `models` that the skill or its agent type names.
-
-    `budget` limits each sub-agent separately.
-    """
+    """Runs forks with `model`, or the one in `models` that a skill or agent type names; `budget` limits each fork."""
 
     def __init__(
         self, model: Model, *, models: Mapping[str, Model] | None = None, budget: Budget | None = None

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
 
 class ConnectionLimits(Struct, frozen=True, kw_only=True):
-    """Limits of one listener.
-
-    `an_address` applies to an IPv4 address or to the /64 network of an IPv6 address, because one client can use it all.
-    """
+    """Limits of one listener. `an_address` counts an IPv6 /64 network as one address: one client can use it all."""
 
     header_seconds: float = 10.0
     an_address: int = 128

@@ -64,10 +64,7 @@ def spellings(name: str) -> tuple[str, ...]:
 
 
 def spelling_table(names: Iterable[str], aliases: Mapping[str, tuple[str, ...]] | None = None) -> dict[str, str]:
-    """Return a table from spellings to canonical names. `aliases` maps some of `names` to their other names.
-
-    Raise ValueError if two tools would share a spelling.
-    """
+    """Return a table from spellings to canonical names of tools. Raise ValueError if two would share a spelling."""
     table: dict[str, str] = {}
     for name in names:
         own = (name, *(aliases or {}).get(name, ()))

@@ -279,11 +279,7 @@ class LocalModel:
 
     @classmethod
     def named(cls, name: str) -> Self:
-        """Return the model `local:smollm2-135m`.
-
-        Raises:
-            InvalidArgumentsError: no local model has this name, or the extra `local` is not installed.
-        """
+        """Return `local:smollm2-135m`. Raise InvalidArgumentsError for other names, or without the extra `local`."""
         if name.removeprefix(PREFIX) not in NAMES:
             known = ", ".join(f"{PREFIX}{known}" for known in NAMES)
             raise InvalidArgumentsError((f"there is no local model {name!r}; available: {known}",))

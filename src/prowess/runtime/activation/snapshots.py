@@ -56,11 +56,7 @@ class SkillDirectory(Struct, frozen=True, kw_only=True):
         return self.skill.root_dir
 
     def require_loaded(self, path: str, digest: str) -> None:
-        """Check that a file with this digest (`sha256:…`) is the file that was loaded.
-
-        Raises:
-            DigestChangedError: the file was edited or added since the load.
-        """
+        """Check the digest (`sha256:…`) of a file. Raise DigestChangedError if it was edited or added since loaded."""
         record = self.snapshots.manifest(self.skill).find(path)
         if record is None or f"sha256:{record.sha256}" != digest:
             raise DigestChangedError(self.skill.name, path)

@@ -32,10 +32,7 @@ class ActivationCycleError(SkillError):
 
 
 def entered(stack: Stack, key: str, limit: int = MAX_DEPTH) -> Stack:
-    """Return the stack with one more activation on top.
-
-    Raise ActivationCycleError if the skill is on the stack already, LimitExceededError at `limit` activations.
-    """
+    """Return the stack with one more activation. Raise ActivationCycleError, or LimitExceededError at `limit`."""
     if key in stack:
         raise ActivationCycleError((*stack[stack.index(key) :], key))
     if len(stack) >= limit:

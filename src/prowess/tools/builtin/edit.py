@@ -71,10 +71,7 @@ class Edit(WorkspaceTool):
 
 
 def _occurrences(text: str, old: str, path: str, *, every: bool) -> list[int]:
-    """Return the lines in which `old` begins.
-
-    Raise InvalidArgumentsError with advice for the model if there is none, or more than one without `every`.
-    """
+    """Return the lines where `old` begins. Raise InvalidArgumentsError for none, or several without `every`."""
     places: list[int] = []
     line, seen, start = 1, 0, text.find(old)
     while start >= 0:

@@ -247,10 +247,7 @@ class Workspace:
 
 
 class WorkspaceTool:
-    """A tool that works on one workspace, in a worker thread.
-
-    A cancelled call waits for the thread to end, unless `abandoned` is true.
-    """
+    """A tool that works on one workspace, in a thread. A cancelled call waits for it unless `abandoned` is true."""
 
     spec: ToolSpec
     abandoned = False

@@ -167,10 +167,7 @@ def _threads() -> anyio.CapacityLimiter:
 
 
 def function_schema(function: Callable[..., object]) -> tuple[str, JsonForm]:
-    """Return the description of a function for a model, and the form of its keyword arguments.
-
-    Raise UnsupportedFunctionError with the parameter and the fault.
-    """
+    """Return a function's description and the form of its keyword arguments, or raise UnsupportedFunctionError."""
     named = getattr(function, "__name__", repr(function))
     try:
         parameters = inspect.signature(function).parameters.values()
