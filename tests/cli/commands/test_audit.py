@@ -174,6 +174,31 @@ def test_a_line_that_is_no_record_is_mentioned_beside_those_that_fit(mixed: Json
     assert [line.split()[0] for line in told.out.splitlines()] == ["session", "3", "5"]
 
 
+@pytest.mark.parametrize(
+    "arguments", [["--kind", "tool.finish"], ["--session", "s"], ["--since", "2100-01-02", "--until", "2100-01-01"]]
+)
+def test_show_says_that_no_record_matches(mixed: JsonlAuditLog, arguments: list[str], capsys: Capture) -> None:
+    assert mixed.path
+    assert run(["audit", "show", *arguments]) == 0
+    assert capsys.readouterr() == ("", "no record matches these options\n")
+
+
+def test_programs_get_an_empty_document_or_table_without_a_remark(mixed: JsonlAuditLog, capsys: Capture) -> None:
+    assert mixed.path
+    assert _outcome(capsys, "--session", "s") == []
+    assert run(["audit", "show", "--csv", "--session", "s"]) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith("sequence,at,kind,")
+    assert told.out.count("\n") == 1
+    assert told.err == ""
+
+
+def test_show_says_that_a_log_has_no_records(log: JsonlAuditLog, capsys: Capture) -> None:
+    Path(log.path).write_bytes(b"")
+    assert run(["audit", "show"]) == 0
+    assert capsys.readouterr() == ("", "the log has no records\n")
+
+
 def test_a_table_is_safe_in_a_spreadsheet(capsys: Capture) -> None:
     log = JsonlAuditLog(Path(os.environ["PROWESS_HOME"]) / "audit" / "audit.jsonl", "second")
     evil = ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", " =1", "\uff1d1", 'a"b,c', "a\x1b[31m\nb", "plain"]

@@ -57,7 +57,7 @@ def _moment(context: click.Context, parameter: click.Parameter, text: str | None
 
 @click.group(name="audit")
 def command() -> None:
-    """Show or verify the audit log, or accept records that it does not count.
+    """Show or verify the audit log, or accept records that another program or a crash left at its end.
 
     Example: prowess audit verify
     """
@@ -112,8 +112,10 @@ def show(
         output.document({"log": os.path.abspath(path), "records": records})
     elif as_csv:
         output.raw(_table([record for record in records if record is not None]))
-    else:
+    elif records:
         _print(records)
+    else:
+        output.note("the log has no records" if wanted.leaves_all else "no record matches these options")
     return exit_codes.OK
 
 
