@@ -11,7 +11,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check quick pages docs receipts proof reference bench peers conformance local fuzz stress clean
+.PHONY: help setup demo test check quick room pages docs receipts proof reference bench peers conformance local fuzz stress clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,8 +22,11 @@ setup: ## Make .venv, install the package and what the sandbox needs
 demo: setup ## Watch skills being found, checked, loaded, read and run through MCP
 	@$(PY) demo/run.py
 
-test: quick ## Run the checks and every test, with coverage (ROOM=catalog: only the tests of one room)
+test: $(if $(ROOM),room setup,quick) ## Run the checks and every test (ROOM=catalog or ROOM=lint/test_rules.py: only these tests)
 	@ROOM=$(ROOM) tools/test.sh
+
+room: # Check ROOM before anything else runs
+	@ROOM=$(ROOM) tools/test.sh --check-room
 
 check: quick ## Lint, format, types, import contracts, generated pages
 	$(BIN)/mypy

@@ -65,6 +65,7 @@ def base_environment(
     `WORKSPACE` is set only with a workspace, and `SKILL_DIR` only with a skill. With `skill_imports`, Python searches
     the root of the skill for modules, after the directory of the script.
     """
+    # Every name here is also in BASE_NAMES of `_internal/text/variable_names.py`, so that callers cannot replace it.
     env = {
         "PATH": PATH,
         "HOME": HOME,
