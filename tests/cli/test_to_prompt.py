@@ -98,7 +98,7 @@ def test_a_budget_in_tokens_or_characters_holds_and_what_was_cut_is_said(
     printed = capsys.readouterr()
     assert all(f"{name}" in printed.out for name in ("alpha", "beta", "gamma"))
     assert "3 descriptions were shortened" in printed.err
-    assert "more than the budget of 4" in printed.err
+    assert "more than the budget of 1 token (4 characters)" in printed.err
     assert run(["to-prompt", "--format", form, "--budget", str(whole), *paths]) == 0
     assert capsys.readouterr().err == ""
 

@@ -70,7 +70,8 @@ def test_a_link_among_the_files_is_named(tmp_path: Path) -> None:
 
 def test_every_rule_has_a_bad_and_a_good_case() -> None:
     covered = {case.rule for case in CASES if case.good} | _OTHERS
-    assert {rule.meta.id for rule in LINT_RULES} - _OLDER == covered
+    rules = {rule.meta.id for rule in LINT_RULES} - _OLDER
+    assert rules == covered, f"add a Case for {sorted(rules - covered)} in tests/lint/cases"
 
 
 def test_every_rule_names_its_source() -> None:

@@ -158,3 +158,7 @@ def test_names_are_kept_where_they_alone_are_too_long() -> None:
     assert found.over_budget
     assert found.text.count("<name>") == 2000
     assert "the names alone exceed it" in str(found.notice)
+
+
+def test_the_default_budget_of_the_list_of_skills_is_4000_tokens() -> None:
+    assert DEFAULT_BUDGET == 4000

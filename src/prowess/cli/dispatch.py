@@ -152,7 +152,10 @@ def run(arguments: list[str]) -> int:
         return fault.exit_code
     except SkillError as fault:
         if isinstance(fault, SkillNotFoundError) and not (fault.suggestions or fault.reason):
-            output.error(printable_line(f"{fault}; `prowess list` shows the available skills"))
+            import shlex  # Imported here: only this hint needs it.
+
+            listing = shlex.join(["prowess", "list", *_roots(arguments)])
+            output.error(printable_line(f"{fault}; `{listing}` shows the available skills"))
             return exit_codes.FAILED
         several = isinstance(fault, ConfigurationError | PolicyError | InvalidSkillError)  # one line for each problem
         output.error(str(fault) if several else printable_line(str(fault)))
@@ -160,6 +163,19 @@ def run(arguments: list[str]) -> int:
     except _SystemFaultError as passed:
         return _refused(passed.fault)
     return result if isinstance(result, int) else exit_codes.OK
+
+
+def _roots(arguments: list[str]) -> list[str]:
+    """Return the `--root` options among `arguments`, so that a hint searches the same places."""
+    found: list[str] = []
+    for at, argument in enumerate(arguments):
+        if argument == "--":
+            break
+        if argument == "--root":
+            found += arguments[at : at + 2]
+        elif argument.startswith("--root="):
+            found.append(argument)
+    return found
 
 
 def _refused(fault: OSError) -> int:

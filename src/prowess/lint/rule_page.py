@@ -66,12 +66,17 @@ def rule_page(rule: str) -> RulePage:
     """Return the page of the rule with this id.
 
     Raises:
-        InvalidArgumentsError: no rule has this id; the message suggests the nearest id.
+        InvalidArgumentsError: no rule has this id; the message suggests the nearest id, or lists the rules of a group.
     """
     if rule not in RULES:
         folded = {name.casefold(): name for name in RULES}
+        group = (
+            [name for name in RULES if name.casefold().startswith(f"{rule.casefold().rstrip('.')}.")] if rule else []
+        )
         near = near_words(rule.casefold(), folded)
         hint = f"did you mean {folded[near[0]]}?" if near else "`prowess rule` lists them"
+        if group:
+            hint = f"rules of this group: {', '.join(group)}"
         raise InvalidArgumentsError((f"no rule is called {rule!r}; {hint}",))
     meta = RULES[rule]
     levels = {profile: meta.severity_in(profile) for profile in PROFILES}

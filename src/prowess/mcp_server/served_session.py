@@ -58,7 +58,7 @@ _MOST_NAMED = 200  # limit on the characters of a client's name and version in a
 SESSION_HEADER = "mcp-session-id"
 CLIENT_HEADER = "prowess-client"  # set in a host's configuration to tell apart two clients of the same program
 _CLOSING_SECONDS = 2.0
-INSTRUCTIONS_BUDGET = 4000  # tokens for the list of skills; descriptions are shortened, names are kept
+INSTRUCTIONS_BUDGET = model_texts.DEFAULT_BUDGET  # tokens; descriptions are shortened, names are kept
 _AGAIN = "- This list is as of the start of the server. skills_list shows it as it is now, and searches it.\n"
 
 

@@ -177,3 +177,8 @@ def test_from_the_root_of_the_file_system_paths_stay_whole(
     monkeypatch.chdir(os.sep)
     run(["list", "--root", str(root)])
     assert f"{root}/dangling warning" in capfd.readouterr().err
+
+
+def test_a_prefix_without_a_match_gets_a_suggestion(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    run(["list", "CSV", "--root", str(root)])
+    assert capfd.readouterr().err == "no skill name begins with 'CSV'; did you mean 'csv-report'?\n"

@@ -82,3 +82,8 @@ def test_notices_of_the_load_are_remarks(tmp_path: Path, capfd: pytest.CaptureFi
     told = capfd.readouterr()
     assert told.err == ""
     assert [notice["code"] for notice in json.loads(told.out)["notices"]] == ["field_read_as"]
+
+
+def test_the_hint_about_an_unknown_skill_repeats_the_roots(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["load", "nope", "--root", str(root)]) == exit_codes.FAILED
+    assert f"`prowess list --root {root}` shows the available skills" in capfd.readouterr().err

@@ -173,3 +173,8 @@ def test_without_a_folder_it_is_told_how_to_use_what_was_written(
     assert "Try it: prowess load mine --root .\n" in told  # the line can be copied: no full stop follows the path
     assert ".prowess/skills of a project" in told
     assert run(["load", "mine", "--root", ".", "--quiet"]) == 0
+
+
+def test_a_wrong_name_gets_a_valid_one_as_suggestion(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["new", "Foo_Bar", "--into", str(tmp_path)]) == 2
+    assert capfd.readouterr().err.endswith("; try foo-bar\n")

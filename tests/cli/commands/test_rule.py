@@ -100,3 +100,10 @@ def test_pages_and_the_table_keep_eighty_columns(tmp_path: Path, capfd: pytest.C
     joined = " ".join(table)
     assert joined.startswith("E error, W warning, I info, - off, in the profiles spec, ")
     assert [rule for rule in RULES if f" {rule} " not in joined] == []
+
+
+def test_a_group_of_rules_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rule", "description"]) == 2
+    told = capsys.readouterr().err
+    assert "rules of this group: " in told
+    assert all(rule in told for rule in RULES if rule.startswith("description."))

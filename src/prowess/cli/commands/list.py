@@ -53,13 +53,20 @@ def command(*, prefix: str, skills: CatalogOptions, as_json: bool) -> int:
     if not skills.quiet:
         if not entries:
             output.note(
-                f"no skill name begins with {prefix!r}"
+                f"no skill name begins with {prefix!r}{_meant(catalog, prefix)}"
                 if prefix
                 else "no skills found; `prowess list --help` lists the places that are searched"
             )
         for text in _remarks(catalog.diagnostics):
             output.note(text)
     return exit_codes.OK
+
+
+def _meant(catalog: Catalog, prefix: str) -> str:
+    from prowess.catalog.match import close_names  # Imported here because most prefixes have a match.
+
+    near = close_names(prefix, (entry.name for entry in catalog.entries()))
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def _rows(entries: tuple[SkillEntry, ...], effects: PolicyEffects) -> list[str]:

@@ -7,6 +7,7 @@ profile without a finding. `files_of` returns the texts by path and writes no fi
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from typing import Literal, get_args
@@ -204,7 +205,9 @@ def _require_name(name: str) -> None:
         raise click.UsageError("the NAME of the skill is empty; give one such as sales-report")
     faults = name_faults(name, ascii_only=True)
     if faults:
-        raise click.UsageError(f"{printable_line(name)!r} cannot be the name of a skill: {faults[0].message}")
+        near = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        hint = f"; try {near}" if near and not name_faults(near, ascii_only=True) else ""
+        raise click.UsageError(f"{printable_line(name)!r} cannot be the name of a skill: {faults[0].message}{hint}")
 
 
 def _require_description(text: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prowess._internal.text.terminal_text import printable_line
+from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.compat.skills_ref import SkillError, find_skill_md, outcomes, read_properties
 from prowess.compat.skills_ref.prompt import block, directory_of
@@ -136,7 +136,9 @@ def _note_shortened(made: Prompt, budget: int | None) -> None:
         more = f" and {len(made.shortened) - _MOST_NAMED} more" if len(made.shortened) > _MOST_NAMED else ""
         count = len(made.shortened)
         output.note(f"{count} description{'s were' if count > 1 else ' was'} shortened to fit: {names}{more}")
-    if made.over_budget:
+    if made.over_budget and budget is not None:
+        tokens, rest = divmod(budget, _CHARACTERS_PER_TOKEN)
+        limit = counted(budget, "character") if rest else f"{counted(tokens, 'token')} ({budget} characters)"
         output.note(
-            f"even without descriptions the list has {len(made.text)} characters, more than the budget of {budget}"
+            f"even without descriptions the list has {len(made.text)} characters, more than the budget of {limit}"
         )

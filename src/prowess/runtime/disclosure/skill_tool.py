@@ -199,7 +199,7 @@ class InvokeTool:
         return done.as_dict()
 
 
-DEFAULT_BUDGET = 4000  # tokens of list and enumeration together
+DEFAULT_BUDGET = model_texts.DEFAULT_BUDGET  # tokens of list and enumeration together
 
 _HEAD = """\
 Runs specialised skills in this conversation. A skill is a set of instructions for one kind of task, with files and \
