@@ -1,11 +1,11 @@
-"""Every module of the package can be imported, says nothing when it is, and what runs then is measured."""
+"""Every module of the package can be imported, and prints nothing."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-# In a process of its own: in that of the tests, coverage rests while they are collected (tests/conftest.py).
+# In its own process, because the tests have imported most modules already.
 _IMPORT_ALL = """
 import importlib, pkgutil, prowess
 from prowess.adapters import MissingExtraError
