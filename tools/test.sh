@@ -25,9 +25,9 @@ trap 'kill "$checker" 2>/dev/null; rm -f "$found" "$proofs"' EXIT
 
 # Coverage makes tests slower, so two runs: first the tests with the mark `unmeasured`, then the others with coverage.
 # The first run records which requirements its tests prove; the second judges both.
-.venv/bin/python -m pytest -q -n 2 -p tests.spec.passed_proofs --record-proofs "$proofs" -m unmeasured "$@"
+.venv/bin/python -m pytest -q -n 2 -p tests.spec.passed_proofs "--record-proofs=$proofs" -m unmeasured "$@"
 unmeasured=$?
-.venv/bin/python -m pytest -q -n 2 -p tests.spec.passed_proofs --recorded-proofs "$proofs" -m "not unmeasured" \
+.venv/bin/python -m pytest -q -n 2 -p tests.spec.passed_proofs "--recorded-proofs=$proofs" -m "not unmeasured" \
     --cov --cov-report=term:skip-covered "$@"
 tested=$?
 tested=$((tested ? tested : unmeasured))
