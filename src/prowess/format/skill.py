@@ -16,7 +16,7 @@ from prowess._internal.yaml_reader import Mapping as YamlMapping
 from prowess._internal.yaml_reader import Scalar, Sequence
 from prowess.format.document import key_text, plain
 from prowess.format.fields.allowed_tools import parse_allowed_tools
-from prowess.format.fields.near_fields import tool_field
+from prowess.format.fields.near_fields import tool_field, with_restricting_fields
 from prowess.format.limits import FIELDS
 from prowess.format.name import normalise
 
@@ -168,7 +168,7 @@ def _properties(document: SkillDocument, name: str, description: str) -> dict[st
     for key, times in Counter(field.key for field in document.fields).items():
         if times > 1 and tool_field(key) is not None:
             properties[key] = None  # a restriction written twice is ambiguous, so it refuses every tool
-    return properties
+    return with_restricting_fields(properties)
 
 
 def _name(document: SkillDocument) -> str:

@@ -3,6 +3,8 @@
 For a misspelt key, a finding suggests the field that was probably meant. For the two fields that restrict tools this is
 not enough, because a restriction must not be lost by a misspelling: if a key is close to one of them, the key is read
 as that field when the skill is used. If several keys are read as one field, the restrictions of all of them apply.
+Other fields that restrict a skill (`RESTRICTING`) are read in any case and with any separators: `Hooks`,
+`disable_model_invocation`. If a field is present twice with different values, it is unreadable, which refuses.
 """
 
 from __future__ import annotations
@@ -25,6 +27,15 @@ _NEGATED = re.compile(r"(?:un|non?|not)(?=allow)")  # `unallowed-tools` is not a
 _OWN_WORDS = frozenset({"content", "mode"})  # similar to a field, but used for other purposes
 _LIKENESS, _OF_A_LACKING_FIELD, _OF_A_TOOL_FIELD = 0.85, 0.7, 0.9  # similarity from 0 to 1
 _LENGTHS = range(9, 20)  # lengths of keys that can be so close to a tool field
+RESTRICTING = ("disable-model-invocation", "user-invocable", "hooks", "scope")
+
+
+def _folded(key: str) -> str:
+    """Return the letters and digits of a key, in lower case."""
+    return "".join(char for char in normalize("NFKC", key[:80]).casefold() if char.isalnum())
+
+
+_RESTRICTING = {_folded(field): field for field in RESTRICTING}
 
 
 def field_meant(key: str, *, lacking: Iterable[str] = ()) -> str | None:
@@ -52,6 +63,25 @@ def tool_field(key: str) -> ToolField | None:
     return _TOOL_FIELDS[near[0]] if near else None
 
 
+def restricting_fields(properties: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
+    """Return the misspelt keys of `RESTRICTING` fields, each with the field that it is read as."""
+    unknown = properties.keys() - KNOWN_FIELDS
+    return tuple(
+        (key, _RESTRICTING[word]) for key in properties if key in unknown and (word := _folded(key)) in _RESTRICTING
+    )
+
+
+def with_restricting_fields(properties: dict[str, object]) -> dict[str, object]:
+    """Return the properties with the values of misspelt `RESTRICTING` fields under the correct keys too.
+
+    A field with two different values becomes None, which every reader of these fields refuses.
+    """
+    read = dict(properties)
+    for key, field in restricting_fields(properties):
+        read[field] = properties[key] if read.get(field, properties[key]) == properties[key] else None
+    return read
+
+
 class ToolFields(Struct, frozen=True, kw_only=True):
     """The values of both tool fields, as written. `misspelt` has misspelt keys and the fields that they are read as."""
 
@@ -77,7 +107,3 @@ def tool_fields(properties: Mapping[str, object]) -> ToolFields:
         disallowed=tuple(values["disallowed-tools"]),
         misspelt=tuple(misspelt),
     )
-
-
-def _folded(key: str) -> str:
-    return "".join(char for char in normalize("NFKC", key[:80]).casefold() if char.isalnum())

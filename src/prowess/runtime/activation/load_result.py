@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import asdict
 
 from prowess.format.fields.extended_fields import extended_fields
-from prowess.format.fields.near_fields import tool_fields
+from prowess.format.fields.near_fields import restricting_fields, tool_fields
 from prowess.runtime.activation.substitution import Substitutions  # noqa: TC001 -- msgspec decodes it
 from prowess.tools.prompt_escaping import sentence
 from prowess.tools.spec import object_schema
@@ -179,7 +179,7 @@ def already_running(name: str) -> Notice:
 
 def field_read_as(skill: ActiveSkill) -> Iterator[Notice]:
     """Report misspelt fields and the fields that they are read as."""
-    for key, field in tool_fields(skill.properties).misspelt:
+    for key, field in (*tool_fields(skill.properties).misspelt, *restricting_fields(skill.properties)):
         message = f"{skill.name} writes {key[:80]!r}, which is read as {field}; correct the spelling."
         yield Notice(code="field_read_as", message=message, skill=skill.name)
 
