@@ -134,7 +134,7 @@ def test_the_navigation_says_how_paths_are_read(prompt: SystemPrompt) -> None:
 def test_the_tool_system_explains_tools_calls_results_and_errors(prompt: SystemPrompt) -> None:
     text = " ".join(prompt.tool_system.split())
     assert "A tool has a name, a description (what it does and when to use it) and parameters." in text
-    assert "A parameter has a name, a type, a description, whether it is required, and for some a default" in text
+    assert "A parameter has a name, a type and a description. It is required or optional." in text
     for kind in ('string "hello"', "integer 42", "float (number) 3.14", "boolean true", 'array ["a", "b"]', "object {"):
         assert kind in text
     for step in (

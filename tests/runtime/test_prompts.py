@@ -103,7 +103,7 @@ def test_the_texts_stand_first_in_the_instructions_and_not_in_a_tool(catalog: Ca
 def test_the_tool_system_explains_tools_parameters_types_and_calls() -> None:
     text = prompts.tool_system(SESSION)
     assert "A tool has a name, a description" in text
-    assert "A parameter has a name, a type, a description, whether it is required, and for some a default" in text
+    assert "A parameter has a name, a type and a description. It is required or optional." in text
     for shown in (
         'string "hello"',
         "integer 42",

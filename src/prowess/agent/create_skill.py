@@ -54,7 +54,7 @@ SPEC = ToolSpec(
         "Create a skill for a kind of task that the user needs repeatedly. The skill is validated first, and every "
         "fault is returned: correct them and call again. A person must approve before files are written. Links in the "
         "instructions must point to files that you pass. Afterwards, tell the user that the skill was created, and "
-        "offer to test it; do not use it before that."
+        "offer a test; do not use the skill before the user agrees."
     ),
     input_schema=object_schema(
         "name description instructions",

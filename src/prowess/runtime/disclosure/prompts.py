@@ -101,8 +101,8 @@ _TOOL_SYSTEM = """\
 
 You act through tools: functions that read, run, search, or start skills.
 
-A tool has a name, a description (what it does and when to use it) and parameters. A parameter has a name, a type, a \
-description, whether it is required, and for some a default, which is used if you leave it out.
+A tool has a name, a description (what it does and when to use it) and parameters. A parameter has a name, a type and \
+a description. It is required or optional. If you leave out an optional one, its default is used.
 Types: string "hello" · integer 42 · float (number) 3.14 · boolean true · array ["a", "b"] · object {{"key": "value"}}
 
 To call one:

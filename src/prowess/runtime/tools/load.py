@@ -37,7 +37,7 @@ SPEC = ToolSpec(
         },
         location={
             "type": "string",
-            "description": "Location, as listed, if a skill has several copies; only with one name.",
+            "description": "Which copy of the skill, by its listed location; only if names has one entry.",
         },
     ),
     output_schema=load_result.RECEIPT_SCHEMA,

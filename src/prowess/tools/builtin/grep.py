@@ -66,7 +66,7 @@ SPEC = ToolSpec(
         multiline={
             "type": "boolean",
             "default": False,
-            "description": "Let matches span lines; . also matches line ends.",
+            "description": "Let a match span lines; '.' matches line ends.",
         },
     ),
     read_only=True,

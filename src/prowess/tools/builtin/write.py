@@ -19,7 +19,7 @@ SPEC = ToolSpec(
     title="Write a file",
     description=(
         "Write a whole text file of the workspace, in UTF-8. Missing directories are created. An existing file is "
-        "replaced; its mode is kept, and so are its line ends if all are CR LF. To change a part, use Edit."
+        "replaced, and keeps its mode. Line ends stay CR LF if all are. To change a part, use Edit."
     ),
     input_schema=object_schema(
         "file_path content",
