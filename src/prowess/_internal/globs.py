@@ -46,7 +46,7 @@ class PathGlob(Struct, frozen=True, kw_only=True):
         return self._past_deep((number, 0) for number in range(len(self.alternatives)))
 
     def step(self, places: Places, name: str) -> Places:
-        """Return the places after one more component; empty if no longer path can match."""
+        """Return the places after one more component; empty if no path that begins with these components can match."""
         after = []
         for number, index in places:
             pattern = self.alternatives[number]
@@ -92,7 +92,7 @@ class PathGlob(Struct, frozen=True, kw_only=True):
 
 
 def fits_text(text: str, glob: str) -> bool:
-    """Return whether the whole text matches. Case counts. As in Python's fnmatch, `[^a]` matches `^` or `a`."""
+    """Return whether the whole text matches, with regard to case. As in Python's fnmatch, `[^a]` matches `^` or `a`."""
     return fnmatchcase(text, glob)
 
 

@@ -2,8 +2,8 @@
 
 A real parser is used. A search with patterns would find links in comments and code fences, and would take an indented
 line of a paragraph for code. pyromark (pulldown-cmark) gives source ranges. On platforms without a pyromark wheel,
-markdown-it-py is used. It finds the same links but knows only lines, so that the range of a link is its paragraph. The
-results for the last texts are cached, so that all rules that check one skill share one parse.
+markdown-it-py is used. It finds the same links as pyromark but knows only lines, so that the range of a link is its
+paragraph. The results for the last texts are cached, so that all rules that check one skill share one parse.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ def links(text: str) -> list[MarkdownLink]:
 def possible_targets(text: str) -> Iterator[str]:
     """Yield possible link targets as they are written, perhaps with more text after them.
 
-    Every link that parsing finds is among them. Takes a tenth of the time of parsing, for callers that look for one
-    kind of link, which most texts do not have.
+    Every link that parsing finds is among them. The search takes a tenth of the time of parsing. It is for callers that
+    look for one kind of link, which most texts do not have.
     """
     for sign in ("](", "]:"):
         for behind in text.split(sign)[1:]:

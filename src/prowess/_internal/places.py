@@ -5,10 +5,10 @@ There is one home and one cache. `PROWESS_HOME` moves every file that belongs to
 each call, so that a host or a test can change it.
 
 Before Prowess trusts, keeps or runs a file, it checks whether another user could change the file behind the path. A
-user who may write to a directory can exchange its entries between a check and their use. The same is true for every
-directory above, up to a sticky directory such as /tmp, in which users cannot exchange files of others. Owners are
-checked up to the first directory that belongs to this user. Directories above it are not checked for their owner: their
-owners gave the directory to this user, and in containers root may have another user id.
+user who may write to a directory can exchange its entries between a check and their use. This is also true for every
+directory above, up to a sticky directory such as /tmp, in which users cannot exchange files of other users. Owners are
+checked up to the first directory that belongs to this user. The owners of the directories above it are not checked:
+they gave the directory to this user, and in containers root may have another user id.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class NotPrivateError(PermissionError):
 def exposure(path: str, *, bits: int = OTHERS_WRITE) -> str | None:
     """Return why `path`, a file or a directory, is not private to this user; None if it is private.
 
-    `bits` are the rights that others must not have on `path`: to write, or with `OTHERS` also to read. Directories
+    `bits` are the rights that other users must not have on `path`: to write, or with `OTHERS` also to read. Directories
     above are checked for write access only. On Windows, modes do not show access, so the result is always None.
 
     Raises:
@@ -45,7 +45,7 @@ def exposure(path: str, *, bits: int = OTHERS_WRITE) -> str | None:
 
 
 def exposed(found: os.stat_result, path: str, *, bits: int = OTHERS_WRITE) -> str | None:
-    """As `exposure`, for the `stat` result `found` of `path`. Directories above are not checked."""
+    """Return the result of `exposure` for the `stat` result `found` of `path`, without a check of directories above."""
     if not hasattr(os, "geteuid"):
         return None
     if found.st_uid != os.geteuid():
@@ -153,11 +153,11 @@ def cache_home() -> str:
 
 
 def ensure_private_directory(path: str) -> None:
-    """Create `path` and missing directories above it, for this user alone (mode 0700). It may exist, if it is private.
+    """Create `path` and missing directories above it, for this user alone (mode 0700). A private directory may exist.
 
-    The mode of an existing directory is not changed: the user chose it, and tightening it could lock others out. A
-    directory that others could change is refused (see `exposure`). A link is accepted if it belongs to this user and
-    leads to a private directory.
+    The mode of an existing directory is not changed: the user chose the mode, and a stricter one could lock others out.
+    A directory that other users could change is refused (see `exposure`). A link is accepted if it belongs to this user
+    and leads to a private directory.
 
     Raises:
         NotPrivateError: another user could change the content of the directory.
@@ -169,7 +169,7 @@ def ensure_private_directory(path: str) -> None:
 
 
 def make_directory(path: str) -> None:
-    """Create `path` and missing parents (mode 0700). Existing ones may belong to any user. Raises OSError."""
+    """Create `path` and missing parents (mode 0700). Existing directories may belong to any user. Raises OSError."""
     if os.path.isdir(path):
         return
     parent = os.path.dirname(path)

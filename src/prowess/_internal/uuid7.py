@@ -1,8 +1,9 @@
 """UUID version 7: identifiers that sort by the time they were made (RFC 9562, section 5.7).
 
-48 bits of milliseconds, 12 bits for the fraction of a millisecond, then 62 random bits. Within one process a later call
-always gives a greater identifier: if the clock did not advance or went back, the last time is incremented (RFC 9562,
-section 6.2, method 3). The random bits are new for each identifier, so that one identifier does not reveal the next.
+48 bits of milliseconds are followed by 12 bits for the fraction of a millisecond, then by 62 random bits. Within one
+process, each new identifier is greater than the one before: if the clock did not advance or went back, the last time is
+incremented (RFC 9562, section 6.2, method 3). The random bits are new for each identifier, so that one identifier does
+not reveal the next.
 """
 
 from __future__ import annotations

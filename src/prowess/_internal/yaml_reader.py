@@ -6,8 +6,9 @@ second document) are reported as faults with a name. The work is limited: readin
 nodes.
 
 libyaml treats U+0085, U+2028 and U+2029 as line ends. To an editor they are ordinary characters, so a value could
-contain a second key that its reader does not see. Before parsing, each is replaced by a character that does not occur
-in the text, and restored in the result. The replacement is also one character, so positions stay correct.
+contain a second key that the reader of the file does not see. Before parsing, each of them is replaced by a character
+that does not occur in the text, and restored in the result. The replacement is also one character, so positions stay
+correct.
 """
 
 from __future__ import annotations
@@ -165,7 +166,7 @@ class _Reader:
         return YamlReading(root=self._root if complete else None, faults=tuple(self._faults), nodes=self._nodes)
 
     def _consume(self, next_event: Callable[[], Event | None]) -> bool:  # noqa: C901, PLR0912 -- calls would double the time
-        """Build the tree; return False if reading stopped early. One loop without calls, for speed."""
+        """Build the tree; return False if reading stopped early. For speed, this is one loop without calls."""
         from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
         base, restore, opened, faults = self._base, self._restore, self._open, self._faults
@@ -235,7 +236,7 @@ class _Reader:
         return children
 
     def _other(self, event: Event) -> bool | None:
-        """Handle any other event. Return True for an alias, None if reading must stop, else False."""
+        """Handle an event of any remaining kind. Return True for an alias, None if reading must stop, else False."""
         from yaml.events import AliasEvent, DocumentStartEvent
 
         if isinstance(event, AliasEvent):

@@ -1,7 +1,7 @@
 """The caller and the skill of a record: keys in the data of every record of a session, null if unknown.
 
 `user`, `uid`, `host`, `client`, `agent` and `tenant` describe the caller. `layer`, `source`, `skill` and `digest`
-describe the skill that the record is about. If a call is about several skills, each of these four is a list.
+describe the skill that the record is about. If a call is about several skills, each of the four skill keys is a list.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Caller(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def here(cls) -> Self:
-        """Return the user of this process from the operating system, because environment variables can be forged."""
+        """Return the user of this process, from the operating system: environment variables can be forged."""
         if sys.platform == "win32":
             return cls(user=login(), host=os.environ.get("COMPUTERNAME"))
         return cls(user=login(), uid=os.getuid(), host=os.uname().nodename)
@@ -60,7 +60,7 @@ def login() -> str | None:
 
 
 def with_keys(event: AuditEvent, caller: Caller, about: Mapping[str, object] | None = None) -> AuditEvent:
-    """Return the event with all keys, and those of `about`, in its data. Values that the data already has are kept."""
+    """Return the event with the caller's keys and those of `about` in its data. Values that exist already are kept."""
     return replace(event, data={**_NOTHING_KNOWN, **asdict(caller), **(about or {}), **event.data})
 
 

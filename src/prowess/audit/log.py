@@ -1,15 +1,16 @@
 """An audit log in one JSONL file, with several processes as writers.
 
-An append locks the file, reads the end of the chain from `head.json`, announces the next head there, writes the record,
-and replaces the head. A writer may be killed between any two of these steps. The next append then adopts a record that
-was announced, removes an incomplete line, and writes a record about the recovery (`log.recovered`). Records after the
-head that were not announced are not adopted: appending fails until a person has checked and accepted them (`accept`,
-which writes a record `log.accepted`). Appending also fails if the log is shorter than its head or the head is missing;
-a person must then run `prowess audit verify`.
+The head of a log is the end of its hash chain, stored in `head.json`. An append locks the file, reads the head,
+announces the next head in `head.json`, writes the record, and replaces the head. A writer may be killed between any two
+of these steps. The next append then adopts a record that was announced, removes an incomplete line, and writes a record
+about the recovery (`log.recovered`). Records after the head that were not announced are not adopted: appending fails
+until a person has checked and accepted them (`accept`, which writes a record `log.accepted`). Appending also fails if
+the log is shorter than its head or the head is missing; a person must then run `prowess audit verify`.
 
 The log is private (0600 in a 0700 directory) and is never opened through a link. The first line of `head.json`, in the
-same directory, has the number of records, the hash of the last one, and the offset of its end. Further lines announce
-heads of records that are about to be written. `head.json` is replaced as a whole after each record.
+directory of the log, has the number of records, the hash of the last one, and the offset of its end. Each line after
+the first announces the head of a record that is about to be written. `head.json` is replaced as a whole after each
+record.
 """
 
 from __future__ import annotations
@@ -69,8 +70,8 @@ class HeadFile:
     """The head of one log, cached; for callers that hold the lock of the log.
 
     The file is read again only if another process may have written it. An append makes the log longer, and a change of
-    the head alone replaces head.json, so the log's length and one call of `stat` show both. Neither check is enough
-    alone, because inodes and time stamps can repeat within a moment.
+    the head alone replaces head.json, so the log's length and one call of `stat` show both. Both checks are needed,
+    because inodes and time stamps can repeat within a moment.
     """
 
     def __init__(self, log_path: str) -> None:
@@ -78,7 +79,7 @@ class HeadFile:
         self._known: tuple[Mark, AuditHead] | None = None
 
     def read(self, log_bytes: int) -> AuditHead | None:
-        """Return the head as `read_head` does; `log_bytes` is the current length of the log."""
+        """Return the head as `read_head` does; `log_bytes` is the current length of the log in bytes."""
         mark = self._mark()
         if self._known is not None and self._known[0] == mark and self._known[1].size == log_bytes:
             return self._known[1]
@@ -89,8 +90,8 @@ class HeadFile:
     def write(self, head: AuditHead) -> None:
         """Replace the head; raises OSError if it was not changed.
 
-        The head is not synced to disk. The log is, if configured. After a power failure the log may therefore be ahead
-        of the head; recovery and verification handle this case.
+        The head is not synced to disk. The log is synced if configured, so after a power failure the log may be ahead
+        of the head. Recovery and verification handle this case.
         """
         write_atomically(head_path(self._log_path), _spell(head), sync=False)
         mark = self._mark()
@@ -108,7 +109,7 @@ def read_head(log_path: str) -> AuditHead | None:
 
     Raises:
         BadHeadError: another program changed the file.
-        OSError: it cannot be read, or is a link.
+        OSError: the file cannot be read, or is a link.
     """
     found = _read(log_path)
     return None if found is None else found[0]

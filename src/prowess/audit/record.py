@@ -33,8 +33,8 @@ class AuditEvent(Struct, frozen=True, kw_only=True):
     """An event to be recorded.
 
     `kind` is dotted (`tool.started`, `tool.finished`, `tool.refused`, `skill.loaded` ...). `data` contains JSON values
-    without floats, because two programs may print the same float differently. It must not contain secrets: for the
-    arguments of a call it has names, sizes and a digest, for an environment only the names.
+    without floats, because two programs may print the same float differently. `data` must not contain secrets: of the
+    arguments of a call it has names, sizes and a digest, of an environment only the names.
     """
 
     kind: str
@@ -64,7 +64,10 @@ class AuditLog(Protocol):
     """An append-only log of events in one order. Safe to call from several threads; calls block."""
 
     def append(self, event: AuditEvent) -> AuditRecord:
-        """Write one record. After an AuditError it is not written, and a caller that requires it must not act."""
+        """Write one record.
+
+        If AuditError is raised, it was not written; a caller that requires the record must not act.
+        """
 
 
 class BadLineError(ValueError):
@@ -80,7 +83,7 @@ class ChangedRecordError(ValueError):
 
 
 def seal(event: AuditEvent, *, sequence: int, at: str, previous: str | None) -> tuple[AuditRecord, bytes]:
-    """Return the record of `event` at this place, and its line. Raises BadLineError if the data is not allowed."""
+    """Return the record of `event` at this place of the chain, and its line. Raises BadLineError for invalid data."""
     fields: dict[str, object] = {
         "at": at,
         "call_id": event.call_id,
@@ -165,7 +168,7 @@ def open_log(path: str) -> BinaryIO:
 
     Raises:
         AuditReadError: the path is a link or not a regular file.
-        OSError: it cannot be opened.
+        OSError: the file cannot be opened.
     """
     if os.path.islink(path):
         raise AuditReadError(path, "is a link; name the file itself")

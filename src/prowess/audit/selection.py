@@ -26,7 +26,7 @@ class RecordFilter(Struct, frozen=True, kw_only=True):
     """Criteria for records. An empty tuple or None matches every record; of several values one must match.
 
     `kinds` are kinds or their first parts (`tool` matches `tool.started`, `tool.finished` and `tool.refused`). `since`
-    and `until` are compared with `at`; `since` is inclusive, `until` exclusive.
+    and `until` are compared with the record's `at`; `since` is inclusive, `until` exclusive.
     """
 
     skills: tuple[str, ...] = ()

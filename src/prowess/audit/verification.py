@@ -65,10 +65,10 @@ class Verification(Struct, frozen=True, kw_only=True):
     """The result of verifying one log.
 
     `ok` is true if there are no faults. Notices are facts that a person should know but that do not break the chain.
-    `head` is the hash of the last record; keep a copy elsewhere to prove later that no earlier record has changed.
-    `kept_at` is the number of the record with the given head. `unfinished` are the numbers of records that started a
-    call without an end in the log, at most 100: the process was killed, or is still working. It is empty if there are
-    faults. `files` are the log and its head with owner and mode.
+    `head` is the hash of the last record; keep a copy in another place to prove later that no earlier record has
+    changed. `kept_at` is the number of the record with the given head. `unfinished` are the numbers of records that
+    started a call without an end in the log, at most 100: the process was killed, or is still working. `unfinished` is
+    empty if there are faults. `files` are the log and its head with owner and mode.
     """
 
     ok: bool
@@ -84,7 +84,7 @@ class Verification(Struct, frozen=True, kw_only=True):
 
 
 def verify_log(path: str | os.PathLike[str], head: str | None = None) -> Verification:
-    """Verify the whole log at `path`. `head` is a hash kept elsewhere, with or without `sha256:`.
+    """Verify the whole log at `path`. `head` is a hash from a copy of the head, with or without `sha256:`.
 
     The log is verified as it was at one moment; writers may continue meanwhile.
 
@@ -124,7 +124,7 @@ def verify_log(path: str | os.PathLike[str], head: str | None = None) -> Verific
 
 @contextmanager
 def _snapshot(path: str) -> Iterator[tuple[BinaryIO | None, int, AuditHead | str, frozenset[AuditHead]]]:
-    """Yield the log, the bytes to read, its head (or why it is invalid), and the announced heads, all of one moment."""
+    """Yield the log, the bytes to read, its head (or why it is invalid), and the announced heads, as of one moment."""
     with ExitStack() as stack:
         try:
             stream = _open(path)
@@ -163,7 +163,7 @@ def _open(path: str) -> BinaryIO | None:
 
 
 class _Walk:
-    """The state of one pass."""
+    """The state of one verification of a log."""
 
     def __init__(self, kept: str | None) -> None:
         self.faults: list[AuditFinding] = []
@@ -279,7 +279,7 @@ class _Walk:
         self.notice("recovered", text, record=record.sequence, line=self.lines)
 
     def look_at(self, log_path: str) -> tuple[LogFile, ...]:
-        """Return the files of the log, and add a notice for each that others could change."""
+        """Return the files of the log, and add a notice for each file that other users could change."""
         files: list[LogFile] = []
         for path in (log_path, head_path(log_path)):
             try:

@@ -1,12 +1,12 @@
 """The catalog: discovers skills, and decides which copy of a name is used.
 
-A catalog only reads local directories. It uses no network and runs no script. A listing reads only the front matter of
-each SKILL.md. Skills come in four layers (`Layer`). The higher layer replaces the whole skill; `Catalog.why` explains
-which copies are shadowed and why. Every skill that could not be listed is reported as a diagnostic with its place and
-reason.
+A catalog only reads local directories. It uses no network and runs no script. To list skills, it reads only the front
+matter of each SKILL.md. Each skill belongs to one of four layers (`Layer`). If two layers have a skill of one name, the
+copy of the higher layer is used and the other copy is shadowed, which means ignored. `Catalog.why` gives the reason.
+Every skill that could not be listed is reported as a diagnostic with its path and the reason.
 
-Public names are imported lazily: the modules that a listing does not need take about as long to import as listing a
-thousand skills.
+Public names are imported lazily, because the modules that a listing does not need take about as long to import as
+listing a thousand skills.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The audience of a catalog: the agent, tenant and environment that a skill's `scope` is compared with.
 
-The environment is the one that the caller names, else `PROWESS_ENVIRONMENT`, else `environment` in the table
-`[session]` of the user's `config.toml`. There is no default, and files of a project cannot set it. If the `scope` of a
+The environment is the argument of the caller, else `PROWESS_ENVIRONMENT`, else `environment` in the table `[session]`
+of the user's `config.toml`. There is no default, and files of a project cannot set the environment. If the `scope` of a
 skill requires a value that is not known, the skill is not visible: the catalog answers as if it did not exist.
 """
 
@@ -30,7 +30,7 @@ class Audience(Struct, frozen=True, kw_only=True):
     environment: str | None = None
 
     def here(self) -> Audience:
-        """Return this audience. If the caller named no environment, add the environment of this machine."""
+        """Return this audience. If the caller gave no environment, add the one that is configured on this machine."""
         return replace(self, environment=self.environment or _environment())
 
     def why_hidden(self, entry: SkillEntry) -> str | None:

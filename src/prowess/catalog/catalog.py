@@ -40,9 +40,10 @@ _SHOWN_NAMES = 5
 
 
 class _Known:
-    """A skill that was read in full, its catalog entry, and the `stat` marks of its files at the last read.
+    """A skill that was read in full, its catalog entry, and the `stat` values of its files at the last read.
 
-    `stamp` covers all its files, `mark` only SKILL.md. `entry` is None until the skill is known to agree with an entry.
+    `stamp` covers all files of the skill, `mark` only SKILL.md. `entry` is None until the front matter of the skill has
+    been compared with an entry and was equal.
     """
 
     __slots__ = ("entry", "mark", "skill", "stamp")
@@ -56,7 +57,7 @@ class _Known:
         self.see(files)
 
     def see(self, files: TreeReading) -> None:
-        """Take over newer `stat` marks of the same files."""
+        """Replace the stored `stat` values by newer ones of the same files."""
         self.stamp, self.mark = files.stamp, files.kept[os.path.basename(self.skill.location)].mark
 
 
@@ -73,8 +74,8 @@ class Catalog:
 
     With `live`, edits of a loaded skill take effect at once; use it for an author's own skills. With `trust_project`,
     sources of an untrusted project are used too. `enterprise_root` is an additional directory of the enterprise layer.
-    `only` leaves the enterprise layer out, for tests on a machine that has no enterprise skills. `agent`, `tenant` and
-    `environment` are the audience (`prowess.catalog.audience`).
+    `only` means that the enterprise layer is not searched, for tests on a machine that has no enterprise skills.
+    `agent`, `tenant` and `environment` are the audience (`prowess.catalog.audience`).
 
     Raises:
         InvalidArgumentsError: `only` was given on a machine with enterprise skills.
@@ -119,8 +120,9 @@ class Catalog:
     ) -> Catalog:
         """Search the four layers, as seen from `cwd`. Defaults to the current working directory.
 
-        Skills of an untrusted project are held back and counted in one notice. `trust_project` offers them anyway, for
-        this catalog only. The trust store is read again at each refresh. The other arguments are those of `Catalog`.
+        Skills of an untrusted project are not listed; one notice states their number. With `trust_project`, this
+        catalog lists them anyway. The trust store is read again at each refresh. `Catalog` describes the other
+        arguments.
         """
         # Imported here: a catalog of given roots needs neither the default directories nor the trust store.
         from prowess.catalog.project import default_sources
@@ -151,12 +153,12 @@ class Catalog:
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """Notices for the person who runs the host: skills held back, or a trust store that cannot be used."""
+        """Notices for the person who runs the host: unlisted untrusted skills, or an unusable trust store."""
         return self._index.notices
 
     @property
     def sources(self) -> tuple[CatalogSource, ...]:
-        """The sources in the order of precedence. Default enterprise directories that do not exist are left out."""
+        """The sources in the order of precedence, without default enterprise directories that do not exist."""
         return tuple(
             source for source in self._sources if source not in self._enterprise or os.path.lexists(source.named)
         )
@@ -180,8 +182,7 @@ class Catalog:
         """Return the copy that `name` refers to: the winner, `name@plugin`, or the listed copy at `location`.
 
         Raises:
-            SkillNotFoundError: no such skill. The error has suggestions, or the reason if the skill was skipped or
-                held back.
+            SkillNotFoundError: no such skill. The error has suggestions, or the reason why the skill is not listed.
         """
         index = self._index
         if location is not None:
@@ -200,7 +201,7 @@ class Catalog:
     def why(self, name: str) -> Resolution:
         """Explain which copy of a name is used, which copies are shadowed, and why.
 
-        For `name@plugin`, the plain name is explained.
+        If `name` has the form `name@plugin`, the part before the `@` is explained.
 
         Raises:
             SkillNotFoundError: as for `get`. If the skill is not visible to this audience, the error gives the reason.
@@ -372,7 +373,7 @@ class Catalog:
         return why is None
 
     def _is_own(self, source: CatalogSource, scan: Scan) -> bool:
-        """Whether only the user or root could have put skills into this folder; if not, a finding is reported."""
+        """Whether only the user or root could have put skills into this folder; if False, a finding was reported."""
         if self._trust_project:
             return True
         if (why := stranger_in_folder(source.named)) is not None:
@@ -381,7 +382,7 @@ class Catalog:
 
     @staticmethod
     def _held_back(held: Sequence[CatalogSource], scan: Scan, notices: list[Notice]) -> dict[str, str]:
-        """Scan untrusted sources only to count the skills that are held back. Return the reason for each key."""
+        """Scan untrusted sources only to count their skills. Return the reason for each key that is not listed."""
         aside = Scan()
         for source in held:
             source.scan(aside)

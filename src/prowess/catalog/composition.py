@@ -44,7 +44,7 @@ class Member(Struct, frozen=True, kw_only=True):
 def composition_findings(members: Sequence[Member], *, whole: bool = True) -> list[tuple[Member, Diagnostic]]:
     """Return the findings between the skills of a set, each with its skill; at most 100 of each kind.
 
-    With `whole=False` the set is a part of a larger, unknown one, so missing dependencies are not reported.
+    `whole=False` means that the set is a part of an unknown larger set, so missing dependencies are not reported.
     """
     declared = [member for member in members if member.composition is not None]
     if not declared:

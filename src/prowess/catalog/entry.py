@@ -1,10 +1,10 @@
 """`SkillEntry`: one listed skill, with the data that a host shows before the skill is loaded.
 
-An entry keeps the bytes of its front matter and parses fields when they are requested. This uses less memory than the
-fields, and makes all fields come from one state of the file. Paths are kept relative to the source to save memory.
+An entry keeps the bytes of its front matter and parses a field when it is requested. The bytes use less memory than the
+parsed fields, and all fields come from one state of the file. Paths are relative to the source, which saves memory.
 
-An entry owns the digest of its SKILL.md, and the mark (`prowess._internal.files.file_mark`) that shows whether the file
-has changed since it was listed.
+An entry stores the digest of its SKILL.md, and the file's `stat` values (`prowess._internal.files.file_mark`), which
+show whether the file has changed since it was listed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class EntrySource(Protocol):
 
     @property
     def named(self) -> str:
-        """The absolute path as it was given."""
+        """The absolute path of the source as it was given, with symbolic links unresolved."""
         ...
 
     @property
@@ -58,7 +58,7 @@ class EntrySource(Protocol):
 
 
 class SkillEntry:
-    """A listed skill. Values are those of the scan; only `document_digest` and `is_current` access the disk."""
+    """A listed skill. Values are those of the scan. Only `document_digest` and `is_current` access the disk."""
 
     __slots__ = (
         "_aliases",
@@ -99,7 +99,7 @@ class SkillEntry:
 
     @property
     def name(self) -> str:
-        """The name as written in the front matter, or the directory's name if it has none."""
+        """The name as written in the front matter, or the directory's name if the front matter has none."""
         return self._name
 
     @property
@@ -186,12 +186,12 @@ class SkillEntry:
 
     @property
     def source(self) -> str:
-        """The label of its source: a directory, or a plugin's name."""
+        """The label of the entry's source: a directory, or a plugin's name."""
         return self._source.label
 
     @property
     def source_id(self) -> int:
-        """The `id` of the source: two sources may have the same label."""
+        """The `id` of the source. It is needed because two sources may have equal labels."""
         return id(self._source)
 
     @property
@@ -205,17 +205,17 @@ class SkillEntry:
 
     @property
     def live(self) -> bool:
-        """Whether edits take effect at once. If not, a skill that is edited after it was loaded is refused."""
+        """Whether edits take effect at once. If False, a skill that was edited after it was loaded is refused."""
         return self._source.live
 
     @property
     def qualified_name(self) -> str:
-        """`name@source`: requests a plugin's copy if another copy is used for the plain name."""
+        """`name@source`: requests a plugin's copy even if the plain name refers to another copy."""
         return f"{self._name}@{self._source.label}"
 
     @property
     def document_digest(self) -> str:
-        """The digest (`sha256:…`) of SKILL.md as it is on disk now. It is cached until the file changes.
+        """The digest (`sha256:…`) of SKILL.md as it is on disk now. The digest is cached until the file changes.
 
         Raises:
             OSError: the file is gone, has become a symbolic link, or cannot be read.
@@ -258,11 +258,11 @@ class SkillEntry:
         return skill.frontmatter.raw == self._facts
 
     def take_digest(self, mark: Mark, digest: str) -> None:
-        """Set the digest of SKILL.md. `mark` is the file's mark at the time it was read."""
+        """Set the digest of SKILL.md. `mark` contains the file's `stat` values at the time it was read."""
         self._digest = (hash(mark), digest)
 
     def with_aliases(self, aliases: tuple[str, ...]) -> SkillEntry:
-        """Return a copy of this entry with `aliases`. They must not include aliases that follow from the source."""
+        """Return a copy of this entry with `aliases`, without the aliases that the entry derives from its source."""
         if aliases == self._aliases:
             return self
         entry = SkillEntry.__new__(SkillEntry)
@@ -271,7 +271,7 @@ class SkillEntry:
         return entry
 
     def same_as(self, other: SkillEntry) -> bool:
-        """Whether both entries list the same state of the same file, with the same source and aliases."""
+        """Whether both entries list one state of one file, with equal source and aliases."""
         return (
             self._mark == other._mark
             and self._source is other._source

@@ -1,7 +1,7 @@
 """Findings of the catalog: skills that are not listed, or are listed with a problem. Messages state how to fix them.
 
-A skipped skill is an error; other problems are warnings. Faults inside a SKILL.md are findings of the format and keep
-their own rules.
+A skipped skill is an error; other problems are warnings. Faults inside a SKILL.md are reported by `prowess.format`,
+under the rules of that package.
 """
 
 from __future__ import annotations

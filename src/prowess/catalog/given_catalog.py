@@ -9,7 +9,7 @@ from prowess.errors import InvalidArgumentsError
 
 
 def catalog_of(given: Catalog | str | os.PathLike[str]) -> Catalog:
-    """Return `given` if it is a catalog, else a new one of this directory. Raises InvalidArgumentsError if neither."""
+    """Return `given` if it is a catalog, else a new catalog of this directory. Raises InvalidArgumentsError."""
     if isinstance(given, Catalog):
         return given
     if not isinstance(given, str | os.PathLike):

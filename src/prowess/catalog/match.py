@@ -17,7 +17,8 @@ _SHORTEST_PART = 3  # shorter parts occur in too many names
 def close_names(asked: str, names: Iterable[str]) -> tuple[str, ...]:
     """Return up to three of `names` that were probably meant by `asked`, the likeliest first.
 
-    A name is suggested if it begins with or contains `asked`, is contained in it, or differs by few characters.
+    A name is suggested if it begins with `asked`, contains `asked`, is contained in `asked`, or differs by few
+    characters.
     """
     if not asked:
         return ()

@@ -1,8 +1,8 @@
 """Ownership checks: skills of a project are used only if no other user could have put them there.
 
-A user who can create `.git` in a parent directory, for example a shared one, makes everything below part of their own
-project (CVE-2022-24765 in git). So a project and its folders of skills must belong to this user or to root, and must
-not be writable by everybody. They may be writable by a group, because a group is set up on purpose.
+A user who can create `.git` in a parent directory, for example a shared one, makes every directory below it part of
+their own project (CVE-2022-24765 in git). So a project and its folders of skills must belong to this user or to root,
+and must not be writable by everybody. They may be writable by a group, because a group is set up on purpose.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _ROOT = 0
 
 
 def stranger(path: str) -> str | None:
-    """Return why another user could change `path` or its target; None if no other user could, or it is missing."""
+    """Return why another user could change `path` or its target; None if no other user can or `path` is missing."""
     if not hasattr(os, "geteuid"):
         return None  # Windows uses access lists, which modes do not show
     for look in (os.lstat, os.stat):

@@ -51,7 +51,7 @@ def _is_project(directory: str) -> bool:
 def default_sources(
     cwd: str | None, plugins: Sequence[str], *, enterprise_root: str | None = None
 ) -> list[DirectorySource]:
-    """Return the sources of all four layers in the order of precedence. Most of them need not exist."""
+    """Return the sources of all four layers in the order of precedence. Their directories may be missing."""
     sources: list[DirectorySource] = [*enterprise_sources(enterprise_root)]
     sources.append(UnsignedEnterpriseSource(f"{prowess_home()}/enterprise/skills", layer=Layer.ENTERPRISE))
     sources += _personal()

@@ -24,7 +24,7 @@ class Shadowed(Struct, frozen=True, kw_only=True):
 
 
 class Resolution(Struct, frozen=True, kw_only=True):
-    """All copies of one name: the winner, which is used, and the others in the order of precedence."""
+    """All copies of one name: the winner, which is used, and the shadowed copies in the order of precedence."""
 
     name: str
     winner: SkillEntry | None

@@ -5,9 +5,8 @@ highest layer down. A directory belongs to the source that reaches it first; a s
 entry.
 
 An index is an immutable snapshot of a catalog: readers keep a consistent view while another thread refreshes. Copies of
-one name are in the order of precedence: by layer, then by the order of the sources (nearest or first), then by path. A
-scan reaches them in this order, and the first copy is used. The order depends on nothing else, so the same files give
-the same winners on every run.
+one name are in the order of precedence: by layer, then by the order of the sources, then by path. A scan reaches the
+copies in this order, and the first copy is used. So equal files give equal winners on every run.
 
 The names of a skipped skill are reserved: lower layers cannot use them. Otherwise, if an administrator's skill had a
 fault, a project's skill could take over its name, and users would mistake it for the administrator's.
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Skipped:
-    """A skill that is not listed: its possible names (lower layers cannot use them), the reason, its layer's rank."""
+    """A skill that is not listed: its reserved names, the reason, and the rank of its layer."""
 
     __slots__ = ("names", "rank", "reason")
 
@@ -118,7 +117,7 @@ class CatalogIndex:
         return self._clashes.get(key, [winner]) if winner is not None else []
 
     def differs_from(self, other: CatalogIndex) -> bool:
-        """Whether the contents of the two indexes differ. Unchanged entries are the same objects."""
+        """Whether the two indexes differ. Unchanged entries are the same objects in both."""
         return (
             len(self.copies) != len(other.copies)
             or any(mine is not theirs for mine, theirs in zip(self.copies, other.copies, strict=True))
@@ -138,7 +137,7 @@ def _reservations(skipped: Sequence[Skipped]) -> dict[str, Skipped]:
 
 
 def _is_blocked(entry: SkillEntry, winners: Mapping[str, SkillEntry], kept: Mapping[str, Skipped]) -> bool:
-    """Whether a skipped skill of a higher layer reserves the name of `entry`, and no higher copy has the name."""
+    """Whether a skipped skill of a higher layer reserves the name of `entry`, and the name has no winner above it."""
     holder = kept.get(entry.key)
     return holder is not None and entry.layer.rank > holder.rank and entry.key not in winners
 
@@ -186,11 +185,11 @@ class Scan:
         self.reserve((name,), f"{path}: {message} ({rule})")
 
     def reserve(self, names: tuple[str, ...], reason: str) -> None:
-        """Reserve names, so that lower layers cannot use them. `reason` is why they are not listed; adds no finding."""
+        """Reserve names without a finding: lower layers cannot use them. `reason` is why they are not listed."""
         self.skipped.append(Skipped(names, reason, self._rank))
 
     def reserve_all(self, other: Scan, reason: str) -> None:
-        """Reserve every name that `other`, a scan of the same place, found or skipped."""
+        """Reserve every name that `other`, a scan of the directory, found or skipped."""
         names = {entry.name: None for entry in other.entries.values()}
         names.update((path.rpartition("/")[2], None) for path in other.entries)
         names.update((name, None) for skipped in other.skipped for name in skipped.names)
@@ -198,7 +197,7 @@ class Scan:
             self.reserve(tuple(names), reason)
 
     def reached(self, directory: str, path: str) -> bool:
-        """Whether the skill in the real `directory` is already listed. If so, `path` becomes an alias of it."""
+        """Whether the skill in the real `directory` is already listed. If so, `path` becomes an alias of its entry."""
         if directory not in self.entries:
             return False
         aliases = self._aliases.setdefault(directory, [])
@@ -228,7 +227,7 @@ class Scan:
     def read_in_full(
         self, directory: str, path: str, source: EntrySource, relative: str, stat: os.stat_result | None
     ) -> None:
-        """Add a skill, read with the full parser, which reports a file that cannot be opened (`stat` is None)."""
+        """Add a skill that is read with the full parser. If the file cannot be opened, `stat` is None."""
         if stat is not None and self._taken_over(directory, path, stat):
             return
         # Imported here: many collections of skills never need the full parser.

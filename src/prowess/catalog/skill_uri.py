@@ -2,11 +2,11 @@
 
     skill://<name>                 the skill's directory
     skill://<name>/SKILL.md        its instructions
-    skill://<name>/<path>          any other file or directory of it
+    skill://<name>/<path>          another file or directory of the skill
 
 All characters except letters, digits, `-._~` and the separating slashes are encoded as UTF-8 bytes, so every valid name
-and every path of a file survives the round trip. A part that does not decode to a plain file name (`..`, for example)
-is refused before the skill is looked up.
+and every path of a file survives encoding and decoding. A part that does not decode to a plain file name (`..`, for
+example) is refused before the skill is looked up.
 
 Source: MCP Skills extension `io.modelcontextprotocol/skills`, resource mapping.
 """

@@ -1,7 +1,7 @@
 """The trusted projects of this user, stored by real path and outside of every project.
 
-Skills in a project directory are instructions from strangers until the user trusts the project. So a missing, damaged
-or doubtful store means that no project is trusted. A store that other users could have written is not used.
+Skills in a project directory are instructions from strangers until the user trusts the project. So a missing or damaged
+store means that no project is trusted. A store that other users could have written is not used.
 
 A project is trusted by its path and by its directory's inode number. If the directory is moved away and replaced by
 another one, the trust is lost. Device numbers are not compared, because they change when a machine restarts. A copy or
@@ -35,8 +35,8 @@ class _UnreadableError(Exception):
 def _identity(real: str) -> int | None:
     """Return the inode number of a directory, or None if the directory is in the cache.
 
-    Directories in the cache may be created again with other inodes. Their paths contain a digest of the content, so the
-    path alone identifies them.
+    Directories in the cache may be created again with new inode numbers. Their paths contain a digest of the content,
+    so the path is enough to identify them.
     """
     return None if real.startswith(f"{os.path.realpath(cache_home())}{os.sep}") else os.stat(real).st_ino
 
@@ -44,7 +44,7 @@ def _identity(real: str) -> int | None:
 class TrustStore:
     """The trusted projects of this user, in one JSON file (`PROWESS_HOME/trust.json`, mode 0600).
 
-    Every method reads the file again, so that decisions of other processes take effect at once.
+    Every method reads the file again, so that a decision made in another process takes effect at once.
     """
 
     def __init__(self, path: str | None = None) -> None:
@@ -60,7 +60,7 @@ class TrustStore:
         return None
 
     def is_trusted(self, real_path: str) -> bool:
-        """Whether exactly this directory was trusted. Trust in a parent or child directory does not count."""
+        """Whether the directory at `real_path` was trusted. Trust in a parent or child directory does not count."""
         try:
             real = os.path.realpath(real_path)
             row = self._read().get(real)
@@ -76,11 +76,11 @@ class TrustStore:
             return ()
 
     def trust(self, path: str) -> str:
-        """Trust a directory and return its real path. It may already be trusted.
+        """Trust a directory and return its real path. The directory may already be trusted.
 
         Raises:
             NotADirectoryError: there is no such directory.
-            PermissionError: it, or a folder of skills in it, belongs to another user or is writable by everybody.
+            PermissionError: the directory or a skill folder in it belongs to another user or is writable by everybody.
             OSError: the store cannot be used or written; it is unchanged.
         """
         real = os.path.realpath(path)

@@ -1,1 +1,1 @@
-"""Interfaces of other libraries on top of our parser, so that programs can switch without a rewrite."""
+"""Interfaces of other libraries on top of the parser of Prowess, so that programs can switch without a rewrite."""

@@ -1,7 +1,7 @@
 """The test cases as values, writing a case to files, and the JSON Schema of all cases.
 
 A case is a skill's directory with its files, files around it, and the expected outcome for each profile. `cases.json`
-is generated from our own test files. It does not depend on this library, except for the ids of its rules.
+is generated from the test files of Prowess. It does not depend on this library, except for the ids of its rules.
 """
 
 from __future__ import annotations

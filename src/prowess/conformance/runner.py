@@ -44,9 +44,9 @@ class Question(Struct, frozen=True, kw_only=True):
     """The command to run and the meaning of its exit codes.
 
     `argv` are the words of the command. `{path}` in a word is the skill's directory, `{file}` its SKILL.md,
-    `{directory}` the folder of the case. The exit codes in `accepts` mean accept. `rejects` are those that mean reject;
-    if it is empty, all others do. `seconds` and `most_bytes` limit one case. The tool runs in our working directory
-    with our environment.
+    `{directory}` the folder of the case. The exit codes in `accepts` mean accept. The exit codes in `rejects` mean
+    reject; if `rejects` is empty, every exit code outside `accepts` means reject. `seconds` and `most_bytes` limit one
+    case. The tool runs in the working directory and with the environment of this process.
     """
 
     argv: tuple[str, ...]
@@ -73,8 +73,8 @@ class Question(Struct, frozen=True, kw_only=True):
 class Answer(Struct, frozen=True, kw_only=True):
     """The tool's answer to one case.
 
-    `said` is `none` if the tool gave no answer, and `skipped` if it was not run; `why` is the reason. `status` is the
-    exit code. `output` is the start of the printed text (untrusted, at most 4096 bytes), `seconds` the wall time.
+    `said` is `none` if the tool gave no answer, and `skipped` if the tool was not run; `why` is the reason. `status` is
+    the exit code. `output` is the start of the printed text (untrusted, at most 4096 bytes), `seconds` the wall time.
     """
 
     case: Case

@@ -1,9 +1,9 @@
 """Child process that runs one tool at a time and kills everything the tool started. It is run by its path.
 
-It imports only the standard library. Each line of standard input is a request, a JSON object with `argv`, `seconds` and
-`most_bytes`. Each request gets a line with `ended`, `status`, `output` (base64) and `seconds`. `ended` is `exit`,
-`signal`, `timeout`, `output` (printed too much) or `start` (could not be started). When standard input closes, the
-process kills the running tool and exits.
+This module imports only the standard library. Each line of standard input is a request, a JSON object with `argv`,
+`seconds` and `most_bytes`. The answer to each request is a line with `ended`, `status`, `output` (base64) and
+`seconds`. `ended` is `exit`, `signal`, `timeout`, `output` (printed too much) or `start` (could not be started). When
+standard input closes, the process kills the running tool and exits.
 
 A separate process is needed because, on Linux, it becomes the parent of all processes that a tool leaves behind, even
 of those that left the tool's process group and session. As it runs one tool at a time, all these processes belong to
@@ -124,7 +124,7 @@ def _wait(process: subprocess.Popen[bytes], happenings: queue.Queue[tuple[str, b
 
 
 def _forget(happenings: queue.Queue[tuple[str, bytes]], *, keep: str) -> None:
-    """Drop late events from threads of the last tool. No new request can arrive before the answer."""
+    """Drop late events from threads of the last tool. No new request can arrive before the answer is written."""
     with suppress(queue.Empty):
         while True:
             kind, _ = happenings.get_nowait()

@@ -158,7 +158,7 @@ def _files(count: int, more: str = "") -> str:
 
 
 def media_type(path: str) -> str:
-    """Return the media type for the file extension, `application/octet-stream` for an unlisted one."""
+    """Return the media type for the file extension, or `application/octet-stream` for an unknown extension."""
     return MEDIA_TYPES.get(os.path.splitext(path)[1].lower(), "application/octet-stream")
 
 

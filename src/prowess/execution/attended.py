@@ -1,9 +1,9 @@
 """Run blocking work in a thread; on cancellation, tell the thread and wait for it.
 
-A run of a script must not be abandoned: a caller that cancels it gets control back only after its processes are dead.
-Threads cannot be cancelled, so the work watches one end of a socket pair. If the caller is cancelled, the other end is
-shut down. When the work closes its own end, the caller knows that the work is over. A run that is not cancelled needs
-no task group and no event. Either of them would cost turns of the event loop in every run.
+A run of a script must not be abandoned: a caller that cancels a run gets control back only after the processes of the
+run are dead. Threads cannot be cancelled, so the work watches one end of a socket pair. If the caller is cancelled, the
+other end is shut down. When the work closes its own end, the caller knows that the work is over. A run that is not
+cancelled uses no task group and no event, because each of them would cost turns of the event loop in every run.
 """
 
 from __future__ import annotations

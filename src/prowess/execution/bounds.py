@@ -1,7 +1,7 @@
 """Resource limits (`setrlimit`) of one run, and the notice if one of them killed a process.
 
-The parent sets the limits while the process waits before its first instruction. That costs microseconds. Setting them
-in the child, between fork and exec, costs milliseconds in a process with threads.
+The parent sets the limits while the process waits before its first instruction, which costs microseconds. The child
+could set the limits between fork and exec, but that costs milliseconds in a process with threads.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _TOO_LARGE = 128 + 25  # SIGXFSZ
 
 
 def killed_by(status: int, limits: ExecLimits, *, out_of_memory: bool) -> tuple[ExecNotice, ...]:
-    """Return one notice that names the limit that killed a process of the run; empty if no limit did.
+    """Return one notice that names the limit that killed a process of the run; empty if no limit killed a process.
 
     `status` is the script's own exit status. A shell script has the status of its last command, so it may have
     continued after a command was killed.

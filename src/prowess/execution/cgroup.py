@@ -1,16 +1,15 @@
 """Control group (cgroup) of one run: the only limit on processes and memory of a whole process tree.
 
-It needs a writable cgroup hierarchy, so in practice root. Without one the run goes on, and its guarantees state that
-these two limits are not enforced.
+A control group needs a writable cgroup hierarchy, so in practice root. Without one the run goes on, and its guarantees
+state that the limits on processes and memory are not enforced.
 
 Moving another process between groups makes the kernel wait for every processor, some milliseconds each time. A thread
 that moves itself does not have this cost, and a child begins in the group of the thread that starts it. Hierarchies of
 version 1 can hold single threads, so there the starting thread enters the group only while it starts the child.
 
 Creating and deleting the directory of a group would take a tenth of the time of a short run. So the directories of a
-finished run are kept in a pool, and the next run with the same limits reuses them if they are clean by then. Some
-kernels go on counting a dead process namespace among the processes. A directory with such a count is deleted, not
-reused.
+finished run are kept in a pool. The next run with equal limits reuses the directories that are clean by then. Some
+kernels still count the processes of a namespace that is dead. A directory with such a count is deleted, not reused.
 """
 
 from __future__ import annotations
@@ -117,7 +116,7 @@ class _Directory(Struct, frozen=True, kw_only=True):
 
 
 class ControlGroup:
-    """Limits on processes started within `visited` or passed to `add`, and their children. `enforced` names them."""
+    """Limits on processes started within `visited` or passed to `add`, and on their children."""
 
     def __init__(self, limits: ExecLimits, root: str = _ROOT) -> None:
         self._directories: list[_Directory] = []
@@ -157,7 +156,7 @@ class ControlGroup:
             return False
 
     def rest(self) -> None:
-        """Return the directories to the pool for a later run. The processes of the group must be dead or dying."""
+        """Return the directories to the pool for the next run. The processes of the group must be dead or dying."""
         with _lock:
             _resting.extend(self._directories)
             too_many = _resting[:-_RESTING]

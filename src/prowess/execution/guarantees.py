@@ -26,7 +26,7 @@ _ALWAYS = (  # Enforced in every run on every machine, by the namespaces, the mo
 
 
 def guarantees_of(request: ExecRequest, *, backend: str, version: str, held: Iterable[str]) -> Guarantees:
-    """Return the guarantees of a run. `held` names the limits that the kernel accepted."""
+    """Return the guarantees of a run. `held` has the names of the limits that the kernel accepted."""
     limits, workspace = request.limits, request.workspace is not None
     write = request.write and workspace
     enforced = [*_ALWAYS, *held]

@@ -29,7 +29,7 @@ LONGEST_SHEBANG = 256  # bytes; the kernel reads no more of a script's first lin
 class InterpreterRule(Struct, frozen=True, kw_only=True):
     """A row of the table: an interpreter, its programs and the scripts it runs.
 
-    `programs` are tried in order. `flags` are the one-letter options that are kept from a shebang.
+    `programs` are tried in order. `flags` are the one-letter options that are passed on if a shebang has them.
     """
 
     name: str
@@ -94,7 +94,7 @@ class InterpreterMount(Struct, frozen=True, kw_only=True):
 
 
 class Interpreter(Struct, frozen=True, kw_only=True):
-    """The command for a script. If `prefix` is set, that host directory is mounted at `mount_point`."""
+    """The command for a script. If `prefix` is set, the host directory `prefix` is mounted at `mount_point`."""
 
     name: str
     command: tuple[str, ...]
@@ -135,7 +135,7 @@ def select_interpreter(
 
 
 def _outside(mount: InterpreterMount) -> str | None:
-    """Return which directory to mount if the program is a link out of the sandbox, as in most virtual environments."""
+    """Return the directory to mount if the program is a link out of the sandbox, as in most virtual environments."""
     program = os.path.join(mount.prefix, mount.program)
     real = os.path.realpath(program)
     if real.startswith((os.path.join(os.path.realpath(mount.prefix), ""), "/usr/")):
@@ -163,7 +163,7 @@ def missing_package(stderr: bytes) -> ExecNotice | None:
 def carriage_returns(script: str, text: bytes, stderr: bytes) -> ExecNotice | None:
     """Return a notice if a run may have failed because of CRLF line ends in a shell script, else None.
 
-    `text` is the script or the beginning of it.
+    `text` is the script or its beginning.
     """
     program, _ = _shebang(text)
     rule = _rule_by_shebang(program) or _rule_by_extension(script, {})
@@ -179,7 +179,7 @@ def carriage_returns(script: str, text: bytes, stderr: bytes) -> ExecNotice | No
 
 
 def command_interpreter() -> Interpreter:
-    """Return the bash that runs command lines. Raises ScriptUnsupportedError if bash is not installed."""
+    """Return the interpreter for command lines, bash. Raises ScriptUnsupportedError if bash is not installed."""
     rule = next(rule for rule in INTERPRETERS if rule.name == "bash")
     return _installed(rule, (), "a command line")
 

@@ -46,15 +46,16 @@ class ExecRequest(Struct, frozen=True, kw_only=True):
     and `skill_dir`, `script` and `interpreter` stay unset.
 
     `skill_dir` must hold trusted bytes, such as a directory made by `prowess.execution.staging.stage`. `interpreter` is
-    a command inside the sandbox; with None it is chosen by shebang and extension. `workdir` is relative to `workspace`;
-    without a workspace the script runs in a private empty directory. With `stdin` None the input is empty. `out_dir` is
-    the host directory for the files that the script leaves in /out; None discards them. With `skill_imports`, Python in
-    the sandbox also imports modules from the root of the skill.
+    a command inside the sandbox; if None, it is chosen by shebang and extension. `workdir` is relative to `workspace`;
+    without a workspace the script runs in a private empty directory. If `stdin` is None, the input is empty. `out_dir`
+    is the host directory for the files that the script leaves in /out; None discards them. With `skill_imports`, Python
+    in the sandbox also imports modules from the root of the skill.
 
-    `mounts` are further directories of trusted bytes, as (place in the sandbox, below /skills or home; host directory).
+    `mounts` are additional directories of trusted bytes, as (path in the sandbox, below /skills or home; host
+    directory).
 
     `on_output` is called with the bytes that the result will hold, in order, as they are read. It runs in the thread
-    that supervises the run, so it must neither block nor raise. A sandbox may ignore it.
+    that supervises the run, so it must neither block nor raise. A sandbox may ignore `on_output`.
     """
 
     skill_dir: str = ""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class SandboxReport(Struct, frozen=True, kw_only=True):
-    """Whether this machine can run scripts. `hint` is the remedy if it cannot, and empty if it can.
+    """Whether this machine can run scripts. If it cannot, `hint` is the remedy; otherwise `hint` is empty.
 
     `tier` is 1 for kernel namespaces with their own file system, and 0 if scripts cannot run.
     """
@@ -39,7 +39,7 @@ class Sandbox(Protocol):
         ...
 
     def probe(self) -> SandboxReport:
-        """Return whether scripts can run on this machine. The object remembers the answer."""
+        """Return whether scripts can run on this machine. The sandbox object caches the answer."""
         ...
 
 

@@ -188,7 +188,7 @@ async def _escapes(sandbox: Sandbox, stage: _Stage) -> tuple[Finding, ...]:
 
 
 class _LimitProbe(Struct, frozen=True, kw_only=True):
-    """Exceed the limit `bound` with an action of `probes/limits.py`; `holds` judges the result."""
+    """Exceed the limit `bound` with an action of `probes/limits.py`; `holds` checks the result."""
 
     bound: str
     action: str
@@ -201,7 +201,7 @@ def _probe(bound: str, action: str, limits: ExecLimits, holds: Callable[[ExecRes
 
 
 def _within(most: int) -> Callable[[ExecResult], bool]:
-    """Return a judge of the number that the probe prints: the amount it reached before it was stopped."""
+    """Return a function that checks the number printed by the probe: the amount it reached before it was stopped."""
     return lambda result: 0 < int(result.stdout or b"0") <= most
 
 

@@ -1,15 +1,16 @@
 """Stages: verified copies of skills in the cache, so that exactly the bytes that were hashed are run.
 
 A stage is named by the digest of its content, so two skills with equal bytes share one stage, and an edited skill gets
-a new one. Only the regular files of the manifest are copied. Each is read once through a checked descriptor and
-compared with its record. Links, pipes and devices are never copied. A stage is published by one rename, so it is never
-visible in part. A stage whose content differs from its name (after a power failure, for example) is made again.
+a new stage. Only the regular files of the manifest are copied. Each file is read once through a checked descriptor and
+compared with its manifest record. Links, pipes and devices are never copied. A stage is published by one rename, so it
+is never visible in part. A stage whose content differs from its name (after a power failure, for example) is made
+again.
 
 Unused stages are deleted, by the time of their last use and by their total size. To record a use, the time stamp of the
 stage's directory is set under a lock. Once a day a sweep takes the same lock, moves old or excess stages aside and
 deletes them after releasing the lock. So a process that has recorded its use cannot lose its stage to the sweep of
-another process. If a stage was moved aside first, the process makes it again. A cache that cannot be written is used as
-it is: no use is recorded and no stage is deleted.
+another process. If a stage was moved aside before its use was recorded, the process makes the stage again. If the cache
+cannot be written, no use is recorded and no stage is deleted.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ def _copy(root: ContainedRoot, record: FileRecord, target: str) -> None:
 
 
 def _publish(fresh: str, final: str, manifest: TreeManifest) -> bool:
-    """Move `fresh` to `final`. Return False if a wrong stage was there: it is deleted, so try again."""
+    """Move `fresh` to `final`. Return False if a wrong stage was at `final`: it is deleted, so try again."""
     try:
         os.rename(fresh, final)
     except OSError:
@@ -176,7 +177,7 @@ class _Stage(Struct, frozen=True, kw_only=True):
 
 
 def note_use(home: str, name: str) -> None:
-    """Record a use of the stage `name` below `home`, which need not exist yet; sweep if a sweep is due."""
+    """Record a use of the stage `name` below `home`, even before the stage exists; sweep if a sweep is due."""
     doomed: list[str] = []
     lock = f"{home}.lock"
     # If the cache cannot be written, or another process holds the lock for long, sweep another time.

@@ -1,8 +1,8 @@
 """Supervise one child process until it ends: write its input, capture its output up to a limit, enforce the timeout.
 
 Output above the limit is read, counted and dropped. So a process that writes a lot neither blocks on a full pipe nor
-fills our memory. All work is one blocking loop over descriptors in a worker thread. To cancel the run, make the
-descriptor `cancel_fd` readable.
+fills the memory of Prowess. All work is one blocking loop over descriptors in a worker thread. To cancel the run, make
+the descriptor `cancel_fd` readable.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Capture(Struct):
 
 
 class Ending(Struct, frozen=True, kw_only=True):
-    """How the run ended. `ended` is False if processes were still alive some time after they were killed."""
+    """The outcome of the run. `ended` is False if processes were still alive some time after they were killed."""
 
     timed_out: bool
     cancelled: bool
@@ -88,7 +88,7 @@ def supervise(
 
 
 class _Loop:
-    """The descriptors of one run. `select.poll` costs a tenth of a selector, which matters for a short run."""
+    """The descriptors of one run. `select.poll` needs a tenth of the time of a selector. This matters in short runs."""
 
     def __init__(
         self,

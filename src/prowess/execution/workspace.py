@@ -1,10 +1,10 @@
-"""Which directory may be a script's workspace, and which of its entries stay read-only.
+"""Decides which directory may be a script's workspace, and which of the workspace's entries stay read-only.
 
 A workspace is never a directory that gives control of the machine or of agents. A script that may write to the
 workspace could leave a program there that another program runs later: a hook of the version control system, a server or
 a skill that an agent loads, an editor task, a start-up file of a shell. So such entries at the top of a workspace stay
-read-only. Each is protected as a whole, from its first component: a protected file in a directory that can be renamed
-would not be safe.
+read-only. The first component of a protected path is protected as a whole, because a protected file in a directory that
+can be renamed would not be safe.
 """
 
 from __future__ import annotations
@@ -40,9 +40,13 @@ _SKILL_HOMES = (".agents", ".claude")
 def usable_workspace(path: str) -> tuple[str | None, ExecNotice | None]:
     """Return (real path, None) if `path` may be a workspace, else (None, notice with the reason).
 
-    These are refused, even if they were named explicitly: the root directory; system directories; the home directory
-    and its parents; the Prowess home, its cache and the homes of personal skills (`~/.agents`, `~/.claude`), with
-    everything above and below them; and a path that is not a directory.
+    These are refused, even if they were named explicitly:
+
+    - The root directory and system directories.
+    - The home directory and its parents.
+    - The Prowess home, its cache and the homes of personal skills (`~/.agents`, `~/.claude`), with every directory
+      above and below them.
+    - A path that is not a directory.
     """
     real = os.path.realpath(path)
     if not os.path.isdir(real):
@@ -64,9 +68,9 @@ def usable_workspace(path: str) -> tuple[str | None, ExecNotice | None]:
 
 
 def _touches(real: str, place: str) -> bool:
-    """Return whether `real` and `place` are the same directory or one contains the other.
+    """Return whether `real` and `place` are one directory or one contains the other.
 
-    `place/skills` is checked too, because it is often a symbolic link.
+    The directory `place/skills` is compared too, because it is often a symbolic link.
     """
     place = os.path.realpath(place)
     skills = os.path.realpath(os.path.join(place, "skills"))
@@ -109,8 +113,8 @@ _FOLDED_VERSION_CONTROL = frozenset(name.casefold() for name in VERSION_CONTROL)
 def protected_part(parts: tuple[str, ...]) -> str | None:
     """Return the component that makes the workspace path `parts` a protected one, else None.
 
-    Protected names count at the top of the workspace, names of version control systems at any depth. Case is ignored,
-    because some file systems ignore it.
+    Names of version control systems are protected at any depth, other protected names at the top of the workspace. Case
+    is ignored, because some file systems ignore it.
     """
     if parts and parts[0].casefold() in _FOLDED:
         return parts[0]
@@ -120,8 +124,9 @@ def protected_part(parts: tuple[str, ...]) -> str | None:
 def protected_entries(workspace: str) -> tuple[tuple[str, ...], tuple[str, str] | None]:
     """Return the protected places in `workspace`, and the first (name, reason) that cannot be protected, or None.
 
-    Only a directory, or a plain file with one name, can be protected: a link could be exchanged, and a file with a
-    second name could be written through that name. If a place cannot be protected, the first value is empty.
+    Only a directory, or a plain file with one name, can be protected. A link could be exchanged, and a file with a
+    second name (a hard link) could be written through that name. If a place cannot be protected, the first value is
+    empty.
 
     Raises:
         OSError: the workspace cannot be examined.

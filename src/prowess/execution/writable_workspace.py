@@ -2,8 +2,8 @@
 
 Each protected place is mounted read-only over itself. A mount point below a tree that a script writes to is safe only
 while the tree does not change: a symbolic link in it could make the mount point be created on the host
-(CVE-2026-87766). So a place is used only if it exists and is no link, locks keep every other script out until this run
-has ended, and each mount is checked from outside before the script starts.
+(CVE-2026-87766). Three conditions make the mount safe. The place exists and is no link. Locks keep every other script
+out until this run has ended. Each mount is checked from outside before the script starts.
 
 A run holds an exclusive lock on its workspace and a shared lock on each directory above it. So two writers exclude each
 other if one directory contains the other. The lock files are in the Prowess home, because a script could hold a lock on
@@ -78,7 +78,7 @@ def writable_workspace(root: str, wake: int) -> Iterator[WritableWorkspace]:
 
     Raises:
         InvalidArgumentsError: the workspace has a place that cannot be protected.
-        UnavailableError: another script held the lock, on this directory or one above or below it, for a minute.
+        UnavailableError: for a minute, another script held the lock on this directory or on one above or below it.
         OSError: the locks cannot be opened.
     """
     until = time.monotonic() + _WAIT_SECONDS

@@ -50,11 +50,11 @@ def fix_document(
     *,
     unsafe: bool = False,
 ) -> FixedDocument:
-    """Apply the safe fixes of the findings, with `unsafe` all fixes. Files on disk are not changed.
+    """Apply the safe fixes of the findings, or all fixes if `unsafe`. Files on disk are not changed.
 
     Each round checks the document and applies the fixes that do not overlap, until no fix is left. A fix declares the
-    fields that it changes (`Fix.changes`). All other fields must keep their values, and so must the body, unless an
-    edit is in the body. This is checked after each round by reading the result. A fix that changes more is skipped. If
+    fields that it changes (`Fix.changes`). Every undeclared field must keep its value. The body must not change, unless
+    an edit is in the body. After each round, the result is read and compared. A fix that changes more is skipped. If
     the document could not be read completely, all fixes are skipped.
 
     `read` parses bytes to a document, `check` returns its findings. Fixes for files other than the document are
@@ -102,7 +102,7 @@ def _step(
     read: Callable[[bytes], SkillDocument],
     refused: set[Fix],
 ) -> tuple[bytes, SkillDocument, list[Diagnostic]] | None:
-    """Apply all fixes that fit together, or else the first one that is correct; `None` if there is none."""
+    """Apply all fixes that can be applied together, or else the first correct one. Return `None` if there is none."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -138,7 +138,7 @@ class _Span(Struct, frozen=True, kw_only=True, order=True):
 def apply_fixes(text: str, fixes: Sequence[Fix]) -> Applied:
     """Apply `fixes` to the text of a file. If two overlap or change the same field, the earlier one is applied.
 
-    Two edits at the same place overlap, even if both only insert, because their order would be a guess. A fix whose own
+    Two edits at one place overlap, even if both only insert text, because their order would be a guess. A fix whose own
     edits overlap is refused too.
     """
     places = _Places(text)
@@ -194,9 +194,9 @@ class _Places:
 def replace_file(path: str, before: bytes, after: bytes, *, within: str) -> str | None:
     """Replace the content `before` of the file at `path` by `after`. Return `None`, or the reason for not doing it.
 
-    The file is replaced atomically and keeps its mode and, if permitted, its owner. It is not changed if it is not a
-    regular file, is read-only, was modified since it was read, or is reached through a symbolic link that leads out of
-    `within`.
+    The file is replaced atomically and keeps its mode and, if permitted, its owner. The file is not changed in these
+    cases: it is not a regular file, it is read-only, it was modified since it was read, or it is reached through a
+    symbolic link that leads out of `within`.
 
     `within` is the file or directory that the user named. The real path of the file must be `within` or below it.
     """

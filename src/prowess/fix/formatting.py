@@ -1,11 +1,11 @@
-"""Format a SKILL.md: same values, same order, same comments, same quotes.
+"""Format a SKILL.md. Values, order, comments and quotes stay as they are.
 
 The front matter is written by a YAML library that keeps comments and quotes (extra `prowess[fmt]`). Mappings are
 indented by two spaces, list items by two spaces and a dash, and one space follows a colon. Line breaks become LF, a
-byte-order mark is removed, and the file ends with one line break. The body is not changed otherwise.
+byte-order mark is removed, and the file ends with one line break. The rest of the body is not changed.
 
-The result is checked with our own parser. If a value, a quote or a comment changed, or if formatting the result again
-would change it, the file is not changed.
+The result is checked with the parser of Prowess. If a value, a quote or a comment changed, or if formatting the result
+again would change it, the file is not changed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NEVER = 1 << 30  # columns; a width at which no line is wrapped
 
 
 class Formatted(Struct, frozen=True, kw_only=True):
-    """The new bytes, or the old bytes and, in `reason`, why they are unchanged."""
+    """`data` has the new bytes. If the file was not formatted, they are the old bytes and `reason` is set."""
 
     data: bytes
     reason: str | None = None

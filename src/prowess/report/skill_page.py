@@ -119,7 +119,7 @@ def listing_tokens(skill: Skill) -> TokenCount:
 
 
 def files_to_read(skill: Skill) -> tuple[Resource, ...]:
-    """Return the files that a model would read as text: no scripts (they are run), no hidden files, none for people."""
+    """Return the files that a model would read as text. Scripts, hidden files and files for people are left out."""
     return tuple(
         file for file in skill.resources if _is_read(file) and _is_text(os.path.join(skill.root_dir, file.path))
     )

@@ -1,4 +1,4 @@
-"""Findings as text for a person: each with its place, and errors and fixable findings with the source line and a mark.
+"""Findings as text for a person, each with its place. Errors and fixable findings also show the marked source line.
 
     a/SKILL.md:3:14 error frontmatter.syntax  a value with ": " must be quoted
       3 | description: Checks invoices. Triggers: VAT
@@ -180,7 +180,7 @@ def _excerpt(found: Diagnostic, document: SkillDocument, width: int) -> Iterator
 
 
 def _window(line: str, start: int, end: int, room: int) -> tuple[str, str, str]:
-    """Return the text before, in and after the mark, escaped and cut to `room` columns in total."""
+    """Return the text before, in and after the marked range, escaped and cut to `room` columns in total."""
     if len(line) <= room and columns(printable_line(line)) <= room:
         return printable_line(line[:start]), printable_line(line[start:end]), printable_line(line[end:])
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class Selection(Struct, frozen=True, kw_only=True):
-    """A user's changes to the profile; empty means none. `None` as a severity means off."""
+    """A user's changes to the profile; empty fields change nothing. `None` as a severity means off."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -101,7 +101,10 @@ class Selection(Struct, frozen=True, kw_only=True):
         return None if severity is None else found.with_severity(severity)
 
     def _level(self, rule: str, family: str) -> tuple[str, Severity | None]:
-        """Return the most exact selector of `severity` for the rule, and its level. The later one wins a tie."""
+        """Return the most exact selector of `severity` for the rule, and its level.
+
+        If two are equal, the later one wins.
+        """
         best = 0
         chosen: tuple[str, Severity | None] = ("", None)
         for selector, level in self.severity:
@@ -158,7 +161,7 @@ class Judgement(Struct, frozen=True, kw_only=True):
 
     The floor is the judgement without the project's settings, used if the project is not trusted. Such a project can
     make any rule stricter, but it can neither hide a security finding nor lower its severity. If `excluded` is true,
-    only findings of the floor are reported.
+    only the findings that the floor reports are reported.
     """
 
     profile: Profile
@@ -167,7 +170,7 @@ class Judgement(Struct, frozen=True, kw_only=True):
     excluded: bool = False
 
     def keeps(self, rule: RuleMeta) -> bool:
-        """Whether a rule has to run."""
+        """Whether a rule has to run for this skill."""
         if self.floor is not None and rule.family == _GUARDED and self.floor.keeps(rule):
             return True
         return not self.excluded and self.selection.keeps(rule, self.profile)
@@ -267,7 +270,7 @@ class Suppression(Struct, frozen=True, kw_only=True):
     location: Location
 
     def fits(self, found: Diagnostic, document: SkillDocument) -> bool:
-        """Whether this suppresses a finding on `document`."""
+        """Whether this suppression applies to a finding on `document`."""
         if found.location.path != document.path or not names_rule(self.selector, found.rule, found.family):
             return False
         return self.first <= found.location.line <= self.last

@@ -54,7 +54,7 @@ class MemorySessionStore:
             return True
 
     async def touch(self, session_id: str, at: float) -> bool:
-        """Set the time of the last touch to `at`, unless it is later already. Return False if there is no row."""
+        """Set the time of the last touch to `at`, unless the stored time is later. Return False if there is no row."""
         with self._opened() as rows:
             row = rows.get(session_id)
             if row is None:

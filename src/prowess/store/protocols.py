@@ -33,7 +33,7 @@ class SessionStore(Protocol):
         """Replace the row with the same id if it has `expected_version`; otherwise change nothing and return False."""
 
     async def touch(self, session_id: str, at: float) -> bool:
-        """Set the last touch to `at`, unless it is later already. The version stays. False if there is no row."""
+        """Set the last touch to `at`, unless the stored time is later. The version stays. False if there is no row."""
 
     async def delete(self, session_id: str) -> bool:
         """Remove the row; return False if there is none."""
@@ -76,7 +76,7 @@ class EventStore(Protocol):
     """
 
     async def append_event(self, session_id: str, body: str, *, at: float, keep: int) -> int:
-        """Append one event and return its number. About the newest `keep` events remain; older ones may be removed."""
+        """Append one event and return its number. The newest events, about `keep`, remain; older ones may go."""
 
     async def events_after(self, session_id: str, sequence: int, limit: int) -> list[KeptEvent]:
         """Return the first `limit` events with a number above `sequence`, in order."""

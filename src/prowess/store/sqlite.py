@@ -150,7 +150,7 @@ class SqliteSessionStore:
         return await self._changes(sql, (row.version, row.state, row.touched_at, row.session_id, expected_version))
 
     async def touch(self, session_id: str, at: float) -> bool:
-        """Set the time of the last touch to `at`, unless it is later already. Return False if there is no row."""
+        """Set the time of the last touch to `at`, unless the stored time is later. Return False if there is no row."""
         return await self._changes(
             "UPDATE sessions SET touched_at = max(touched_at, ?) WHERE session_id = ?", (at, session_id)
         )

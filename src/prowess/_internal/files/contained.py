@@ -1,7 +1,7 @@
 """Open files below one directory, without any way to leave that directory.
 
-A path is first checked as text: a path that could mean another place on any system is refused before a file is touched.
-Then the root is opened once, and every component is opened relative to its parent without following links. So
+The text of a path is checked first: a path that could mean another place on any system is refused before a file is
+touched. Then the root is opened once, and every component is opened relative to its parent without following links. So
 exchanging a directory for a link between check and use cannot lead outside. The result is an open descriptor of a
 regular file. No file is opened again by its name.
 

@@ -1,7 +1,7 @@
 """Advisory file locks with a timeout: one process at a time.
 
-The lock belongs to an open file, so it ends with the process that holds it, even if that process is killed. Two threads
-that open the file separately exclude each other as two processes do.
+The lock belongs to an open file, so the lock ends when the process that holds it ends, even if the process is killed.
+Two threads that open the file separately exclude each other as two processes do.
 """
 
 from __future__ import annotations

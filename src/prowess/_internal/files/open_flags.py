@@ -1,6 +1,6 @@
 """Flags for opening untrusted files, without following links or blocking; and a base class for closing.
 
-If a system lacks a flag, its value is 0. Windows lacks the flags for links and blocking; the others lack `O_BINARY`.
+If a system lacks a flag, its value is 0. Windows lacks the flags for links and blocking; other systems lack `O_BINARY`.
 """
 
 from __future__ import annotations

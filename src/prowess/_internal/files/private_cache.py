@@ -18,7 +18,7 @@ MAX_BYTES = 64 * 1024 * 1024
 
 
 class PrivateCache:
-    """The files of one kind below the user's cache directory. At most `most` files are kept, the newest."""
+    """The files of one kind below the user's cache directory. If there are more than `most`, the oldest are deleted."""
 
     def __init__(self, kind: str, *, most: int = 32) -> None:
         self._folder = os.path.join(cache_home(), kind)

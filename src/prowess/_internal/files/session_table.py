@@ -5,8 +5,8 @@
     environment = "production"
     first_argument = 1
 
-Arguments of a caller take precedence. The settings file of a project cannot have this table: the author of a project
-must not decide how the project's skills are treated.
+Arguments of a caller take precedence over the table. The settings file of a project cannot have this table: the author
+of a project must not decide how the project's skills are treated.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def first_argument_setting() -> Literal[0, 1]:
 
 
 def session_table() -> dict[str, object]:
-    """Return the user's settings, ignoring faults elsewhere in the file. Raises ConfigurationError for other faults."""
+    """Return the user's settings. Raises ConfigurationError for a fault in the table or if the file is not TOML."""
     path = os.path.join(prowess_home(), USER_FILE)
     if not os.path.lexists(path):
         return {}

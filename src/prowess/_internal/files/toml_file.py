@@ -39,7 +39,7 @@ def read_toml_bytes(path: str) -> bytes:
 class TomlFile:
     """A TOML file: its `content`, its `path` as given, and the faults that callers find in it.
 
-    `inside` names the table that callers read; their keys are relative to that table.
+    `inside` names the table that callers read; the keys that they pass are relative to that table.
 
     Raises:
         ValueError: the bytes are not TOML; the message begins with the path.

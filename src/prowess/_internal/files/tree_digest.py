@@ -69,7 +69,7 @@ class TreeManifest(Struct, frozen=True, kw_only=True):
 
     @property
     def content_digest(self) -> str:
-        """The digest of the regular files alone, even if the tree has obstacles."""
+        """The digest of the regular files, which exists even if the tree has obstacles."""
         whole = hashlib.sha256()
         for file in self.files:
             mark = "x" if file.executable else "-"
@@ -77,12 +77,12 @@ class TreeManifest(Struct, frozen=True, kw_only=True):
         return f"sha256:{whole.hexdigest()}"
 
     def find(self, path: str) -> FileRecord | None:
-        """Return the record of a relative path, which must be spelled as in the manifest, or None."""
+        """Return the record of a relative path, or None. The path must be spelled as in the manifest."""
         return next((file for file in self.files if file.path == path), None)
 
 
 class KeptFile(Struct, frozen=True, kw_only=True):
-    """The bytes of one file as they were hashed, and the file's mark at that moment."""
+    """The bytes of one file as they were hashed, and the file's `stat` values at that time."""
 
     data: bytes
     mark: Mark
@@ -91,8 +91,9 @@ class KeptFile(Struct, frozen=True, kw_only=True):
 class TreeReading(Struct, frozen=True, kw_only=True):
     """Result of one walk over a tree: its hashes, its stamp, and the bytes of the requested files by path.
 
-    `stamp` is None if the tree has an obstacle or was changed within the last two seconds. It is also None on systems
-    that cannot open files relative to a directory: on these, a changed entry may not change the time of its directory.
+    `stamp` is None if the tree has an obstacle or was changed within the last two seconds. `stamp` is also None on
+    systems that cannot open files relative to a directory, because a changed entry may not change the time of its
+    directory there.
     """
 
     manifest: TreeManifest
@@ -114,7 +115,7 @@ def read_tree(root: str) -> TreeManifest:
 
 
 def read_stamped_tree(root: str, *, keep: Collection[str] = (), most: int = 0) -> TreeReading:
-    """As `read_tree`, but also return the stamp of the tree and the bytes of the files named in `keep`.
+    """Read a tree as `read_tree` does, and also return its stamp and the bytes of the files named in `keep`.
 
     Files with more than `most` bytes are not kept. A kept file is read in this walk even if its hash is cached.
     """
@@ -154,7 +155,7 @@ class _Walk:
     def directory(self, fd: int | str, prefix: str, depth: int) -> None:
         """Walk a directory, given as a descriptor, or as a path on systems that cannot open relative to a directory.
 
-        With paths, only the weaker protection of `prowess._internal.files.contained` applies.
+        If the directory is given as a path, only the weaker protection of `prowess._internal.files.contained` applies.
         """
         if depth > MAX_DEPTH:
             raise LimitExceededError("directory levels in one skill", MAX_DEPTH, depth)
@@ -265,7 +266,7 @@ class _Walk:
 
 
 def _hash(fd: int, path: str, found: os.stat_result, parts: list[bytes] | None) -> tuple[int, str]:
-    """Return size and hash of an open file. If `parts` is a list, append its bytes to it."""
+    """Return size and hash of an open file. If `parts` is a list, append the bytes of the file to it."""
     key = (path, found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns)
     if parts is None and (known := _cache.get(key)) is not None:
         return found.st_size, known

@@ -1,8 +1,8 @@
 """Stamp of a directory tree: the `stat` values of its directories and files, to detect changes.
 
 Writing to a file, adding or removing an entry, and changing a mode or owner all change a time of the file or of its
-directory. So if the stamp holds, the tree is unchanged, and no file has to be opened to know it. A tree that was
-changed within the last two seconds has no stamp (see `prowess._internal.files.file_mark`).
+directory. So if all `stat` values are as in the stamp, the tree is unchanged, and no file has to be opened to find that
+out. A tree that was changed within the last two seconds has no stamp (see `prowess._internal.files.file_mark`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from prowess._internal.files.file_mark import Mark, last_change, mark_of, settle
 
 
 class TreeStamp(Struct, frozen=True, kw_only=True):
-    """The marks of an unchanged tree by path, relative to `root` with `/`. The path of `root` itself is empty."""
+    """The `stat` values of an unchanged tree by path, relative to `root` with `/`. The path of `root` is empty."""
 
     root: str
     marks: tuple[tuple[str, Mark], ...]
@@ -40,10 +40,12 @@ class TreeStamp(Struct, frozen=True, kw_only=True):
 def stamp_tree(root: str, *, most: int) -> TreeStamp | None:
     """Return the stamp of everything below `root`, which may be a link. Opens only directories.
 
-    Returns None in these cases: there are more than `most` files and directories; an entry was changed within the last
-    two seconds or cannot be examined; an entry is a link or a special file, whose target may change without a new mark;
-    or the system cannot open files relative to a directory, as a changed entry may not change the time of its directory
-    there.
+    Returns None in these cases:
+
+    - There are more than `most` files and directories.
+    - An entry was changed within the last two seconds or cannot be examined.
+    - An entry is a link or a special file, whose target may change without a change of its own `stat` values.
+    - The system cannot open files relative to a directory. There a changed entry may not change its directory's time.
     """
     if not opens_beneath():
         return None

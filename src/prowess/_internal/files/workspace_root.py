@@ -74,7 +74,7 @@ class ChangedMeanwhileError(OSError):
 
 
 class WorkspaceRoot(ContainedRoot):
-    """A `ContainedRoot` that also writes files and returns facts about entries."""
+    """A `ContainedRoot` that can also write files and return facts about entries."""
 
     def scan(self, components: tuple[str, ...]) -> list[Entry]:
         """Return the entries of a directory, sorted by name, except those deleted meanwhile. Raises as `entries`."""
@@ -106,7 +106,7 @@ class WorkspaceRoot(ContainedRoot):
         """Write `data` to `path`, with the mode and owner of an existing file. Return whether the file is new.
 
         Missing directories are created. `expected` is the `stat` result from when the file was read; if the file has
-        changed since, it is not written. Another hard link of the old file keeps the old bytes.
+        changed since, it is not written. Another hard link to the replaced file keeps the old bytes.
 
         Raises:
             UnsafePathError: the path's text is refused, or a component is a link, or the path is a special file.

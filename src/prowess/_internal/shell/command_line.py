@@ -68,7 +68,7 @@ class ShellParts(Struct, frozen=True, kw_only=True):
 
 
 def parse_command_line(line: str) -> ShellParts | ShellRefusal:
-    """Parse `line`. Never raises; a line that cannot be judged gives a refusal."""
+    """Parse `line`. Never raises; a line that cannot be decided on gives a refusal."""
     if len(line) > MAX_BYTES:
         return refusal("length", f"the command line is longer than {MAX_BYTES} bytes")
     return _parse(line)
@@ -179,7 +179,7 @@ class _Reading:
         return None
 
     def compare(self, source: bytes) -> ShellRefusal | None:
-        """Compare the result of `read` with the grammar's. Return a refusal if they differ."""
+        """Compare the result of `read` with the result of the grammar. Return a refusal if they differ."""
         try:
             seen = outline(source)
         except GrammarMissingError:
@@ -235,7 +235,7 @@ _ASSIGNMENT = r"(?s)[A-Za-z_][A-Za-z0-9_]*(?:\[.*)?\+?="
 
 
 def refuse_command(words: Sequence[Word], *, moved: bool) -> ShellRefusal | None:
-    """Return why a command is refused even if a pattern permits it. `moved`: an earlier one changed the directory."""
+    """Return why a command is refused even if a pattern permits it. `moved`: the directory was changed earlier."""
     name = words[0]
     if name.bare == name.source and name.text in _KEYWORDS:
         return refusal("keyword", f"'{name.text}' is a word of the shell's own grammar, not a program")

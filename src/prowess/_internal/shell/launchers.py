@@ -1,4 +1,4 @@
-"""Programs that start other programs: which commands a simple command may start, judged by its words alone.
+"""Programs that start other programs: which commands a simple command may start, decided by its words.
 
     env A=1 git push            →   git push
     bash -lc 'cd x && git push' →   cd x, git push
@@ -65,8 +65,9 @@ _ANYTHING = ShellWord(text="", expands=True)
 class StartedCommands(Struct, frozen=True, kw_only=True):
     """Commands that a command may start.
 
-    `commands` are argument vectors. `unknown` is true if it may start any command, because its text cannot be parsed or
-    comes from elsewhere. `code` is text in another language, which may start any command that the text names.
+    `commands` are argument vectors. `unknown` is true if the command may start any other command, because its text
+    cannot be parsed or comes from a file or another program. `code` is text in another language, which may start any
+    command that the text names.
     """
 
     commands: tuple[SimpleCommand, ...] = ()
@@ -170,7 +171,7 @@ def _of_text(word: ShellWord) -> StartedCommands:
 
 
 def _put_by_xargs(words: tuple[ShellWord, ...]) -> tuple[str, ...]:
-    """Return the texts that `xargs` replaces by its input: X in `-I X`, `-IX`, `-JX` and `--replace=X`."""
+    """Return the texts that `xargs` replaces by its input: `X` in `-I X`, `-IX`, `-JX` and `--replace=X`."""
     texts = [word.text for word in words]
     apart = [after for one, after in pairwise(texts) if one in {"-I", "-J"}]
     joined = [_REPLACES.sub("", one, count=1) for one in texts if _REPLACES.match(one)]

@@ -1,11 +1,12 @@
 """Parse a command line that is run without a shell: its words, or the reason why it would need a shell.
 
-Used for hooks and for commands in skill bodies. The words are those that bash would pass (`words`): quotes are removed
-and hold a word together. A line that needs a shell is refused and never run in part: several commands, a redirection, a
-substitution, a variable, a file name pattern, an assignment, a builtin.
+This parser is used for hooks and for commands in skill bodies. The words are those that bash would pass (`words`):
+quotes are removed and hold a word together. A line that needs a shell is refused and never run in part. These
+constructs need a shell: several commands, a redirection, a substitution, a variable, a file name pattern, an
+assignment, a builtin.
 
 Placeholders of the caller are replaced by markers before the line is parsed, and by their values afterwards. So a value
-stays part of the word that contains its placeholder, whatever characters it has.
+stays part of the word that contains its placeholder, whatever characters the value has.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Parse a command line with the grammar of tree-sitter-bash, limited to the few node kinds that are ever permitted.
 
-The tree is a second opinion and is not trusted alone: the grammar treats form feeds as blanks, joins words that a
-continuation separates, and attaches redirections to the wrong command. So only the outline is used (the positions of
+The tree is a second opinion and is not sufficient by itself: the grammar treats form feeds as blanks, joins words that
+a continuation separates, and attaches redirections to the wrong command. So only the outline is used (the positions of
 the words of each command, of redirections and of separators), and `command_line` compares it byte for byte with its own
 result. A node of an unlisted kind gives no outline.
 """
@@ -77,7 +77,7 @@ def _visit(node: Node, found: ShellOutline) -> bool:
 
 
 def _redirect(node: Node, found: ShellOutline) -> bool:
-    """Record the first word as the target and later words as arguments, as bash does and the grammar does not."""
+    """Record the first word as the target and later words as arguments, as bash does. The grammar does not do this."""
     children = [child for child in node.children if child.type != "file_descriptor"]
     if not children or children[0].type not in _REDIRECTIONS:
         return False

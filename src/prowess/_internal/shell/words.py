@@ -26,7 +26,7 @@ _DELETE = "\x7f"
 
 
 class ShellRefusal(Struct, frozen=True, kw_only=True):
-    """Why a command line is not judged. `construct` is a short name for programs, `reason` a sentence for people."""
+    """Why a command line is refused. `construct` is a short name for programs, `reason` a sentence for people."""
 
     construct: str
     reason: str
@@ -109,7 +109,7 @@ class _Reader:
         return self._source.startswith("\\\n", self._at)
 
     def _skip_continuations(self) -> None:
-        """Skip continuations next to a blank. Others are refused: removing one would change a word or operator."""
+        """Skip continuations next to a blank. Refuse others, because removing one would change a word or operator."""
         match = re.compile(_CONTINUATIONS).match(self._source, self._at)
         end = len(self._source) if match is None else match.end()
         before = self._source[self._at - 1 : self._at]

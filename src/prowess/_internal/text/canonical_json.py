@@ -53,10 +53,10 @@ _encode = Encoder(order="sorted").encode  # sorts by UTF-8, which for ASCII is t
 
 
 def _survey(value: object, what: str, max_nodes: int | None, *, floats: bool) -> bool:
-    """Refuse a value without a canonical text. Return whether msgspec encodes it as RFC 8785 requires.
+    """Refuse a value without a canonical text. Return whether msgspec encodes the value as RFC 8785 requires.
 
-    Every value takes at least one byte, so the limit on their number also ends the walk through a container that
-    contains itself.
+    Every value takes at least one byte, so the limit on the number of values also ends the walk through a container
+    that contains itself.
     """
     plain = True
     nodes = 0

@@ -1,4 +1,4 @@
-"""Hosts of URLs, parsed the same way for rules that permit and for rules that refuse.
+"""Hosts of URLs, parsed in one way for rules that permit and for rules that refuse.
 
 Programs interpret unusual URLs differently: a user name before the host, a backslash, a number in place of an address.
 Such a URL has no certain host here: a rule that permits does not match it, and a rule that refuses does. The port is

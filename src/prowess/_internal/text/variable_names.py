@@ -1,7 +1,7 @@
-"""Which environment variables a caller may set for a script, decided by their names alone.
+"""Which environment variables a caller may set for a script, decided by their names.
 
 Some variables belong to the sandbox. Others tell a loader or an interpreter which code to load: a script with one of
-them would run other code than its own.
+them would run code that is not its own.
 """
 
 from __future__ import annotations

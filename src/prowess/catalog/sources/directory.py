@@ -1,9 +1,10 @@
 """A directory of skills, searched by real path in an order that depends only on names.
 
-A directory that directly contains SKILL.md is a skill, and its subdirectories are not searched. All other directories
-are searched, even hidden ones, except `.git` and `node_modules`. Symbolic links to directories are followed; each real
-directory is visited once. Limits on depth and on the number of directories that are not skills keep a link to a large
-tree from blocking a host. Problems on the disk raise no error: each one becomes a finding, and the search continues.
+A directory that directly contains SKILL.md is a skill, and its subdirectories are not searched. Every directory without
+SKILL.md is searched, even a hidden one, except `.git` and `node_modules`. Symbolic links to directories are followed;
+each real directory is visited once. The depth and the number of directories without SKILL.md are limited, so that a
+link to a large tree does not block a host. Problems on the disk raise no error: each one becomes a finding, and the
+search continues.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ ENTERPRISE_ROOT = "/etc/prowess/skills"
 
 
 def enterprise_sources(further: str | None = None) -> list[EnterpriseSource]:
-    """Return the sources of this machine's enterprise layer: the default directory, and `further` if given."""
+    """Return the sources of this machine's enterprise layer: the default directory, and `further` if it is set."""
     roots = dict.fromkeys((ENTERPRISE_ROOT, *([] if further is None else [os.path.abspath(further)])))
     return [EnterpriseSource(root, layer=Layer.ENTERPRISE) for root in roots]
 
@@ -292,7 +293,7 @@ class Walk:
 
 
 class _GuardedWalk(Walk):
-    """A search that enters a directory only if no user other than `owner` can change it."""
+    """A search that enters a directory only if `owner` is the only user who can change it."""
 
     def __init__(self, source: DirectorySource, scan: Scan, bounds: tuple[int, int], owner: int) -> None:
         super().__init__(source, scan, bounds)
@@ -319,7 +320,7 @@ class _GuardedWalk(Walk):
 def _reserve_below(scan: Scan, source: DirectorySource, look: Callable[[Walk], None], reason: str) -> None:
     """Reserve the names of the skills in a refused directory, so that lower layers cannot use them.
 
-    A person who can change the directory could block further names by this, but gains nothing else.
+    A person who can change the directory could use this to block names, but gains no other advantage.
     """
     aside = Scan()
     look(Walk(source, aside, DEFAULT_BOUNDS))

@@ -7,8 +7,8 @@ it matches this description exactly. Each copy has a directory of its own, which
     <cache>/mcp/<label>/<skill>/<set>/origin.json  where they came from
 
 `<label>` is the host's name of the server, `<skill>` a digest of the skill's URI, `<set>` a digest of its list of
-files. So skills of different servers cannot be confused. Trust (`prowess trust`) is by path, so it is trust in exactly
-these bytes: a changed skill has another path, which is not trusted.
+files. So skills of different servers cannot be confused. Trust (`prowess trust`) belongs to a path. Because the path
+contains the digest, a changed skill has a new path, which is not trusted.
 
 This module does not connect to servers. Source: MCP Skills extension, skill entries, integrity, security
 considerations.
@@ -81,7 +81,7 @@ class RemoteSkill(Struct, frozen=True, kw_only=True):
 
     @property
     def set_digest(self) -> str:
-        """`sha256:` over the URIs and digests of all files. An approval is for this digest."""
+        """`sha256:` over the URIs and digests of all files. A person's approval applies to this digest."""
         whole = hashlib.sha256(f"{self.uri}\n".encode())
         for file in sorted(self.files, key=lambda one: one.uri):
             whole.update(f"{file.uri}\0{file.digest}\n".encode())
@@ -89,7 +89,7 @@ class RemoteSkill(Struct, frozen=True, kw_only=True):
 
 
 class MirrorSource(DirectorySource):
-    """One copied skill as a source of the lowest layer, held back until trusted. `origin` is its server's label."""
+    """One copied skill as a source of the lowest layer, not listed until trusted. `origin` is its server's label."""
 
     def __init__(self, directory: str, name: str, origin: str) -> None:
         super().__init__(
@@ -164,7 +164,7 @@ def verify(skill: RemoteSkill, file: RemoteFile, data: bytes) -> None:
     """Compare the contents of a file with its description. For SKILL.md, compare the front matter too.
 
     Raises:
-        RemoteSkillError: they differ.
+        RemoteSkillError: the file differs from its description.
     """
     if len(data) != file.size or f"sha256:{hashlib.sha256(data).hexdigest()}" != file.digest:
         reason = f"{file.path} differs from the entry; the skill may have changed, so list it again"

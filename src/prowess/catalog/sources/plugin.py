@@ -1,8 +1,8 @@
 """A plugin as a source of skills. Its name and skills are declared in its manifest.
 
-If the manifest declares no skills, the immediate subdirectories of `skills/` are its skills; tests, fixtures and
-documents beside them are not. If there is no `skills/` either, the plugin is searched like any other directory. Skills
-outside the plugin's directory are not part of it.
+If the manifest declares no skills, the immediate subdirectories of `skills/` are its skills. Tests, fixtures and
+documents outside `skills/` are not searched. If there is no `skills/` either, the plugin is searched like any other
+directory. Skills outside the plugin's directory are not part of it.
 
 Sources: protocol 003, storage layers; Claude Code, plugins reference.
 """
@@ -96,7 +96,8 @@ class PluginSource(DirectorySource):
 class _PluginWalk(Walk):
     """A search for skills at the places that a plugin may use. It never leaves the plugin.
 
-    Below these places it goes no deeper, except in a plugin that is searched like any other directory.
+    The search does not enter the directories below these places, except in a plugin that is searched like any other
+    directory.
     """
 
     def __init__(self, source: PluginSource, scan: Scan) -> None:

@@ -1,7 +1,7 @@
 """The manifest of a plugin: its name, and the skills that it declares.
 
-The manifest is untrusted input. It is read only as a regular file below the plugin's directory, and up to a size limit.
-Problems raise no error: an unusable value is recorded as a fault, and the plugin is read without it.
+The manifest is untrusted input. It is read only if it is a regular file below the plugin's directory, and only up to a
+size limit. Problems raise no error: an unusable value is recorded as a fault, and the plugin is read without it.
 
 Sources: Claude Code, plugin manifest schema; Agent Plugins 1.0, `plugin.json`.
 """
@@ -42,8 +42,8 @@ _SHOWN = 60
 class PluginManifest(Struct, frozen=True, kw_only=True):
     """The contents of a manifest. `file` is its path relative to the plugin.
 
-    `name` is None if the manifest has no usable name. `skills` are relative paths without `.` and `..`, with "" for the
-    plugin itself; None if the manifest declares none.
+    `name` is None if the manifest has no usable name. `skills` are relative paths without `.` and `..`; an empty path
+    means the plugin itself. `skills` is None if the manifest declares no skills.
     """
 
     file: str
@@ -53,7 +53,7 @@ class PluginManifest(Struct, frozen=True, kw_only=True):
 
 
 def read_plugin_manifest(root: str) -> PluginManifest | None:
-    """Read the manifest of the plugin in `root`. None if there is none. Raises no errors."""
+    """Read the manifest of the plugin in `root`. Return None if the plugin has no manifest. Raises no errors."""
     try:
         with ContainedRoot(root) as plugin:
             for file in MANIFEST_FILES:

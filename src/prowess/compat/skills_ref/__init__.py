@@ -1,9 +1,9 @@
 """The interface of the reference library `skills-ref` 0.1.1, on top of the parser of Prowess.
 
 To switch, a program only needs `import prowess.compat.skills_ref as skills_ref`: names, messages and texts are those of
-the reference library. Behaviour differs only where the reference library has defects; `docs/reference/skills-ref.md`
-lists each difference. The command is `python -m prowess.compat.skills_ref`. No command or module called `skills_ref`
-or `agentskills` is installed, so the reference package can be installed too.
+the reference library. The behaviour differs only if the reference library has a defect; `docs/reference/skills-ref.md`
+lists each difference. The command is `python -m prowess.compat.skills_ref`. No command or module called `skills_ref` or
+`agentskills` is installed, so the reference package can be installed too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The reference tool's command line: `validate`, `read-properties`, `to-prompt`, one skill at a time.
 
-Run it as `python -m prowess.compat.skills_ref`. The commands of `prowess` with the same names give the same answers and
-have more options. This one is for scripts that need exactly the reference tool's interface.
+Run it as `python -m prowess.compat.skills_ref`. The commands `prowess validate`, `prowess read-properties` and `prowess
+to-prompt` give the same answers and have more options. This module is for scripts that need exactly the reference
+tool's interface.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The reference library's three exceptions, as part of our exception tree.
+"""The reference library's three exceptions, as part of the exceptions of Prowess.
 
 `SkillError` is `prowess.errors.SkillError` itself, so catching it also catches every other error that Prowess raises on
-purpose. The other two exist only here. They have a message but no place in a file, as in the reference library. Code
-written for Prowess gets `SkillParseError` and `InvalidSkillError` instead.
+purpose. `ParseError` and `ValidationError` are defined here. They have a message but no place in a file, as in the
+reference library. Code written for Prowess gets `SkillParseError` and `InvalidSkillError` instead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class ParseError(SkillError):
 
 
 class ValidationError(SkillError):
-    """A required property is missing or empty. `errors` has all messages; defaults to the one message."""
+    """A required property is missing or empty. `errors` has all messages; by default only `message`."""
 
     code = "skill_invalid"
 

@@ -1,4 +1,4 @@
-"""The result of `read_properties`. Like the reference library's, it is positional, mutable and unchecked."""
+"""The result of `read_properties`. As in the reference library, it is positional, mutable and unchecked."""
 
 from __future__ import annotations
 

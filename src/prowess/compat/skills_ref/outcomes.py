@@ -61,7 +61,7 @@ def properties(path: Path) -> Outcome:
 
 
 def prompt(paths: Iterable[Path]) -> Outcome:
-    """Return the result of `to-prompt PATH...`: all of the skills, or an error."""
+    """Return the result of `to-prompt PATH...`: all of the skills, or the first error."""
     try:
         return Outcome(stdout=to_prompt([skill_directory(path) for path in paths]) + "\n")
     except SkillError as fault:

@@ -1,7 +1,7 @@
 """Find and read SKILL.md under the reference library's names, with the parser of Prowess.
 
 This module does no parsing. `prowess.format` reads the file and returns diagnostics in the reference library's words.
-They are converted to the exceptions that callers of the reference library expect.
+The diagnostics are converted to the exceptions that callers of the reference library expect.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The `<available_skills>` block, byte for byte as in the reference library.
 
-Names and descriptions are escaped. The location is not, because programs that parse this block expect the raw path. A
-host that needs well-formed XML for every path uses `prowess to-prompt --form xml`.
+Names and descriptions are escaped. The location is not escaped, because programs that parse this block expect the raw
+path. A host that needs well-formed XML for every path uses `prowess to-prompt --form xml`.
 """
 
 from __future__ import annotations

@@ -69,8 +69,9 @@ _limiter: anyio.lowlevel.RunVar[anyio.CapacityLimiter] = anyio.lowlevel.RunVar("
 class BubblewrapSandbox:
     """The sandbox for Linux.
 
-    `program` is the absolute path of another bubblewrap; it is never looked up in PATH. `extensions` and `interpreters`
-    extend the interpreter table (see `prowess.execution.interpreters.select_interpreter`).
+    `program` is the absolute path of a bubblewrap to use instead of the default one; the program is never looked up in
+    PATH. `extensions` and `interpreters` extend the interpreter table (see
+    `prowess.execution.interpreters.select_interpreter`).
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class BubblewrapSandbox:
         return await attended(functools.partial(self.run_blocking, request), limiter=_threads())
 
     def probe(self) -> SandboxReport:
-        """Start the sandbox once, without a script, and report whether it works. Later calls return the same report."""
+        """Start the sandbox once, without a script, and report whether it works. The report is cached."""
         if self._report is None:
             self._report = self._probe()
         return self._report
@@ -349,7 +350,7 @@ def _text(request: ExecRequest) -> bytes:
 
 
 def _listeners(started: Started, request: ExecRequest) -> tuple[Callable[[bytes], None] | None, ...]:
-    """Return the callbacks for the two output streams. The gate's message about a missing program is not passed on."""
+    """Return the callbacks for the two output streams. They do not get the start gate's message (`start_gate`)."""
     told = request.on_output
     if told is None:
         return None, None

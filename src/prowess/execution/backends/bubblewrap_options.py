@@ -57,8 +57,8 @@ class Layout(Struct, frozen=True, kw_only=True):
 
     `skill` is None if a command runs without a skill. `cwd` is a path inside the sandbox. `interpreter` is (host
     directory, mount point) of an interpreter outside /usr. `protected` are names at the top of the workspace that stay
-    read-only. `mounts` are (place inside, host directory) of further skills. `devices` is the host directory of the
-    device nodes.
+    read-only. `mounts` are (path inside the sandbox, host directory) of additional skills. `devices` is the host
+    directory of the device nodes.
     """
 
     skill: str | None

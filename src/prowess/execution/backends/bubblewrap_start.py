@@ -1,12 +1,12 @@
-"""Start bubblewrap and stop right before the script: everything is mounted, all capabilities are dropped.
+"""Start bubblewrap and stop right before the script: all mounts are made, all capabilities are dropped.
 
 bubblewrap reports the sandbox's first process on a status descriptor. When bubblewrap has set up the sandbox, it waits
-on a block descriptor. Then the start gate waits for a line on its standard input. The options are passed in a memory
-file, so that the process list shows neither variables nor paths.
+on a block descriptor. Then the start gate (`prowess.execution.backends.start_gate`) waits for a line on its standard
+input. The options are passed in a memory file, so that the process list shows neither variables nor paths.
 
 The line is written only when every process of the sandbox is sure to die with Prowess. bubblewrap's monitor asks the
-kernel for a death signal before it reports the first process. The first process asks for one right before it installs
-the system call filter, and the filter is visible in the status of the process.
+kernel for a death signal before it reports the first process. The first process asks for a death signal right before it
+installs the system call filter, and the filter is visible in the status of the process.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _FILTERED = 2  # SECCOMP_MODE_FILTER
 
 
 class Started(Struct):
-    """A waiting sandbox. `out_fd` is a descriptor of /out. `release` starts the script; `close` ends everything."""
+    """A waiting sandbox. `out_fd` is a descriptor of /out. `release` starts the script; `close` kills the sandbox."""
 
     process: subprocess.Popen[bytes]
     init_pid: int
@@ -70,13 +70,16 @@ class Started(Struct):
                 self.process.stdin = None
 
     def missing(self, stderr: bytes) -> str | None:
-        """Return a sentence if the gate reported a missing program, else None. `stderr` is all of standard error."""
+        """Return a sentence if the start gate reported a missing program. `stderr` is all of standard error."""
         if stderr != self._line:
             return None
         return f"{self._program} is not in the sandbox, which holds /usr and the directories that are mounted"
 
     def script_status(self) -> int | None:
-        """Return the script's exit status; None if the script was never started. Call it after bubblewrap has ended."""
+        """Return the script's exit status; None if the script was never started.
+
+        Must be called after bubblewrap has ended.
+        """
         os.set_blocking(self._status, False)
         with contextlib.suppress(BlockingIOError):
             self._report += os.read(self._status, _STATUS_BYTES)

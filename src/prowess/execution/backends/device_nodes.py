@@ -1,8 +1,8 @@
 """Device nodes that a script cannot change: copies, if the current user owns the host's nodes.
 
 A script runs with the user id of the user who started Prowess, and the owner of a node may change its mode. So scripts
-started by root get copies that belong to another user. Mounting the host's nodes read-only would not work: bubblewrap
-then forbids their use as devices.
+started by root get copies that belong to another user. The host's nodes cannot be mounted read-only instead, because
+bubblewrap then forbids their use as devices.
 """
 
 from __future__ import annotations

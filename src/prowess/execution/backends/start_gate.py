@@ -62,7 +62,10 @@ def gated(
 
 
 def limits_of_gate(limits: ExecLimits) -> ExecLimits:
-    """Return limits with enough open files for the gate's shell. The gate sets the script's own limit at its end."""
+    """Return limits with enough open files for the gate's shell.
+
+    Before the script, the gate sets the script's own limit.
+    """
     if limits.open_files is None or limits.open_files >= _OPEN_FILES_OF_SHELL:
         return limits
     return structs.replace(limits, open_files=_OPEN_FILES_OF_SHELL)

@@ -1,13 +1,16 @@
-"""The system call filter (seccomp): refuses calls that scripts do not need. Assembled here, without a library.
+"""The system call filter (seccomp): refuses calls that scripts do not need. It is assembled here, without a library.
 
 Namespaces limit which resources a script can reach. The filter limits which parts of the kernel it can use. Key rings
 belong to no namespace, so without the filter a script could read the keys of the user who started Prowess.
 
-Refused calls fail with EPERM, as for a user without the rights. So do calls that would give a file the set-user-ID or
-set-group-ID bit. Some calls fail with ENOSYS, so that programs use an older call: `clone3` and `openat2`, whose
-arguments are in memory, which a filter cannot read; `flock`, which reaches files of the host; and every call newer
-than this list. A call with the numbers of another architecture kills the process, because its number would mean another
-call.
+Refused calls fail with EPERM, as for a user without the rights. Calls that would give a file the set-user-ID or
+set-group-ID bit also fail with EPERM. Some calls fail with ENOSYS, so that programs use an older call:
+
+- `clone3` and `openat2`: their arguments are in memory, which a filter cannot read.
+- `flock`: it reaches files of the host.
+- Every call newer than this list.
+
+A call with the numbers of another architecture kills the process, because its number would mean another call.
 
 The program is classic BPF as `seccomp(2)` takes it, eight bytes per instruction. bubblewrap reads it from a descriptor.
 """
@@ -140,10 +143,10 @@ SETS_MODE: Final[dict[str, tuple[tuple[int | None, int | None], int, int | None]
 
 
 class Architecture(Struct, frozen=True, kw_only=True):
-    """Numbers of one architecture.
+    """System call numbers of one architecture.
 
-    `mark` is its value in `seccomp_data`, and `column` its column in `REFUSED`. The other fields are the numbers of
-    calls whose arguments are checked.
+    `mark` is the architecture's value in `seccomp_data`, and `column` its column in `REFUSED`. The other fields are the
+    numbers of calls whose arguments are checked.
     """
 
     mark: int
@@ -172,7 +175,7 @@ ALLOW_EVERYTHING: Final = struct.pack("=HBBI", _RETURN, 0, 0, _ALLOW)
 
 @cache  # all runs of this process use the same bytes
 def syscall_filter(machine: str | None = None, *, chmod: bool = True) -> bytes | None:
-    """Return the filter for `machine`, None if the machine is not known.
+    """Return the filter for `machine`, or None if the machine is not known.
 
     `machine` is a name as printed by `uname -m`, by default this machine. With `chmod=False` the filter refuses every
     change of a file's mode.

@@ -1,10 +1,10 @@
 """Try each known escape from the sandbox, and print the outcomes as one JSON object.
 
-Run inside the sandbox. The only argument is a JSON object of facts about the host: `secret`, `outside`, `link`,
-`socket` (paths), `abstract` (a name), `tcp`, `udp` (ports), `victim` (a process id), `token` (in the victim's command
-line) and `names` (the variables that may be set). In the output a value is null if the attempt was stopped, else a
-description of its success. A successful attempt does no damage: it opens, connects, or creates an object of its own and
-removes it.
+This program runs inside the sandbox. Its only argument is a JSON object of facts about the host: `secret`, `outside`,
+`link`, `socket` (paths), `abstract` (a name), `tcp`, `udp` (ports), `victim` (a process id), `token` (in the victim's
+command line) and `names` (the variables that may be set). In the output a value is null if the attempt was stopped,
+else a description of its success. A successful attempt does no damage: it opens, connects, or creates an object of its
+own and removes it.
 """
 
 from __future__ import annotations

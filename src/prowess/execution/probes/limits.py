@@ -1,6 +1,6 @@
 """Exceed one limit of a run. The first argument names an action; the second is a token for the command line.
 
-`prowess.execution.self_check` judges the output. This program does not know the value of the limit.
+`prowess.execution.self_check` checks the output. This program does not know the value of the limit.
 """
 
 from __future__ import annotations
