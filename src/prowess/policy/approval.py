@@ -4,8 +4,8 @@ Two requests have the same id if the tool, the arguments, the session and the co
 Any change to a skill therefore makes a new request. Approvals for the session and refusals are remembered; an approval
 for one call is consumed by that call.
 
-An approver is any object with `approve`. The approvers that come with Prowess are in `prowess.tools.gates`, because
-they wait for a person and this package does not.
+An approver is any object with a method `approve`. The approvers that come with Prowess are in `prowess.tools.gates`:
+they wait for a person, and the package `prowess.policy` never waits.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ApprovalRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def call_digest(self) -> str:
-        """Digest of the tool and the arguments alone, independent of active skills and session."""
+        """Digest of only the tool and the arguments. It does not depend on the active skills or the session."""
         return sha256_of(canonical_json(self._call))
 
     @property
@@ -68,10 +68,10 @@ class Refusal(Struct, frozen=True, kw_only=True):
 
 
 class Unanswered(Struct, frozen=True, kw_only=True):
-    """No answer, because no person could be asked.
+    """There is no answer, because no person could be asked.
 
     The call is refused. It may be sent again after a person has approved the request. `instead` is one sentence of
-    advice for the caller if no person can be asked later either.
+    advice for the caller, for the case that no person can be asked later.
     """
 
     instead: str | None = None
@@ -104,7 +104,8 @@ class ApprovalMemory:
     def ask(self, request: ApprovalRequest) -> Approval | Refusal | None:
         """Return the remembered answer, or None if a person must be asked.
 
-        An approval for one call is consumed. Refusals of the parent session match by tool and arguments alone.
+        An approval for one call is consumed. A refusal inherited from the parent session applies to every call with the
+        same tool and arguments.
         """
         with self._lock:
             answer = self._answers.get(request.id)
@@ -126,7 +127,10 @@ class ApprovalMemory:
             self._inherited = dict(refusals)
 
     def answered(self, request: ApprovalRequest, answer: Approval | Refusal) -> None:
-        """Remember the answer that a waiting call received. An approval for one call is not kept: it is consumed."""
+        """Remember the answer to a waiting call.
+
+        An approval for one call is not stored, because the waiting call uses it.
+        """
         with self._lock:
             self._open.pop(request.id, None)
             if isinstance(answer, Refusal) or answer.scope == "session":
@@ -141,7 +145,7 @@ class ApprovalMemory:
                 self._open.popitem(last=False)
 
     def settle(self, request_id: str, answer: Approval | Refusal) -> ApprovalRequest | None:
-        """Answer an open request by its id and return it, or None. A person may change an earlier answer."""
+        """Answer the request with this id and return it; None if unknown. An earlier answer may be replaced."""
         with self._lock:
             request = self._open.get(request_id)
             if request is not None:

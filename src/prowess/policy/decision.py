@@ -59,12 +59,12 @@ _SEVERITY: dict[type[Decision], int] = {Allow: 0, Ask: 1, Deny: 2}
 
 
 def strictest(decisions: tuple[Decision, ...]) -> Decision:
-    """Return the first of the strictest decisions. A rule that asks is stricter than a default that asks."""
+    """Return the strictest decision, the first one of equals. A rule that asks is stricter than a default that asks."""
     return max(decisions, key=lambda one: (_SEVERITY[type(one)], isinstance(one, Ask) and not one.by_default))
 
 
 def rule_of(decision: Decision) -> str:
-    """Return the rule for audit records: its place in a file, or its name if it is in no file."""
+    """Return the rule for audit records: its file and line, or its name if the rule is in no file."""
     return decision.rule if decision.origin is None else str(decision.origin)
 
 
@@ -77,10 +77,10 @@ class Fit(Struct, frozen=True, kw_only=True):
     """How well an argument matches a pattern: certainly, possibly, or not at all.
 
     A rule that permits needs a certain match; for a rule that refuses or asks, a possible match is enough. An argument
-    that cannot be judged is a possible match, so it is refused and not permitted.
+    that cannot be compared with the pattern counts as a possible match, so the call is refused and not permitted.
 
     `certain` implies `possible`. If the match is not certain, `reason` explains why and `kind` is a short name for the
-    reason. `reason` may quote arguments. `kind` never does, so it may be recorded.
+    reason. `reason` may quote arguments. `kind` never quotes arguments, so `kind` may be recorded.
     """
 
     certain: bool

@@ -100,7 +100,7 @@ def resolve(path: str, workspace: str | None) -> ResolvedPath | None:
 
 
 class PathPattern(Struct, frozen=True, kw_only=True):
-    """A path glob of a policy: `absolute` ones match the whole path, others the part below the workspace."""
+    """A path glob of a policy. `absolute` globs match the whole path, other globs the path below the workspace."""
 
     source: str
     glob: PathGlob
@@ -124,12 +124,12 @@ class PathPattern(Struct, frozen=True, kw_only=True):
         )
 
     def matches(self, path: ResolvedPath) -> bool:
-        """Whether this file matches."""
+        """Return whether the file at `path` matches."""
         parts = self._relevant(path)
         return bool(parts) and self._glob(path).matches(parts or ())
 
     def covers(self, directory: ResolvedPath) -> bool:
-        """Whether everything below this directory matches."""
+        """Return whether all files below `directory` match."""
         parts = self._relevant(directory)
         if parts is None:
             return False
@@ -137,13 +137,13 @@ class PathPattern(Struct, frozen=True, kw_only=True):
         return any(glob.alternatives[number][index:] == BELOW for number, index in glob.after(parts))
 
     def may_cover(self, directory: ResolvedPath) -> bool:
-        """Whether anything at or below this directory can match."""
+        """Return whether `directory`, or a file that may exist below it, can match."""
         if self.absolute or directory.inside is not None:
             return bool(self._glob(directory).after(self._relevant(directory) or ()))
         return False
 
     def finds_only_fitting(self, directory: ResolvedPath, glob: str) -> bool:
-        """True if the pattern is `directory`/`glob`, or `**/` and its last component: then all files found match."""
+        """Return whether a search for `glob` finds matching files only: this is `directory`/`glob` or `**/NAME`."""
         # Glob treats braces as alternatives; a pattern does not. Glob also respects case on every system.
         if directory.inside is None or directory.folded or self.absolute or "{" in glob:
             return False
@@ -173,7 +173,7 @@ def judge_file(paths: Sequence[object], patterns: Sequence[PathPattern], workspa
 
 
 def judge_search(root: object, patterns: Sequence[PathPattern], workspace: str | None, *, glob: object = None) -> Fit:
-    """Compare a search below `root` with patterns. `glob` limits the search; None if it reads every file."""
+    """Compare a search below `root` with patterns. `glob` limits the search; with None, the search reads every file."""
     if not isinstance(root, str):
         return Fit(certain=False, possible=True, kind="path", reason="it names no directory")
     resolved = resolve(root, workspace)
@@ -212,7 +212,7 @@ Variables = tuple[tuple[str, str], ...]  # pairs of name and value
 
 
 class CommandPattern(Struct, frozen=True, kw_only=True):
-    """A pattern of command lines. If `doubtful`, a variable's value contains `*`, so no command matches for certain."""
+    """A command line pattern. `doubtful` is true if a variable's value contains `*`: then no match is certain."""
 
     source: str
     words: tuple[str, ...]
@@ -241,7 +241,7 @@ class CommandPattern(Struct, frozen=True, kw_only=True):
         return self.source.strip() == "*"
 
     def fits(self, command: SimpleCommand) -> bool:
-        """Whether bash certainly passes matching arguments, independent of the files that exist."""
+        """Return whether bash certainly passes matching arguments, regardless of which files exist."""
         given = command.words
         if self.doubtful or len(given) < len(self.words) or (len(given) > len(self.words) and not self.open_end):
             return False
@@ -251,7 +251,7 @@ class CommandPattern(Struct, frozen=True, kw_only=True):
         )
 
     def may_fit(self, command: SimpleCommand) -> bool:
-        """Whether bash could pass matching arguments.
+        """Return whether bash could pass matching arguments.
 
         A program also matches by the last component of its path. Options, each with a value, may come between the words
         (`git -C . push` matches `git push`). Letters of an option may be separate (`rm -r -f` matches `rm -rf`).
@@ -424,7 +424,7 @@ def _names_argument(pattern: str, arguments: Mapping[str, object]) -> bool:
 
 
 def search(tool: str, arguments: Mapping[str, object]) -> tuple[object, str | None]:
-    """Return the directory of a search, None if unknown, and for Glob the rest of its pattern below that directory."""
+    """Return the directory of a search, or None. For Glob, also return the pattern's part below that directory."""
     root = arguments.get(SEARCH_TOOLS[tool])
     root = "." if root is None else root
     pattern = arguments.get("pattern")

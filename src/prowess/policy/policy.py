@@ -1,14 +1,14 @@
 """Policy decisions about tool calls: deny takes precedence over ask, and ask over allow.
 
-The order of the rules does not matter. Each file is a layer and decides by its rules or, if no rule is about the call,
-by its default (`ask` if it sets none). The strictest decision of all layers holds, so a layer can only tighten the
-others. Without any file the built-in layer decides: it allows the skill tools, registered functions, Read, Glob and
-Grep, and asks about Write, Edit, Bash and every unregistered tool.
+The order of the rules does not matter. Each policy file is a layer. A layer decides by its rules or, if none of its
+rules matches the call, by its default (`ask` if the file sets none). The strictest decision of all layers applies, so
+adding a layer never permits more. Without any file the built-in layer decides: it allows the skill tools, registered
+functions, Read, Glob and Grep, and asks about Write, Edit, Bash and every unregistered tool.
 
 Unloading a skill (`skills.unload`) is allowed regardless of rules and defaults; otherwise a restricted agent could not
-lift the restrictions of a skill. Only a policy that cannot be read denies it, as it denies every call.
+lift the restrictions of a skill. There is one exception: a policy that cannot be read denies every call.
 
-This module asks no person; approvers do that (`prowess.policy.approval`).
+This module asks no person; approvers do (`prowess.policy.approval`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class PolicySource(Protocol):
     """A source of the current policy: a fixed `Policy`, or a `PolicyInForce` that follows its files."""
 
     def now(self) -> Policy:
-        """Return the current policy. It stays the same during one call."""
+        """Return the current policy. During one call, every result is the same policy."""
 
 
 class Policy(Struct, frozen=True, kw_only=True):

@@ -66,7 +66,7 @@ def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERP
 
 
 def _may_be_there(path: str) -> bool:
-    """Whether the file may exist. If unknown, reading it reports the reason, and the policy denies every call."""
+    """Return False only if the file is surely missing. If unsure, reading it reports why and denies every call."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -77,7 +77,7 @@ def _may_be_there(path: str) -> bool:
 
 
 class ExpectationOutcome(Struct, frozen=True, kw_only=True):
-    """An expected call, and the decision of the file about it."""
+    """An expected call, and what the policy file decides about the call."""
 
     expectation: Expectation
     decision: Decision
@@ -89,7 +89,7 @@ class ExpectationOutcome(Struct, frozen=True, kw_only=True):
 
 
 def check_expectations(file: PolicyFile, workspace: str | None) -> tuple[ExpectationOutcome, ...]:
-    """Decide each expected call by this file alone. `workspace` is the directory that path globs are relative to."""
+    """Decide each expected call by this file, without any other layer. Path globs are relative to `workspace`."""
     policy = Policy(files=(file,))
     return tuple(
         ExpectationOutcome(expectation=expectation, decision=policy.decide(expectation.call, workspace))
@@ -102,7 +102,7 @@ _taken: ContextVar[_Taken | None] = ContextVar("prowess_policy_of_this_call", de
 
 
 class _Taken(Struct):
-    """The policy of one call. A task that outlives the call still holds this object, with `open` false."""
+    """The policy of one call. `open` becomes false when the call ends, because a task of the call may run longer."""
 
     source: PolicyInForce
     policy: Policy
@@ -110,11 +110,13 @@ class _Taken(Struct):
 
 
 class PolicyInForce:
-    """The files of this machine and this user, then `policy_file`, then `given`. Each can only tighten the others.
+    """The files of this machine and this user, then `policy_file`, then `given`.
 
-    `given` is a policy that a host created or read. If some of its files are already among the loaded files, they are
-    used once. If `given` is unrestricted for tests, the user's file and `policy_file` are not read; on a machine with a
-    policy file of its own, every call is denied. Safe to use from several threads.
+    No layer can permit what another denies.
+
+    `given` is a policy that a host created or read. A file that is both in `given` and among the loaded files is used
+    once. If `given` is unrestricted for tests, the user's file and `policy_file` are not read. On a machine with a
+    policy file of its own, an unrestricted `given` makes every call denied. Safe to use from several threads.
     """
 
     def __init__(
@@ -135,7 +137,10 @@ class PolicyInForce:
         return policy
 
     def now(self) -> Policy:
-        """Return the policy as its files are now. Inside `during_call`, return the policy of that call."""
+        """Return the policy with the current contents of its files.
+
+        Inside `during_call`, return the policy of that call.
+        """
         if (taken := _taken.get()) is not None and taken.source is self and taken.open:
             return taken.policy
         with self._lock:
@@ -163,8 +168,8 @@ class PolicyInForce:
     def apart(self) -> PolicyInForce:
         """Return an independent object for the same files, for a forked session.
 
-        A fork runs inside a call of its parent. There the parent's object always returns the policy of that call, so
-        the fork would not see changes of the files between its own calls.
+        A fork runs inside a call of its parent. During that call the parent's object always returns one policy. A fork
+        that used the parent's object would therefore not see changes of the files between the fork's calls.
         """
         return PolicyInForce(self._given, policy_file=self._policy_file, enterprise_file=self._enterprise_file)
 
@@ -173,7 +178,7 @@ class PolicyInForce:
         return (*policy_places(self._enterprise_file), *named)
 
     def _look(self) -> _Marks | None:
-        """Return the `stat` mark of each file, or None after a change so recent that a further one may be missed."""
+        """Return the `stat` values of each file. None if a file changed so recently that they prove nothing."""
         marks: list[Mark | str | None] = []
         before = settled_before()
         for path in self._places():

@@ -1,6 +1,6 @@
 """Restrictions on tools by the active skills. Every active skill must permit a call.
 
-Loading another skill can therefore never permit more.
+Loading another skill therefore never permits a call that was refused before.
 
 `allowed-tools` lists the calls that a skill needs. The mode decides about calls that the skill does not list:
 
@@ -9,11 +9,12 @@ Loading another skill can therefore never permit more.
     preapprove    no effect (the reading of the specification); calls that the skill lists need no approval by default
 
 An absent field has no effect. A field that is empty or cannot be read lists no calls. `disallowed-tools` refuses the
-calls that it lists in every mode, and a possible match counts; if it cannot be read, it refuses every call. A misspelt
-field name is read as the field that is meant (`prowess.format.fields.near_fields`). If there are several, each applies.
+calls that it lists in every mode, and a possible match counts. A `disallowed-tools` that cannot be read refuses every
+call. A misspelt field name is read as the similar known name (`prowess.format.fields.near_fields`). If a skill has
+several spellings of one field, each of these fields applies.
 
-No restriction applies to the skill tools, so a skill can always be unloaded. For these tools, a token can only remove
-the need for an approval.
+No restriction applies to the skill tools, so a skill can always be unloaded. A token for a skill tool has one possible
+effect: it removes the need for an approval.
 
 Source: Agent Skills specification, field `allowed-tools`; platform requirements 003, tool restriction.
 """
@@ -48,9 +49,10 @@ class Restriction(Struct, frozen=True, kw_only=True):
     """The tools that one active skill allows and disallows.
 
     `tokens` is None if the skill has no `allowed-tools`. A call must also be in each list of `further`, which come from
-    misspelt fields. `denied` are the tokens of `disallowed-tools`. If a field cannot be read, its tokens are empty and
-    `fault` or `denial_fault` is the reason. `variables` are the values of `${CLAUDE_SKILL_DIR}` and similar
-    placeholders. `digest` is the digest of the skill: an approval is valid only for the skills active at the time.
+    misspelt fields. `denied` are the tokens of `disallowed-tools`. If `allowed-tools` or `disallowed-tools` cannot be
+    read, its tokens are empty and the reason is in `fault` or `denial_fault`. `variables` are the values of
+    placeholders such as `${CLAUDE_SKILL_DIR}`. `digest` is the digest of the skill; it is part of each approval
+    request.
     """
 
     skill: str
@@ -130,10 +132,10 @@ def decide(
     restrictions: Sequence[Restriction],
     workspace: str | None = None,
 ) -> Allow | Ask | Deny:
-    """Decide about one call while these skills are active. Path patterns are relative to `workspace`.
+    """Decide about one call under the restrictions of the active skills. Path patterns are relative to `workspace`.
 
     The first skill that refuses takes precedence over skills that ask. `Allow.preapproved_by` is set if a skill in mode
-    `preapprove` lists the call and all others permit it.
+    `preapprove` lists the call and all other skills permit the call.
     """
     tool = canonical_tool_name(name)
     if tool in SKILL_TOOLS:

@@ -5,12 +5,12 @@ needs a certain match of every argument. For a rule that denies or asks, a possi
 call slips through (`prowess.policy.decision`).
 
 A skill can take effect in several ways, and its name can be spelled in several ways. A rule about `skills.load` is
-meant for the skill, not for this one way of loading it. Therefore a rule that denies or asks also applies to the
-`skill` tool. A rule that denies also applies if a user starts the skill, and to the skill's files, which a host can
-read without loading the skill. Names are compared as in the catalog.
+meant for the skill, however the skill is loaded. Therefore a rule that denies or asks also applies to the `skill` tool.
+A rule that denies also applies if a user starts the skill, and to the skill's files, which a host can read without
+loading the skill. Names are compared as in the catalog.
 
 Keys of `match` that begin with `skill.` are about the skills of a call (`prowess.policy.skill_identity`): the skills
-that it names or, for a tool that names none, the active skills.
+that the call names or, if its tool takes no skill name, the active skills.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class PolicyCall(Struct, frozen=True, kw_only=True):
     """One tool call, as a policy sees it.
 
     `registered` is true if the host registered the tool in the session. `accepts` are the arguments that the tool has;
-    None if unknown. `skills` are the skills that the call names or, for a tool that names none, the active skills; None
-    if only the names in the arguments are known.
+    None if unknown. `skills` are the skills that the call names or, if its tool takes no skill name, the active skills.
+    `skills` is None if nothing is known about the skills except the names in the arguments.
     """
 
     tool: str
@@ -52,7 +52,7 @@ class PolicyCall(Struct, frozen=True, kw_only=True):
 
     @property
     def about(self) -> tuple[SkillIdentity, ...]:
-        """The skills that the call is about, with the facts that are known of them."""
+        """The skills that the call is about, each with the facts known about the skill."""
         if self.skills is not None:
             return self.skills
         tool = canonical_tool_name(self.tool)
@@ -84,7 +84,7 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True):
         """Compare the arguments of a call of `tool` (its canonical name) with the patterns.
 
         `possible_without` is true if the rule names exactly this tool. Then the rule may apply even if the tool has no
-        such argument: a misspelt argument refuses too much, which users notice, instead of too little.
+        such argument. So a rule with a misspelt argument refuses too much, which users notice, instead of too little.
         """
         arguments = call.arguments
         structured = (

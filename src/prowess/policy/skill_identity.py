@@ -3,8 +3,8 @@
     match = { skill.name = "deploy" }
     match = { skill.source = "/srv/skills", skill.layer = "project" }
 
-An unknown fact may have any value: for a rule that denies or asks it is a possible match, for a rule that allows it is
-no match. All facts in one rule must hold for the same skill.
+An unknown fact may have any value. It is a possible match for a rule that denies or asks, and no match for a rule that
+allows. All facts in one rule must match one and the same skill.
 """
 
 from __future__ import annotations

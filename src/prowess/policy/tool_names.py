@@ -1,8 +1,9 @@
 """Names that rules and calls may use for one tool, in one table.
 
-Hosts and models use different names for the same tool. A name in the table is read as its canonical form; every other
-name is compared whole and case-sensitively. The session's own tools and the hosts' single `skill` tool are listed with
-their full names, without patterns: a restriction never refuses them, and foreign tools with this prefix are not exempt.
+Hosts and models use different names for one tool. A name in the table is replaced by its canonical form; every other
+name is compared whole and case-sensitively. The table lists the session's own tools and the hosts' single `skill` tool
+by their full names, without patterns. A restriction never refuses these tools; another tool whose name begins with
+`skills.` is not exempt.
 """
 
 from __future__ import annotations

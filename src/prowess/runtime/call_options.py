@@ -23,14 +23,14 @@ def checked_exposure(name: str) -> ExposureName:
 
 
 class OfferOptions(TypedDict, total=False):
-    """Options of `tools`, apart from the shape. `exposure=None` means the session's own; the budget is in tokens."""
+    """Options of `tools` except the shape. `exposure=None` uses the session's exposure; `budget` is in tokens."""
 
     exposure: ExposureName | None
     budget: int | None
 
 
 class InstructionOptions(TypedDict, total=False):
-    """Options of `instructions`, apart from the budget. `exposure=None` means the session's own."""
+    """Options of `instructions` except the budget. `exposure=None` uses the session's exposure."""
 
     exposure: ExposureName | None
     navigation: bool
@@ -39,7 +39,7 @@ class InstructionOptions(TypedDict, total=False):
 
 
 class ReadOptions(TypedDict, total=False):
-    """Options of `read`, apart from the path. None means not given."""
+    """Options of `read` except the path. An option that is None counts as not given."""
 
     skill: str | None
     artifact: str | None
@@ -50,7 +50,7 @@ class ReadOptions(TypedDict, total=False):
 
 
 class RunOptions(TypedDict, total=False):
-    """Options of `run_script`, apart from path and arguments. None means not given; `timeout` is in seconds."""
+    """Options of `run_script` except path and arguments. None counts as not given; `timeout` is in seconds."""
 
     skill: str | None
     env: Mapping[str, str] | None

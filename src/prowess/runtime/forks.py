@@ -57,8 +57,8 @@ class ForkUnavailableError(SkillError):
 class AgentType(Struct, frozen=True, kw_only=True):
     """A kind of sub-agent that a skill selects in its field `agent`. Its `instructions` precede those of the skill.
 
-    `tools` are added to those for skills. `model` is used if the skill names none; if both are None, the runner
-    chooses.
+    `tools` are offered in addition to the skill tools. `model` is used if the skill names no model; if both name none,
+    the runner chooses the model.
     """
 
     name: str
@@ -125,7 +125,7 @@ class ForkSession(Protocol):
         ...
 
     async def close(self) -> None:
-        """End the session. A runner need not call this: the parent's session does."""
+        """End the session. A runner need not call this, because the parent's session closes the sub-agent's session."""
         ...
 
 
@@ -133,10 +133,10 @@ class ForkRequest(Struct, frozen=True, kw_only=True):
     """Everything that a sub-agent starts with.
 
     `instructions` are its system prompt and `input` is its only message. A tool call must be permitted by every entry
-    of `allowed_tools`, which holds the restriction of the skill and those of the parent. `session` enforces this for
-    calls made through it. The skill is active in `session`, so its files can be read and its scripts can run. `model`
-    is None if the runner chooses; `agent` is None if the skill asks for no agent type. `depth` is the number of nested
-    activations, this one included.
+    of `allowed_tools`, which holds the restrictions of the skill and of the parent. `session` enforces these
+    restrictions for calls made through it. The skill is active in `session`, so its files can be read and its scripts
+    can run. If `model` is None, the runner chooses the model. `agent` is None if the skill names no agent type. `depth`
+    is the number of nested activations and includes this fork.
     """
 
     skill_name: str
@@ -166,7 +166,7 @@ class ForkRunner(Protocol):
 
 
 def agent_type(skill: str, name: str | None, types: Mapping[str, AgentType]) -> AgentType | None:
-    """Return the agent type of this name; None if `name` is None. Raise ForkUnavailableError if it is unknown."""
+    """Return the agent type called `name`; None if `name` is None. Raise ForkUnavailableError if it is unknown."""
     if name is None:
         return None
     if name not in types:
@@ -190,7 +190,7 @@ class Child(Struct, frozen=True, kw_only=True):
 
 
 class ForkHost(Struct, frozen=True, kw_only=True):
-    """A host's runner, agent types, and `open_child`, whose session must not give access to the parent's."""
+    """A host's runner and agent types. `open_child` opens a session without access to the parent's session."""
 
     runner: ForkRunner | None
     types: Mapping[str, AgentType]
@@ -215,9 +215,9 @@ class ForkLauncher:
         """Run a skill in a sub-agent. Return `skill_name`, `output`, `turns` and `child_session_id`.
 
         Raises:
-            ForkUnavailableError: the host has no runner, or not the agent type that the skill asks for.
+            ForkUnavailableError: the host has no runner, or lacks the agent type that the skill names.
             ActivationCycleError, LimitExceededError: nested too deeply, too many turns, or too much output.
-            HookFailedError: a `pre` hook refused.
+            HookFailedError: a `pre` hook refused the activation.
         """
         records, skill = self._records, snapshot.skill
         if self._host.runner is None:

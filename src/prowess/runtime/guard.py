@@ -2,7 +2,7 @@
 
 Restrictions are read from the newest state of the store for each call. So a restriction applies from the first call
 after the load, in every process that shares the session, and ends when the skill is unloaded. Tools do not store
-restrictions, so a tool that two sessions share is restricted in each of them separately.
+restrictions: if two sessions share a tool, each session applies only its own restrictions.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class Guard:
     """The gates of one session under `policy`. `approvals` holds the answers given in this session.
 
-    `approver` is asked if the policy or a hook requires approval. Without an approver, such a call is refused until
-    `settle` answers it. `hooks` is the gate of the skills' hooks. Path patterns are relative to `pattern_root`.
+    `approver` is asked if the policy or a hook requires approval. If there is no approver, the call is refused until
+    `settle` records an answer. `hooks` is the gate of the skills' hooks. Path patterns are relative to `pattern_root`.
     """
 
     def __init__(

@@ -1,10 +1,10 @@
-"""Reads and writes a session's state in its store. No other module does this.
+"""Reads and writes a session's state in its store. No other module accesses the stored state.
 
 A change reads the newest row, applies a pure transition and writes by compare and swap. If another task or process
 wrote in between, the change is repeated on the new row. So parallel calls behave as if they ran one after another, and
 the cap on active skills always holds. A session that is unused for its time to live expires. A `StoredState` that has
-seen its session expire never opens it again. If the catalog no longer lists a skill, the next read removes it from the
-state; it does not return by itself.
+seen its session expire never opens the session again. If the catalog no longer lists a skill, the next read removes the
+skill from the state. The skill becomes active again only by a new load.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _LONGEST_PAUSE = 0.02  # seconds; a competing write takes far less
 
 
 class StoredState:
-    """State of one session in one store. `state` is the last state that was read here.
+    """State of one session in one store. `state` is the last state that this object has read.
 
     `listed` returns whether the catalog still offers an active skill. `ended` is awaited with the ids of sessions that
-    have expired or were closed, to remove their artifacts. `expired` is awaited with the last state of this session if
-    it has expired, in the one process that removes it. `dropped` is awaited with skills that were removed because the
-    catalog no longer lists them.
+    have expired or were closed, to remove their artifacts. `expired` is awaited with the last state of this session
+    after its expiry, in the one process that removes the session. `dropped` is awaited with skills that were removed
+    because the catalog no longer lists them.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class StoredState:
         self.state = SessionState()
 
     def look(self) -> None:
-        """Read the state now if the store supports blocking reads. The next call reads again and reports failures."""
+        """Read the state now if the store supports blocking reads. The next call reports a failure."""
         if not isinstance(self._store, PeekingStore):
             return
         with suppress(StoreError):
@@ -71,7 +71,7 @@ class StoredState:
                 self.state = pruned(self._understood(row.state), self.is_listed).state
 
     async def touch(self) -> None:
-        """Note that the session is in use. If the session is gone, do nothing: the call itself reports this."""
+        """Record that the session is in use. If the session is gone, do nothing: the call reports the error."""
         try:
             row = await self._row()
         except SessionNotFoundError:
@@ -90,8 +90,8 @@ class StoredState:
         The transition may be called several times. If it raises, the stored state is unchanged.
 
         Raises:
-            SessionNotFoundError, StoreError: as in `current`.
-            UnavailableError: other writers were faster in every attempt.
+            SessionNotFoundError, StoreError: see `current`.
+            UnavailableError: in every attempt another writer changed the state first.
         """
         for attempt in range(_ATTEMPTS):
             row = await self._row()
@@ -118,7 +118,7 @@ class StoredState:
         raise UnavailableError(f"the state of session {self._session_id!r}", 1.0, "other calls keep changing it")
 
     def take_removed(self) -> tuple[ActiveSkill, ...]:
-        """Return the skills that were removed because the catalog no longer lists them. Each is returned once."""
+        """Return skills removed because the catalog no longer lists them. Each removal is returned only once."""
         if not self._removed:
             return ()
         removed, self._removed = {skill.name: skill for skill in self._removed}, []
@@ -146,7 +146,7 @@ class StoredState:
         self._read = (row.state, state)
 
     def _understood(self, text: str) -> SessionState:
-        """Parse a stored text, reusing the last result: most reads find an unchanged text."""
+        """Parse a stored text. The last result is cached, because most reads return an unchanged text."""
         known, state = self._read
         if text != known:
             state = from_json(text)
@@ -154,7 +154,7 @@ class StoredState:
         return state
 
     def _is_in_use(self, row: SessionRow) -> bool:
-        """Return whether this session was read here before and has not expired."""
+        """Return whether this object has read the session before and the session has not expired."""
         return self._opened and self._clock() - row.touched_at <= self._ttl
 
     async def _looked_after(self, row: SessionRow | None) -> SessionRow:

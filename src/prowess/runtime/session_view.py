@@ -36,7 +36,7 @@ class SessionView:
     _read_tokens: ReadTokens
 
     def _share(self, session: SessionView) -> None:
-        """Use the components of `session`, so that both objects are views of one session."""
+        """Use the components of `session`, so that `self` and `session` are views of one session."""
         self._parts, self._catalog = session._parts, session._catalog
         self._exposed, self._in_results, self._read_tokens = (
             session._exposed,
@@ -61,7 +61,7 @@ class SessionView:
 
     @property
     def permitted_skills(self) -> tuple[ActiveSkill, ...]:
-        """The active skills that the policy permits now. A host may show the contents of these only."""
+        """The active skills that the policy permits now. A host must not show the contents of any other skill."""
         return self._parts.offered.permitted(self.active_skills)
 
     @property
@@ -102,7 +102,7 @@ class SessionView:
         return function
 
     def offer_list(self) -> None:
-        """Offer `skills.list` too, from the next call on, for hosts whose model does not see the list of skills."""
+        """Add the tool `skills.list` from the next call on, for hosts whose model does not see the list of skills."""
         parts = self._parts
         if all(tool.spec.name != LIST.name for tool in parts.extra):
             shown = parts.rendering.expose_location
@@ -111,15 +111,15 @@ class SessionView:
     def approve(self, request: str, answer: Approval | Refusal) -> ApprovalRequest:
         """Answer a call that was refused with `approval_required`, and return the request.
 
-        The call may then be sent again.
+        If the answer is an approval, send the call again to run it.
 
         Raises:
-            InvalidArgumentsError: no such request was made in this session.
+            InvalidArgumentsError: this session has no request with this id.
         """
         return self._parts.guard.settle(request, answer)
 
     def completions(self, prefix: str = "") -> tuple[str, ...]:
-        """Return the names of skills that a user can start and that begin with `prefix` (also with `/`), sorted."""
+        """Return the sorted names of skills that a user can start and that begin with `prefix`, with or without `/`."""
         wanted = prefix.removeprefix("/")
         return tuple(name for name in self._parts.offered.names("user") if name.startswith(wanted))
 
@@ -128,7 +128,7 @@ class SessionView:
         self._parts.events.observe(observer)
 
     def drain_events(self, seconds: float | None = None) -> bool:
-        """Wait until `on_event` has received all events so far; return False if this takes longer. Blocking."""
+        """Block until `on_event` has received all events so far. Return False if that takes more than `seconds`."""
         return self._parts.events.drain(seconds)
 
     @overload
@@ -142,10 +142,10 @@ class SessionView:
     ) -> tuple[ToolSpec, ...] | list[dict[str, object]]:
         """Return the tools to offer to a model, as specifications or in a provider's `shape`.
 
-        No tool for skills is included if the model may use no skill. `skills.run_script` is left out if no script can
-        run: scripts are switched off, the sandbox cannot start, or no skill has a `scripts` directory (checked once for
-        each state of the catalog). `budget` limits the list of skills in the description of the `skill` tool, in
-        tokens. No schema contains a session id.
+        No skill tool is included if the model may use no skill. `skills.run_script` is left out if no script can run,
+        for one of three reasons: scripts are switched off, the sandbox cannot start, or no skill has a `scripts`
+        directory. The directories are checked again only after the catalog has changed. `budget` limits, in tokens, the
+        list of skills in the description of the `skill` tool. No schema contains a session id.
 
         Raises:
             InvalidArgumentsError: the shape or exposure does not exist.
@@ -156,14 +156,15 @@ class SessionView:
     def without_unloaded(self, messages: Sequence[object]) -> list[object]:
         """Return a new message history in which the content of each inactive skill is replaced by one line.
 
-        Optional, to save tokens. The given messages are not changed; everything else is copied.
+        Calling this method is optional and saves tokens. The given messages are not changed; all other content is
+        copied.
         """
         return history.without(messages, {skill.name for skill in self.active_skills})
 
     def protected_messages(self, messages: Sequence[object]) -> tuple[int, ...]:
         """Return the positions of messages to keep when a history is compacted: the newest body of each active skill.
 
-        Messages may have any shape made of mappings, sequences and strings. None is changed.
+        Messages may have any shape made of mappings, sequences and strings. The messages are not changed.
         """
         marks = [compaction.mark_of(self._parts.session_id, skill) for skill in self.active_skills]
         return compaction.protected(messages, marks)
@@ -171,8 +172,8 @@ class SessionView:
     def restore_after_compaction(self, budget: int | None = None) -> str:
         """Return the bodies of active skills that a compacted history has lost, the most recently loaded first.
 
-        Empty with `body="instructions"`, because each call then contains the bodies. `budget` limits the text in
-        tokens; for bodies that do not fit, only the names are given.
+        The result is empty with `body="instructions"`, because the instructions of each model call then contain the
+        bodies. `budget` limits the text in tokens. A body that does not fit is replaced by the name of its skill.
         """
         if not self._in_results:
             return ""

@@ -33,10 +33,10 @@ class ActiveSkill(Struct, frozen=True, kw_only=True):
     """One loaded skill as it was when it was loaded. Reading its fields needs no disk access.
 
     `key` is the name used for comparison. `digest` covers the whole tree; it is None if the tree contains links or
-    special files, and `obstacle` names the first of them. `content_digest` covers the regular files and is always set.
-    `document_digest` covers SKILL.md only. `properties` is the front matter under its own keys. `args` are the
-    arguments of the activation, None if it had none. `outputs` are the outputs of the commands in the body, in order.
-    `conflicts` are the keys of skills that cannot be active together with this one.
+    special files, and `obstacle` names the first such file. `content_digest` covers the regular files and is always
+    set. `document_digest` covers SKILL.md only. `properties` is the front matter with the keys as written. `args` are
+    the arguments of the activation, None if it had none. `outputs` are the outputs of the commands in the body, in
+    order. `conflicts` are the keys of skills that cannot be active together with this skill.
     """
 
     name: str
@@ -62,7 +62,7 @@ class ActiveSkill(Struct, frozen=True, kw_only=True):
         return self.same_bytes(other) and self.args in (None, other.args)
 
     def same_bytes(self, other: ActiveSkill) -> bool:
-        """Return whether both are the same copy with the same digests."""
+        """Return whether `other` is the same copy of the skill, with equal digests."""
         return self is other or (self.location, self.content_digest, self.digest) == (
             other.location,
             other.content_digest,
@@ -88,21 +88,22 @@ class SessionState(Struct, frozen=True, kw_only=True):
         return self.active[-1] if self.active else None
 
     def find(self, key: str) -> ActiveSkill | None:
-        """Return the active skill with this comparison key, None without one."""
+        """Return the active skill with this comparison key, None if no active skill has it."""
         for skill in self.active:
             if skill.key == key:
                 return skill
         return None
 
     def named(self, name: str) -> ActiveSkill | None:
-        """Return the active skill of this name, compared after normalisation; None without one."""
+        """Return the active skill of this name, compared after normalisation; None if no active skill has the name."""
         return self.find(SkillName.of(name).text)
 
 
 class Transition(Struct, frozen=True, kw_only=True):
     """The next state, and the names of the skills that are no longer active in it.
 
-    `repeated` were active already with the same bytes and arguments, `changed` with different bytes.
+    `repeated` names skills that were already active with equal bytes and arguments. `changed` names skills that were
+    already active with different bytes.
     """
 
     state: SessionState
@@ -125,15 +126,15 @@ def require_room(active: Collection[str], asked: Collection[str], mode: LoadMode
 
 
 def loaded(state: SessionState, skills: Sequence[ActiveSkill], mode: LoadMode, cap: int) -> Transition:
-    """Activate `skills`, all or none, in the given order.
+    """Activate all of `skills` in the given order, or raise and activate none.
 
     After `replace`, exactly these skills are active. `add` appends new skills to the active ones; a skill that is
-    already active keeps its position and is updated. A load without arguments keeps the arguments of an unchanged
-    skill.
+    already active keeps its position and is updated. If a load has no arguments and the skill is unchanged, the skill
+    keeps its earlier arguments.
 
     Raises:
-        LimitExceededError: more than `cap` would be active.
-        SkillConflictError: a skill that would be active names another one as a conflict.
+        LimitExceededError: more than `cap` skills would be active.
+        SkillConflictError: two skills that would be active conflict with each other.
     """
     before: dict[str, ActiveSkill] = {}
     for skill in state.active:

@@ -1,6 +1,7 @@
 """A session for programs without an event loop: `Session` behind one blocking portal.
 
-A thread runs the event loop; every method submits its call there and waits for the result. No logic is duplicated.
+A thread runs the event loop. Every method submits a call to this thread and waits for the result, so no logic of
+`Session` is duplicated.
 """
 
 from __future__ import annotations
@@ -177,8 +178,9 @@ class SyncSession(SessionView):
 def _result_of(future: Future[T]) -> T:
     """Wait for the result of a call, waking up regularly so that signals are handled.
 
-    Python runs signal handlers between two steps of the main thread. A signal that arrives just before the wait, or in
-    another thread, would otherwise be handled only when the call returns. This includes Ctrl-C.
+    Python runs signal handlers between two steps of the main thread. A signal, such as Ctrl-C, may arrive just before
+    the wait or in another thread. Without the regular wake-ups, such a signal would be handled only when the call
+    returns.
     """
     while True:
         try:
