@@ -52,7 +52,9 @@ def _without_blocks(subject: LintSubject) -> str:
 
 
 def _for_arguments(subject: LintSubject, *, declared: bool) -> str:
-    """Return the body with the code that uses `$1` for itself, such as awk, replaced by blanks. Offsets stay the same.
+    """Return the body with the code that uses `$1` for itself, such as awk, replaced by blanks.
+
+    Offsets stay as they are.
 
     If the skill declares no arguments, all code blocks are blanked too.
     """

@@ -1,4 +1,4 @@
-"""Run the lint rules over one skill. Also: the declarations of all rules that a user may name."""
+"""Run the lint rules over one skill. This module also has the declarations of all rules that a user may name."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _place = attrgetter("location.line", "location.column")
 
 
 def lint_skill(target: Target, *, profile: str = "spec", selection: Selection | None = None) -> list[Diagnostic]:
-    """Return the lint findings on `target`, sorted by place. `target` accepts the same values as in `validate_skill`.
+    """Return the lint findings on `target`, sorted by place. `target` is a value that `validate_skill` accepts.
 
     Files are looked for only inside the skill's directory. A document without a directory gets no findings on files.
 

@@ -1,8 +1,8 @@
 """Base class of lint rules, and the names that every module of `prowess.lint.rules` imports.
 
-A rule is one class in a module of its own. `meta` declares the rule, its docstring is its page, and `check` yields its
-findings. The class needs no registration: the registry, the profiles' tables, `prowess rule`, the documentation and the
-schemas are derived from it.
+A rule is one class in a module of its own. `meta` declares the rule, the docstring of the class is the rule's page, and
+`check` yields the findings. The class needs no registration: the registry, the profiles' tables, `prowess rule`, the
+documentation and the schemas are derived from the class.
 """
 
 from __future__ import annotations

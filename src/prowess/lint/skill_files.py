@@ -2,10 +2,10 @@
 
 A file that is too large, binary or unreadable has no text here, because a finding on it would be a guess.
 
-A skill's text can name a file in three ways: by a link in Markdown, by a bare path, or by the file name alone. The
-specification itself uses bare paths in its examples: `python scripts/run.py`, or "see references/api.md". A bare path
-begins with a directory of the skill and ends with a file extension. Patterns and placeholders such as
-`scripts/<name>.py` or `references/*.md` are not bare paths, and neither is a part of a longer path.
+A skill's text can name a file in three ways: by a link in Markdown, by a bare path, or by the file name without a path.
+The specification itself uses bare paths in its examples: `python scripts/run.py`, or "see references/api.md". A bare
+path begins with a directory of the skill and ends with a file extension. Patterns and placeholders such as
+`scripts/<name>.py` or `references/*.md` are not bare paths. A part of a longer path is not a bare path either.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class SkillFiles:
         return Sighting(kind="found" if real == components else "other case", path="/".join(real))
 
     def suggest(self, path: str) -> str | None:
-        """Return the path that was probably meant: the most similar, else an equal file name elsewhere, else None."""
+        """Return the path that was probably meant: the most similar, else one with an equal file name, else None."""
         return self._nearest(path, self.listed) or self._by_name.get(_name_of(path))
 
     @cached_property
@@ -167,7 +167,7 @@ class SkillFiles:
         return self._known[directory]
 
     def text(self, path: str) -> str | None:
-        """Return a text, line ends as LF; None if too large, binary, unreadable, or after the first `_MAX_TEXTS`."""
+        """Return a text with LF line ends; None if too large, binary, unreadable or after the first `_MAX_TEXTS`."""
         if path not in self._texts:
             self._texts[path] = self._read(path) if len(self._texts) < _MAX_TEXTS else None
         return self._texts[path]
@@ -303,7 +303,7 @@ def linked_markdown(named: Iterable[Reference], files: SkillFiles) -> Iterator[t
 
 
 def other_markdown(linked: Iterable[tuple[str, str]], files: SkillFiles) -> Iterator[tuple[str, str]]:
-    """Yield path and text of each linked Markdown file, then of each other one in `references/` or beside SKILL.md."""
+    """Yield path and text of each linked Markdown file, then of the rest in `references/` or beside SKILL.md."""
     seen = {_OWN}
     for path, text in linked:
         if path not in seen:
@@ -344,7 +344,7 @@ _TREE = ("\N{BOX DRAWINGS LIGHT VERTICAL AND RIGHT}", "\N{BOX DRAWINGS LIGHT UP 
 
 
 def names_folder(text: str, folder: str) -> bool:
-    """Whether a text names a directory alone, such as `references/`. Drawings of a directory tree do not count."""
+    """Whether a text names a directory without a file, such as `references/`. Drawings of trees do not count."""
     name = f"{folder}/"
     start = text.find(name)
     while start >= 0:

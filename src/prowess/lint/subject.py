@@ -1,4 +1,4 @@
-"""`LintSubject`: the data that lint rules read, that is the document, views of its body, and the skill's files.
+"""`LintSubject`: the data that lint rules read. It has the document, views of its body, and the skill's files.
 
 Each view is computed when a rule first uses it, and is shared by all rules. Most rules look for a word in `lower`
 first, so the body of a small skill is often not parsed at all.
@@ -66,7 +66,7 @@ class LintSubject:
 
     @cached_property
     def links(self) -> tuple[Reference, ...]:
-        """The links to files inside the skill. Lint rules ignore links that lead out of it."""
+        """The links to files inside the skill. Links that lead out of the skill are left out."""
         if not self.may_link:
             return ()
         return tuple(link for link in references(self.document) if link.leads == "inside")
@@ -90,7 +90,7 @@ class LintSubject:
 
     @cached_property
     def lower(self) -> str:
-        """The body in lower case. Offsets are the same as in `body`."""
+        """The body in lower case. Offsets are those of `body`."""
         lower = self.body.lower()
         return lower if len(lower) == len(self.body) else self.body.translate(_ASCII_LOWER)
 
@@ -101,7 +101,7 @@ class LintSubject:
 
     @cached_property
     def prose(self) -> str:
-        """`lower` with code and comments replaced by blanks. Offsets are the same as in `body`."""
+        """`lower` with code and comments replaced by blanks. Offsets are those of `body`."""
         blocks = ((block.start, block.end) for block in self.outline.blocks)
         spans = ((span.start, span.end) for span in self.outline.spans)
         return blanked(self.lower, (*blocks, *spans, *self.outline.comments))

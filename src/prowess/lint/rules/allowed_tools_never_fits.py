@@ -19,12 +19,12 @@ class AllowedToolsNeverFits(LintRule):
     """A token of `allowed-tools` or `disallowed-tools` that matches no tool call.
 
     What it does:
-        Checks each token of both fields against the calls that it could match. Misspelled names of the fields are
-        checked too.
+        Checks each token of both fields against the calls that the token could match. Misspelled names of the fields
+        are checked too.
 
     Why it matters:
         In `allowed-tools`, such a token permits no call: the calls are refused, or the user is asked. In
-        `disallowed-tools`, it refuses no call: the calls run.
+        `disallowed-tools`, such a token refuses no call: the calls run.
 
     Example:
         `allowed-tools: bash Bash(FOO=1 make) WebFetch(https://example.com) mcp__*`

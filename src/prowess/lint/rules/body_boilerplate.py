@@ -32,7 +32,7 @@ class BodyBoilerplate(LintRule):
         `## Changelog`
 
     Instead:
-        Keep it in the repository around the skill.
+        Keep such text in the repository around the skill.
     """
 
     meta = RuleMeta(

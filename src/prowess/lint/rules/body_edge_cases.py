@@ -12,8 +12,8 @@ class BodyEdgeCases(LintRule):
     """A long body without edge cases.
 
     What it does:
-        Looks for edge cases, errors or troubleshooting in a body of more than 50 lines and in the files that it links
-        to.
+        Looks for edge cases, errors or troubleshooting in a body of more than 50 lines and in the files that the body
+        links to.
 
     Why it matters:
         An agent cannot know which problems occur unless the skill names them.

@@ -16,17 +16,17 @@ class BodyTokens(LintRule):
     """Instructions that take too much of a model's context.
 
     What it does:
-        Estimates the tokens of the body and reports more than 5000. The estimate counts pieces of text; in the profile
-        `boxxy`, one token for four characters.
+        Estimates the tokens of the body and reports more than 5000. The estimate counts pieces of text. In the profile
+        `boxxy`, the estimate is one token for four characters.
 
     Why it matters:
-        The whole body enters the context when the skill is activated, and leaves less of it for the task.
+        The whole body enters the context when the skill is activated, and leaves less context for the task.
 
     Example:
         A body of 30 000 characters that explains every option of a tool.
 
     Instead:
-        Keep what every task needs. Move the rest to `references/`, one topic per file.
+        Keep the text that every task needs. Move the rest to `references/`, one topic per file.
     """
 
     meta = RuleMeta(

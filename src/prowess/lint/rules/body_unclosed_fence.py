@@ -22,9 +22,9 @@ class BodyUnclosedFence(LintRule):
     """A code block that is never closed.
 
     What it does:
-        Looks for a fence of backticks or tildes without a closing fence: a later one of the same character and at least
-        the same length. It reads SKILL.md, the Markdown files that SKILL.md names, and those beside it and in
-        `references/`.
+        Looks for a fence of backticks or tildes without a closing fence: a later fence of the same character that is at
+        least as long. These files are read: SKILL.md, the Markdown files that SKILL.md names, and the Markdown files
+        beside SKILL.md and in `references/`.
 
     Why it matters:
         All text after the fence counts as code: headings, links and steps are lost.

@@ -21,7 +21,7 @@ class BodyValidationLoop(LintRule):
         Delete the old rows, then deploy.
 
     Instead:
-        Plan, check the plan, carry it out, check the result. If the result is wrong, correct it and check again.
+        Plan, check the plan, carry out the plan, check the result. If the result is wrong, correct it and check again.
     """
 
     meta = RuleMeta(

@@ -17,14 +17,14 @@ class ContextBudget(LintRule):
         many. The finding names the method of the estimate.
 
     Why it matters:
-        The whole body enters the context when the skill is activated, and leaves less of it for the task.
+        The whole body enters the context when the skill is activated, and leaves less context for the task.
 
     Example:
         A body of 700 lines that explains every option of a tool.
 
     Instead:
-        Keep the quick start and what every task needs. Move guides to `references/`, code to `scripts/`, templates to
-        `assets/`.
+        Keep the quick start and the text that every task needs. Move guides to `references/`, code to `scripts/`,
+        templates to `assets/`.
     """
 
     meta = RuleMeta(

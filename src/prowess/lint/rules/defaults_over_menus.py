@@ -23,8 +23,8 @@ class DefaultsOverMenus(LintRule):
     """Several equal choices without a default.
 
     What it does:
-        Looks, outside code, for sentences such as `you can use A, B or C`. A sentence is not reported if it, or the
-        rest of its paragraph, contains a word that decides, such as default, prefer, recommend, if or when.
+        Looks, outside code, for sentences such as `you can use A, B or C`. A sentence is not reported if the sentence
+        or the rest of its paragraph contains a word that decides, such as default, prefer, recommend, if or when.
 
     Why it matters:
         A model that must choose without a criterion chooses differently each time, or asks the user.

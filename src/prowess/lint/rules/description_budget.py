@@ -15,7 +15,7 @@ class DescriptionBudget(LintRule):
         Estimates the tokens of name and description together (characters divided by 4) and reports more than 100.
 
     Why it matters:
-        Every agent reads them for every skill when it starts, even if it never uses the skill.
+        Every agent reads the name and description of every skill when it starts, even if it never uses the skill.
 
     Example:
         A description of 900 characters

@@ -24,7 +24,7 @@ class DescriptionKeywords(LintRule):
         descriptions in ASCII are checked.
 
     Why it matters:
-        A model finds the skill by the words of the user's request, and the name alone has few.
+        A model finds the skill by the words of the user's request, and a name has only a few words.
 
     Example:
         `description: Helps with PDFs.` for `pdf-processing`

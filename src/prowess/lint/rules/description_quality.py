@@ -114,8 +114,8 @@ class DescriptionQuality(LintRule):
         languages are not reported.
 
     Why it matters:
-        The description is all that a model sees when it decides whether to use the skill. Without such a clause, models
-        use the skill too rarely.
+        When a model decides whether to use the skill, it sees only the name and the description. Without such a clause,
+        models use the skill too rarely.
 
     Example:
         `description: Extracts tables from PDF files.`

@@ -14,7 +14,7 @@ class LicenseLong(LintRule):
         Reports a `license` field of more than 200 characters.
 
     Why it matters:
-        The field is read together with the other fields of every skill, and the licence text is useless there.
+        The field is read together with the other fields of every skill. A licence text is useless at that moment.
 
     Example:
         The text of the MIT licence

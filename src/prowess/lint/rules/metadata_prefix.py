@@ -14,7 +14,7 @@ class MetadataPrefix(LintRule):
         Looks for short common words such as `type` and `id` among the keys of metadata.
 
     Why it matters:
-        If two hosts use the same key for different things, each misreads the value of the other.
+        If two hosts use one key for different things, each host misreads the value of the other host.
 
     Example:
         `metadata: {type: tool}`

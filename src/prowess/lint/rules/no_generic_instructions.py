@@ -29,7 +29,7 @@ class NoGenericInstructions(LintRule):
 
     What it does:
         Looks, outside code and quotation marks, for stock phrases such as handle errors appropriately, follow best
-        practices, or use proper error handling. A phrase is not reported if the same line goes on with the details.
+        practices, or use proper error handling. A phrase is not reported if the details follow in its line.
 
     Why it matters:
         Vague advice takes up context and changes nothing. A model cannot tell which practice is meant.

@@ -12,7 +12,8 @@ class PortabilityAngleBrackets(LintRule):
         Looks for `<` and `>` in the description.
 
     Why it matters:
-        Uploads to claude.ai and its API refuse angle brackets, and in a prompt they can be taken for a tag.
+        claude.ai and the Anthropic API refuse to upload such a skill. In a prompt, a model may take angle brackets for
+        a tag.
 
     Example:
         `description: Ports code to <service>.`

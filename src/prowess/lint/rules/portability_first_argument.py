@@ -15,14 +15,14 @@ class PortabilityFirstArgument(LintRule):
         skill declares arguments.
 
     Why it matters:
-        Claude Code and Prowess count from zero: `$1` is the second argument, and the first is lost. Gemini CLI counts
-        from one.
+        Claude Code and Prowess count from zero: `$1` is the second argument, and the first argument is lost. Gemini CLI
+        counts from one.
 
     Example:
         `Review pull request $1.`
 
     Instead:
-        `Review pull request $0.`, or `$ARGUMENTS` if there is only one
+        `Review pull request $0.`, or `$ARGUMENTS` if the skill has only one argument
     """
 
     meta = RuleMeta(

@@ -21,9 +21,9 @@ class PortabilityHomePath(LintRule):
     """A path in a person's home directory.
 
     What it does:
-        Looks in the body for `/Users/NAME/`, `/home/NAME/` and the same on Windows. Placeholder names such as `user`
-        are not reported, and neither are code blocks without a language or with a language such as `text` or `console`,
-        because they show the output of a program.
+        Looks in the body for `/Users/NAME/`, `/home/NAME/` and the home directories of Windows. Placeholder names such
+        as `user` are not reported. Code blocks without a language, or with a language such as `text` or `console`, are
+        not reported either, because they show the output of a program.
 
     Why it matters:
         The path exists only on the author's machine, and reveals the author's name.

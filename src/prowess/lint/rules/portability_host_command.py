@@ -10,8 +10,8 @@ class PortabilityHostCommand(LintRule):
     """A command that one host runs while it loads the skill.
 
     What it does:
-        Looks in the text for an exclamation mark before a command in backquotes. Claude Code runs the command and puts
-        its output there. Code blocks are ignored.
+        Looks in the text for an exclamation mark before a command in backquotes. Claude Code runs the command and
+        replaces it by its output. Code blocks are ignored.
 
     Why it matters:
         Other hosts leave the command as it is, so the output is missing. Claude Code runs the command before anyone has

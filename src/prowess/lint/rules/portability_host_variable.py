@@ -22,7 +22,7 @@ class PortabilityHostVariable(LintRule):
 
     What it does:
         Looks for `{baseDir}/`, `${CLAUDE_SKILL_DIR}/` and similar variables. Code blocks in JSON, YAML and TOML are
-        ignored: they may be settings of the host that defines the variable.
+        ignored, because they may be settings of the host that defines the variable.
 
     Why it matters:
         Other hosts do not replace the variable, so the path is wrong. Every host accepts a path relative to the skill.

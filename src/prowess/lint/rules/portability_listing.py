@@ -14,7 +14,7 @@ class PortabilityListing(LintRule):
         Counts the characters of description and `when_to_use` together and reports more than 1536.
 
     Why it matters:
-        Claude Code's list of skills shows no more. The model never sees the rest.
+        Claude Code's list of skills shows at most 1536 characters. The model never sees the rest.
 
     Example:
         A description of 1000 characters and a when_to_use of 800

@@ -18,13 +18,14 @@ class PortabilityPositional(LintRule):
         ignored.
 
     Why it matters:
-        If a user invokes the skill with arguments, Claude Code replaces all of them, also in code and in amounts.
+        If a user invokes the skill with arguments, Claude Code replaces every `$0`, `$1`, ..., also in code and in
+        amounts.
 
     Example:
         `awk '{print $1}' log` in a code block, or `It costs $1,000.`
 
     Instead:
-        Put the command into a script and run that; in prose write `\$1,000`.
+        Put the command into a script and run the script. In prose write `\$1,000`.
     """
 
     meta = RuleMeta(

@@ -20,7 +20,7 @@ class PortabilityRefusedKeys(LintRule):
         `license: MIT` in a skill for Factory
 
     Instead:
-        Keep the field, and remove it from the copy for that host.
+        Keep the field in the skill, and remove it from the copy for Factory.
     """
 
     meta = RuleMeta(

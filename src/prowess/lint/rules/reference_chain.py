@@ -12,11 +12,11 @@ class ReferenceChain(LintRule):
 
     What it does:
         Reads the Markdown files that SKILL.md links to or names by path, and looks in them for links or paths to other
-        Markdown files of the skill. Each of these must be named in SKILL.md too: by its path, its name or its
+        Markdown files of the skill. SKILL.md must also name each of the files found: by its path, its name or its
         directory.
 
     Why it matters:
-        An agent that follows a chain of files often stops after the first, or reads only its beginning.
+        An agent that follows a chain of files often stops after the first file, or reads only its beginning.
 
     Example:
         SKILL.md links to `references/forms.md`, and only that file links to `references/fields.md`.

@@ -34,7 +34,7 @@ class ReferenceContents(LintRule):
         ignored.
 
     Why it matters:
-        Agents often read only the beginning of a long file. A list of the sections shows them where to go on.
+        Agents often read only the beginning of a long file. A list of the sections shows them where to read on.
 
     Example:
         A reference file of 400 lines that begins with its first topic

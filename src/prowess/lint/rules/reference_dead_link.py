@@ -26,10 +26,10 @@ class ReferenceDeadLink(LintRule):
     """A dead link in another Markdown file of the skill.
 
     What it does:
-        Checks the links in the Markdown files that SKILL.md names, and in those beside SKILL.md and in `references/`. A
-        target may be relative to the skill's directory or to the file's own directory. Templates, examples, files for
-        people (such as `skill-card.md`), links in code and links with placeholders are ignored. Each target is reported
-        once per file; targets outside the skill are reported together.
+        Checks the links in the Markdown files that SKILL.md names, and in the Markdown files beside SKILL.md and in
+        `references/`. A target may be relative to the skill's directory or to the file's own directory. Templates,
+        examples, files for people (such as `skill-card.md`), links in code and links with placeholders are ignored.
+        Each target is reported once per file; targets outside the skill are reported together.
 
     Why it matters:
         A model that follows the link gets an error in the middle of its task. A link that leads out of the skill works

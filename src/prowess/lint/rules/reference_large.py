@@ -17,7 +17,7 @@ class ReferenceLarge(LintRule):
         the limit of a body (5000) plus a fifth, because the count is an estimate.
 
     Why it matters:
-        A model reads a reference file in full. One that is larger than a whole skill fills the context for one
+        A model reads a reference file in full. A file that is larger than a whole skill fills the context for one
         question.
 
     Example:

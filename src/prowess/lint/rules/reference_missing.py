@@ -29,7 +29,7 @@ class ReferenceMissing(LintRule):
         `See [the tax table](references/VAT.md).`, and `references/VAT.md` does not exist.
 
     Instead:
-        Add the file, or link to an existing one.
+        Add the file, or link to an existing file.
     """
 
     meta = RuleMeta(

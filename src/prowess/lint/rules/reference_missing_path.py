@@ -27,9 +27,9 @@ class ReferenceMissingPath(LintRule):
     """A path in the text to a file that does not exist in the skill.
 
     What it does:
-        Looks for the files whose paths the body names without a link, below `scripts/`, `references/` and `assets/`, if
-        the skill has that directory. Placeholder names, sentences that give an example or ask to create the file,
-        output of programs, and skills about skills are ignored.
+        Looks for the files that the body names by a path without a link. A path counts if it is below `scripts/`,
+        `references/` or `assets/` and the skill has that directory. Placeholder names, sentences that give an example
+        or ask to create the file, output of programs, and skills about skills are ignored.
 
     Why it matters:
         A model that runs the script or opens the file gets an error in the middle of its task.
@@ -38,7 +38,7 @@ class ReferenceMissingPath(LintRule):
         `Run python scripts/grade.py`, and `scripts/` has no grade.py.
 
     Instead:
-        Add the file, or name an existing one.
+        Add the file, or name an existing file.
     """
 
     meta = RuleMeta(

@@ -61,8 +61,8 @@ class ReferenceOrphan(LintRule):
 
     What it does:
         Looks for each file in `references/`, `scripts/` and `assets/`, and each Markdown file and script beside
-        SKILL.md. Its name, or the name of its directory, must be in SKILL.md or in another text of the skill. Licences,
-        tests, lock files and package files are ignored.
+        SKILL.md. The name of the file, or of its directory, must be in SKILL.md or in another text of the skill.
+        Licences, tests, lock files and package files are ignored.
 
     Why it matters:
         An agent reads only the files that a text mentions. Any other file is useless, or its mention was forgotten.
@@ -71,7 +71,7 @@ class ReferenceOrphan(LintRule):
         `references/limits.md`, and no text of the skill mentions limits.md
 
     Instead:
-        State in SKILL.md when to read the file, or remove it.
+        State in SKILL.md when to read the file, or remove the file.
     """
 
     meta = RuleMeta(
@@ -105,7 +105,7 @@ class ReferenceOrphan(LintRule):
 
 
 class _Mentions:
-    """The files that a skill's texts mention. A lower-case path is `in` it if a text mentions the file.
+    """The files that a skill's texts mention. A lower-case path is `in` this object if a text mentions the file.
 
     `own` is the text of SKILL.md, `texts` the other texts by path. All texts are in lower case.
     """

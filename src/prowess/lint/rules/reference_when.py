@@ -34,7 +34,7 @@ class ReferenceWhen(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each link in a line without one of these words."""
+        """Yield each link in a line that does not state when to read the file."""
         for link in subject.links[:_MAX_LOOKED_AT]:
             start = link.start - subject.document.body_offset
             line = subject.lower[subject.lower.rfind("\n", 0, start) + 1 : start + _REACH].split("\n", 1)[0]

@@ -15,8 +15,8 @@ class ScriptsErrors(LintRule):
 
     What it does:
         Looks for Python handlers that swallow every exception: `except:` or `except Exception:` with only `pass`, and
-        without a comment that gives the reason. Also looks for shell scripts of more than 10 lines without `set -e` or
-        another check of exit codes.
+        without a comment that gives the reason. The rule also looks for shell scripts of more than 10 lines without
+        `set -e` or another check of exit codes.
 
     Why it matters:
         An agent trusts an exit code of 0, and reports a failed step as done.
@@ -25,7 +25,7 @@ class ScriptsErrors(LintRule):
         `except Exception: pass`
 
     Instead:
-        Print to standard error what failed and what to try, and exit with a code other than 0.
+        Print the failure and a remedy to standard error, and exit with a code other than 0.
     """
 
     meta = RuleMeta(

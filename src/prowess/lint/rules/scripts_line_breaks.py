@@ -30,7 +30,7 @@ class ScriptsLineBreaks(LintRule):
         `scripts/build.sh`, saved with CRLF
 
     Instead:
-        The same file with LF, and `*.sh text eol=lf` in `.gitattributes`
+        Save the file with LF, and add `*.sh text eol=lf` to `.gitattributes`.
     """
 
     meta = RuleMeta(

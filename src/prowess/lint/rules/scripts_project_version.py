@@ -11,11 +11,11 @@ class ScriptsProjectVersion(LintRule):
 
     What it does:
         Looks in code and shell scripts for `npx` and `bunx` with a package without a version, and for `go run` with a
-        module without a version. These commands use the version of the project. Without one, they use the newest
-        version or fail.
+        module without a version. These commands use the version of the project. If the project has no version, they use
+        the newest version or fail.
 
     Why it matters:
-        In another project the same instruction runs another version, or downloads code that has not been reviewed.
+        In another project the instruction runs another version, or downloads code that has not been reviewed.
 
     Example:
         `npx eslint .`

@@ -38,7 +38,7 @@ class ScriptsStreams(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each script that prints an error to standard output, at the first one."""
+        """Yield each script that prints an error to standard output, at the first such error."""
         for script in subject.files.scripts:
             if script.language == "javascript" or "exit" not in script.code:
                 continue

@@ -16,10 +16,10 @@ class ScriptsUnpinned(LintRule):
     """A one-off command that runs the newest version of a package.
 
     What it does:
-        Looks in code and shell scripts for `uvx`, `pipx run` and `deno run npm:` without a version. Also looks for
-        `npx`, `bunx` and `go run` commands that ask for the latest version, install without asking (`-y`), or create a
-        project. If `npx` may use the version of the project, the rule `scripts.projectVersion` applies instead. Each
-        package is reported once per file.
+        Looks in code and shell scripts for `uvx`, `pipx run` and `deno run npm:` without a version. The rule also looks
+        for `npx`, `bunx` and `go run` commands that ask for the latest version, install without asking (`-y`), or
+        create a project. If `npx` may use the version of the project, the rule `scripts.projectVersion` applies
+        instead. Each package is reported once per file.
 
     Why it matters:
         The command runs code that has not been reviewed, and may behave differently tomorrow.

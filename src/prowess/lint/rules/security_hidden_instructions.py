@@ -31,9 +31,9 @@ class SecurityHiddenInstructions(LintRule):
     """An instruction in a comment that a reviewer does not see.
 
     What it does:
-        Looks in HTML comments of SKILL.md, and of the Markdown files that it links to, for commands to disregard
-        instructions, to keep something from the user, to run a download, or to send secrets away. Other comments are
-        not reported.
+        Looks in HTML comments for commands to disregard instructions, to hide facts from the user, to run a download,
+        or to send secrets away. SKILL.md and the Markdown files that it links to are searched. Other comments are not
+        reported.
 
     Why it matters:
         A rendered page hides the comment from people, but a model reads and obeys the source.
@@ -73,7 +73,7 @@ class SecurityHiddenInstructions(LintRule):
 
 
 def _command(comment: str) -> tuple[str, int, int] | None:
-    """Return what a comment asks for, and the start and end of that part; None if it asks for none of these things.
+    """Return the kind of command in a comment, and its start and end; None if the comment has none of these commands.
 
     Each character is examined a bounded number of times, so a long comment is searched to its end.
     """

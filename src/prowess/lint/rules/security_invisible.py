@@ -28,9 +28,10 @@ class SecurityInvisible(LintRule):
     """A character that people do not see and a model reads.
 
     What it does:
-        Looks in SKILL.md and the Markdown files that it links to for tag characters, sequences of variation selectors,
-        controls of writing direction, and zero-width characters. Scripts are searched for the first three. Flags of
-        regions, emoji, text written from right to left, and joiners between letters that need them are ignored.
+        Looks for tag characters, sequences of variation selectors, controls of writing direction, and zero-width
+        characters. SKILL.md and the Markdown files that it links to are searched. Scripts are searched for all of them
+        except zero-width characters. Flags of regions, emoji, text written from right to left, and joiners between
+        letters that need them are ignored.
 
     Why it matters:
         Such characters hide instructions from a reviewer, show code in a different order than it runs, and split words
@@ -40,7 +41,7 @@ class SecurityInvisible(LintRule):
         A word with U+200B between two of its letters
 
     Instead:
-        The word without it; in an example write `U+200B`.
+        Write the word without the character. In an example about the character, write `U+200B`.
     """
 
     meta = RuleMeta(

@@ -66,18 +66,18 @@ class SecuritySecret(LintRule):
     """A key or a token that is published with the skill.
 
     What it does:
-        Looks in SKILL.md, in the Markdown files that it links to, in scripts and in files such as `.env` for the
-        formats of well-known keys and tokens. Plain examples are not reported: EXAMPLE, sequences of letters or digits,
-        few different characters. The finding never shows the secret itself.
+        Looks for the formats of well-known keys and tokens in SKILL.md, in the Markdown files that it links to, in
+        scripts and in files such as `.env`. Plain examples are not reported: the word EXAMPLE, sequences of letters or
+        digits, few different characters. The finding never shows the secret itself.
 
     Why it matters:
-        Everyone who gets the skill can use the secret. It stays in the history after it is removed.
+        Everyone who gets the skill can use the secret. The secret stays in the version history after it is removed.
 
     Example:
         A token of GitHub, `ghp_` and 36 characters, in a script
 
     Instead:
-        Read it from the environment, name the variable in `compatibility`, and revoke the published secret.
+        Read the secret from the environment, name the variable in `compatibility`, and revoke the published secret.
     """
 
     meta = RuleMeta(

@@ -27,15 +27,15 @@ class TestingEvals(LintRule):
 
     What it does:
         Checks `evals/evals.json`, if it exists. The file is an object with `skill_name`, the name of the skill, and
-        `evals`, a list. Each eval has a unique `id` (a number or a text), a `prompt` and an `expected_output`. It may
-        have `files`, which must exist in the skill, and `assertions` or `expectations`; these are lists of texts. The
-        file may also be just the list. Then an eval may have a `question` instead of a prompt, and give the right
-        answer as `ground_truth`, `expected_behavior` (a list of texts), `expected_output`, `expected_skill` or
-        `should_trigger`.
+        `evals`, a list. Each eval has a unique `id` (a number or a text), a `prompt` and an `expected_output`. An eval
+        may have `files`, which must exist in the skill, and `assertions` or `expectations`, which are lists of texts.
+        The file may also be a list of evals without the object. Then an eval may have a `question` instead of a prompt,
+        and give the right answer as `ground_truth`, `expected_behavior` (a list of texts), `expected_output`,
+        `expected_skill` or `should_trigger`.
 
     Why it matters:
-        A runner skips an eval that it cannot read, or counts it as failed. In both cases the result tells nothing about
-        the skill.
+        A runner skips an eval that it cannot read, or counts it as failed. In both cases the result contains no
+        information about the skill.
 
     Example:
         `{"evals": [{"id": 1, "prompt": "Sort it.", "assertions": [{"text": "It is sorted."}]}]}`
