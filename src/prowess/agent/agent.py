@@ -41,13 +41,13 @@ MAX_TURNS = 50
 class Agent:
     """Runs tasks with `model`: a `Model`, or a name for `model_named`.
 
-    A model that is an async context manager is entered for each run and closed after it.
+    A model that is an async context manager is entered for each run and closed after the run.
 
     A run ends with an answer, after `max_turns` model calls, at a limit of `budget`, or when calls keep failing.
 
-    - `models` are further models by name. If a skill or agent type names one of them, its fork runs with that model. If
-      an active skill names one, the next turns use that model.
-    - `on_event` is called with every step. It may be async.
+    - `models` are additional models by name. If a skill or agent type names one of them, its fork runs with that
+      model. If an active skill names one of them, the next turns use that model.
+    - `on_event` is called with every step. The function may be async.
     - `role` is the first part of the system prompt. `project` is a directory whose AGENTS.md and CLAUDE.md are added.
     - With `skills_dir`, the agent may write new skills to this directory (`create_skill`). Each skill needs an approval
       by `approve`.

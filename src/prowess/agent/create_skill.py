@@ -1,8 +1,8 @@
 """The tool `create_skill`: an agent writes a new skill from a user's description of a task.
 
 The draft is validated first, and every fault is returned to the model. Then a person sees the whole text and is asked
-for approval. Only then is the skill written: to the directory that the host has named, under an unused name. Existing
-files are never overwritten. SKILL.md is written last, so the catalog never sees an incomplete skill. Platform
+for approval. After the approval, the skill is written under an unused name to the directory that the host has chosen.
+Existing files are never overwritten. SKILL.md is written last, so the catalog never sees an incomplete skill. Platform
 requirements 003, journey 3.
 """
 
@@ -150,7 +150,8 @@ class CreateSkillTool:
     async def _ask(self, draft: _Draft, target: str) -> None:
         """Ask for approval with the whole text and the real target path.
 
-        A file named like the argument for the target is shown as `./directory`, so it cannot replace that argument.
+        The question shows `directory` as the target. A file of this name is shown as `./directory`, so that it cannot
+        replace the target.
         """
         files = {f"./{path}" if path == _TARGET else path: text for path, text in draft.files.items()}
         request = ApprovalRequest(
@@ -193,7 +194,7 @@ def _drafted(arguments: Mapping[str, object]) -> _Draft:
 
 
 def _files(listed: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Return the files by path. Each path must be inside the skill and different from all others.
+    """Return the files by path. Each path must be inside the skill, and no two paths may be equal.
 
     Raise UnsafePathError for a path that could leave the skill. Raise InvalidArgumentsError for a path that is hidden,
     in use, unreadable for a person, or too long.

@@ -1,7 +1,7 @@
 """The complete system prompt of an agent: role, tool system, skill navigation, project, and current skills.
 
-The first four are built once per run and come in this order, so that a prompt cache keeps them (platform requirements
-003, complete agent system prompt). The skills come last, because they change from call to call.
+The first four parts are built once per run and come in this order, so that a prompt cache keeps them (platform
+requirements 003, complete agent system prompt). The current skills come last, because they change from call to call.
 """
 
 from __future__ import annotations

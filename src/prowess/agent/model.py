@@ -74,7 +74,7 @@ class Usage(Struct, frozen=True, kw_only=True):
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: Usage) -> Usage:
-        """Add both. The cost of the sum is None if the cost of one of them is None."""
+        """Return the sum. The cost of the sum is None if a cost is None."""
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
@@ -158,9 +158,9 @@ class Budget(Struct, frozen=True, kw_only=True):
 class AgentResult(Struct, frozen=True, kw_only=True):
     """The result of a run.
 
-    `text` is the model's last text; it is the answer if `ended` is `answered`. `reason` is a sentence for every other
-    ending. `skills_used` names the skills that were active or forked, in order, each once. `transcript` has all
-    messages. `turns` counts the model calls. `session_id` identifies the run in the audit log.
+    `text` is the model's last text; it is the answer if `ended` is `answered`. For every other ending, `reason` is a
+    sentence. `skills_used` names each skill that was active or forked once, in order. `transcript` has all messages.
+    `turns` counts the model calls. `session_id` identifies the run in the audit log.
     """
 
     text: str
@@ -209,7 +209,7 @@ class CallFinished(Struct, frozen=True, kw_only=True):
 
 
 class SkillActivating(Struct, frozen=True, kw_only=True):
-    """A skill is about to be activated, which may still be refused. `message` is the line to show to the user."""
+    """A skill is about to be activated. The activation may still be refused. `message` is a line for the user."""
 
     skill: str
     message: str

@@ -1,7 +1,8 @@
 """Models of pydantic-ai, by name: `provider:model`.
 
 Only the model layer of pydantic-ai is used: it sends the request and returns parts. The turn loop is our own, because
-the instructions change from call to call. It is the optional extra `agent`, imported with the first model.
+the instructions change from call to call. pydantic-ai is the optional extra `agent` and is imported when the first
+model is created.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ _MOST_CHARACTERS = 300  # of a provider's error text
 class PydanticAIModel:
     """A model of pydantic-ai, given by name or as its `Model` object. pydantic-ai finds the credentials.
 
-    Raise InvalidArgumentsError for an unknown name, or without the library, the provider's client or credentials.
+    Raise InvalidArgumentsError if the name is unknown, or if the library, the provider's client or the credentials are
+    missing.
     """
 
     def __init__(self, model: str | TheirModel) -> None:
@@ -123,7 +125,7 @@ _MISSING = (
 
 
 def _arguments(given: str | dict[str, Any] | None) -> tuple[dict[str, object], str | None]:
-    """Return the arguments of a call, and None or the reason why they cannot be read."""
+    """Return the arguments of a call and None, or no arguments and the reason why they cannot be read."""
     if not given:
         return {}, None
     if isinstance(given, dict):
@@ -145,7 +147,7 @@ def _usage(response: ModelResponse) -> Usage:
 
 
 def _history(request: ModelRequest) -> list[ModelMessage]:
-    """Convert our messages to those of pydantic-ai. A provider's own message is returned unchanged, with signatures."""
+    """Convert messages to those of pydantic-ai. A provider's own message is returned unchanged, with signatures."""
     from pydantic_ai import messages as theirs  # optional extra, as in the constructor
 
     history: list[ModelMessage] = []

@@ -1,7 +1,7 @@
 """A model with scripted answers, for tests of agents and demonstrations without a provider.
 
-It implements `Model`; session, tools and sandbox behind it are real. `requests` keeps all requests, so that a test can
-check the instructions of each turn.
+It implements `Model`; the session, tools and sandbox of the agent are real. `requests` keeps all requests, so that a
+test can check the instructions of each turn.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class ScriptedTurn(Struct, frozen=True, kw_only=True):
 class ScriptedModel:
     """Answers the n-th request with the n-th turn. Raises ModelError when there are no more turns.
 
-    A turn is a text (the answer), a `ScriptedTurn`, or a function that receives the request and returns either of them.
-    A function lets a test examine the request.
+    A turn is a text (the answer), a `ScriptedTurn`, or a function that receives the request and returns a text or a
+    `ScriptedTurn`. A function lets a test examine the request.
 
         model = ScriptedModel([
             ScriptedTurn(text="I load it.", calls=(("skills_load", {"names": ["csv-report"]}),)),

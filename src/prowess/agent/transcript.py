@@ -33,7 +33,7 @@ class TranscriptError(SkillError):
 
 
 class Transcript:
-    """Writes one file. A run that is interrupted ends with a line with `"ended": "interrupted"`.
+    """Writes one file. If a run is interrupted, the last line has `"ended": "interrupted"`.
 
     Raise InvalidArgumentsError if the file exists or cannot be created, TranscriptError if a line cannot be written.
     """

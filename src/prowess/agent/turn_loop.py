@@ -4,10 +4,10 @@ The instructions are composed anew for every model call, because loading a skill
 and never changed, so that a provider can cache them and the model can rely on them. All tool calls go through the
 session's single executor, in the model's order, so a skill loaded by one call is active for the next.
 
-`AgentForkRunner` runs skills with `context: fork`. Each gets its own turn loop over the session of the request. A
-sub-agent receives only the skill's instructions and the input. It cannot reveal messages or state of the parent,
-because the request does not contain them. Its usage is added to the call that started it (platform requirements 003,
-context forking and context isolation).
+`AgentForkRunner` runs skills with `context: fork`. Each fork gets its own turn loop over the session of the request. A
+sub-agent receives only the skill's instructions and the input. A sub-agent cannot reveal messages or state of the
+parent, because the request does not contain them. The usage of the sub-agent is added to the call that started the fork
+(platform requirements 003, context forking and context isolation).
 """
 
 from __future__ import annotations
@@ -95,7 +95,10 @@ class TurnLoop:
         session.observe(self)
 
     async def run(self, task: str) -> AgentResult:
-        """Run the turns and return the result. Errors of the model or session end the run and are in the result."""
+        """Run the turns and return the result.
+
+        If the model or session fails, the run ends and the result has the error.
+        """
         stop = self._tally.out_of_time()
         with anyio.move_on_after(self._tally.seconds_left()):
             try:
@@ -298,7 +301,7 @@ class SubAgentError(SkillError):
 
 
 class AgentForkRunner:
-    """Runs forks with `model`, or the one in `models` that a skill or agent type names; `budget` limits each fork."""
+    """Runs each fork, within `budget`, with `model` or the one of `models` that its skill or agent type names."""
 
     def __init__(
         self, model: Model, *, models: Mapping[str, Model] | None = None, budget: Budget | None = None

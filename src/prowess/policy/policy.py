@@ -76,7 +76,8 @@ class Policy(Struct, frozen=True, kw_only=True):
     def unrestricted_for_tests(cls) -> Self:
         """Return a policy that allows every call, for hosts that test themselves with harmless tools.
 
-        Calls are recorded with this rule. On a machine with a policy file in `/etc/prowess`, every call is denied.
+        Audit records name this policy as the rule. On a machine with a policy file in `/etc/prowess`, every call is
+        denied.
         """
         return cls(unrestricted=True)
 
@@ -146,7 +147,7 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     @property
     def script_dirs(self) -> tuple[str, ...]:
-        """The directories of a skill whose scripts may run: those permitted by every file that lists some."""
+        """The directories of a skill whose scripts may run: those in the list of every file that has such a list."""
         said = [file.script_dirs for file in self.files if file.script_dirs is not None]
         if not said:
             return () if self.fault else ("scripts",)
@@ -157,7 +158,7 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     @property
     def env_allow(self) -> tuple[str, ...]:
-        """The host's environment variables that scripts receive: those permitted by every file that lists some."""
+        """The host's variables that scripts receive: those in the list of every file that has such a list."""
         said = [file.env_allow for file in self.files if file.env_allow is not None]
         return tuple(name for name in said[0] if all(name in other for other in said[1:])) if said else ()
 
@@ -203,7 +204,10 @@ def _switched_on(values: Iterable[bool | None]) -> bool:
 
 
 def _inside_both(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the directories that are in both lists. If one directory contains another, return the inner one."""
+    """Return the directories that are in both lists.
+
+    If a directory is inside one of the other list, return the inner one.
+    """
     return tuple(
         one if _is_below(one, other) else other
         for one in some
@@ -219,11 +223,11 @@ def _is_below(path: str, directory: str) -> bool:
 def decide_call(
     call: PolicyCall, active: Sequence[Restriction], policy: Policy | None = None, workspace: str | None = None
 ) -> Decision:
-    """Decide about a call by the policy and the active skills together, without asking or running anything.
+    """Decide about a call by the policy and the restrictions of active skills. Asks no person and runs no tool.
 
-    The checks have the same order as the gates of a session. First the policy may deny the call, then a skill may
-    refuse it. If neither does, the call is asked about or allowed. Without a policy, the skills alone decide. This
-    function is for hosts that run their tools themselves.
+    The checks have the order of a session's gates. First the policy may deny the call, then a skill may refuse it. If
+    neither does, the call is asked about or allowed. If `policy` is None, only the restrictions decide. This function
+    is for hosts that run their tools themselves.
     """
     by_policy = None if policy is None else policy.decide(call, workspace)
     if isinstance(by_policy, Deny):

@@ -66,7 +66,7 @@ class Expectation(Struct, frozen=True, kw_only=True):
 class PolicyFile(Struct, frozen=True, kw_only=True):
     """One policy file. A setting is None if the file does not set it.
 
-    `default` applies to calls that no rule is about. If `audit_required` is true, a call that cannot be recorded is
+    `default` applies to calls that match no rule. If `audit_required` is true, a call that cannot be recorded is
     refused. `allowed_tools` sets whether `allowed-tools` of skills restrict, ask or pre-approve. `dynamic_commands`
     permits commands inside instructions. `script_dirs` are the directories of a skill whose scripts may run (relative,
     with `/`). `env_allow` are the host's environment variables that scripts receive. `read_scripts` permits models to
@@ -87,7 +87,7 @@ class PolicyFile(Struct, frozen=True, kw_only=True):
 
 
 def read_policy_file(path: str) -> PolicyFile:
-    """Read one policy file. Raise PolicyError with every fault if it is missing, unreadable or invalid."""
+    """Read one policy file. If it is missing, unreadable or invalid, raise PolicyError with every fault."""
     try:
         file = TomlFile(path, data := read_toml_bytes(path))
     except ValueError as fault:
@@ -274,7 +274,7 @@ class _Reader:
 
 
 def _short_call(text: str) -> PolicyCall | None:
-    """Parse the short form `Bash(git status)`: a tool and its main argument. None for a text of another form."""
+    """Parse the short form `Bash(git status)`: a tool and its main argument. Return None for any other text."""
     tokens = parse_allowed_tools(text).tokens
     if len(tokens) != 1:
         return None

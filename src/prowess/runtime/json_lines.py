@@ -4,9 +4,9 @@ A request is `{"id": 1, "tool": "skills.load", "arguments": {...}}`. It may have
 `invoke`, `approve`, `events`, `close`) instead of `tool`. An answer has the id, the eight keys of `ToolResult`, and
 `error_detail`. An invalid line gets an error as its answer, and reading continues: the host may be any program.
 
-Requests other than tool calls are methods, with one schema and one function each. For a host that runs its tools
-itself, tool calls are only judged: the answer is the decision, and the host acts on it. Of the allowed calls, only
-`skills.load` and `skills.unload` are also carried out, because the next decision depends on which skills are active.
+Requests other than tool calls are methods, with one schema and one function each. If the host runs its tools itself,
+the answer to a tool call is only the decision, and the host acts on the decision. There is one exception: an allowed
+`skills.load` or `skills.unload` is also carried out, because later decisions depend on which skills are active.
 """
 
 from __future__ import annotations
@@ -161,8 +161,8 @@ def judged(
 ) -> dict[str, object]:
     """Return `decision`, `rule` and `reason` for a call; `rule` is `file:line` if the rule is in a policy file.
 
-    If an allowed load or unload fails, `error_detail` contains its error. If the active skills are unknown, for example
-    after the end of the session, every call is denied, and `rule` is the code of that error.
+    If an allowed load or unload fails, `error_detail` contains the error. If the active skills are unknown, for example
+    after the end of the session, every call is denied, and `rule` is the code of the error that hides them.
     """
     failure: dict[str, object] = {}
     try:

@@ -1,7 +1,8 @@
 """Options of a session: declared, documented and checked once for all entry points.
 
 `Session`, `SyncSession`, `Agent`, the commands and the MCP server take a `SessionOptions` or build one. The typed
-dictionaries at the end repeat its fields as keywords for type checkers; a test compares both.
+dictionaries at the end repeat the fields of `SessionOptions` as keywords for type checkers. A test compares the
+dictionaries with the fields.
 """
 
 from __future__ import annotations

@@ -50,7 +50,8 @@ class OutputChunk(Struct, frozen=True, kw_only=True):
 class OutputRelay:
     """Takes bytes in any thread and passes chunks to `deliver`, at most once in `pause` seconds.
 
-    After the end, chunks that take longer than `last_seconds` to deliver are dropped; None waits for all of them.
+    After the end of the output, chunks are delivered for up to `last_seconds` and the rest is dropped. With None, all
+    chunks are delivered.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class OutputRelay:
                     await self._ended.wait()
 
     def _take(self, *, ended: bool) -> OutputChunk | None:
-        """Return the next chunk, or None without bytes. Its text is empty if only part of a character was read."""
+        """Return the next chunk, or None if no bytes are left. The text is empty if less than a character was read."""
         with self._lock:
             for stream, waiting in self._waiting.items():
                 data = bytes(waiting[:MAX_CHUNK_BYTES])
@@ -104,7 +105,7 @@ class OutputRelay:
 
 
 async def run_followed(sandbox: Sandbox, request: ExecRequest, relays: Sequence[OutputRelay]) -> ExecResult:
-    """Run a request and deliver its output meanwhile; output that is not streamed is delivered at the end."""
+    """Run a request and deliver its output during the run. Output that the sandbox does not stream comes at the end."""
     if not relays:
         return await sandbox.run(request)
     taken = dict.fromkeys(_STREAMS, 0)
@@ -145,7 +146,7 @@ def output_to(callback: Callable[[OutputChunk], object] | None) -> Iterator[None
 
 
 def callback_relay() -> OutputRelay | None:
-    """Return a relay to the callback that `output_to` set for the current call, None without one."""
+    """Return a relay to the callback that `output_to` set for the current call, None if no callback is set."""
     callback, failures = _callback.get(), 0
     if callback is None:
         return None

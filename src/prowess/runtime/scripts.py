@@ -159,8 +159,8 @@ SCRIPTS = "scripts"
 class ScriptRules(Struct, frozen=True, kw_only=True):
     """Which files of a skill are scripts, which may run, and which host variables they receive.
 
-    `dirs` are relative with `/`. `named_in` lists the policy files that set them, empty for the default. `variables`
-    are names of host variables. With `shows_text` a model may read scripts.
+    `dirs` are relative with `/`. `named_in` lists the policy files that set `dirs`; it is empty for the default
+    directories. `variables` are names of host variables. If `shows_text` is true, a model may read scripts.
     """
 
     dirs: tuple[str, ...] = (SCRIPTS,)
@@ -184,7 +184,7 @@ class ScriptRules(Struct, frozen=True, kw_only=True):
         return not self.named_in
 
     def is_script(self, parts: Sequence[str]) -> bool:
-        """Return whether a file at this path is a script; a model gets a description of it and not its text."""
+        """Return whether the file at this path is a script. A model gets a script's description instead of its text."""
         folded = [part.casefold() for part in parts]  # on some file systems, Scripts/ is the same directory
         return any(_begins(folded, directory.casefold()) for directory in {SCRIPTS, *self.dirs})
 
@@ -195,7 +195,8 @@ class ScriptRules(Struct, frozen=True, kw_only=True):
     def require_runnable(self, path: str, parts: Sequence[str]) -> None:
         """Refuse a path outside the directories from which files may run.
 
-        Raise PolicyDeniedError if a policy sets other directories, ScriptUnsupportedError if the file is no script.
+        Raise PolicyDeniedError if a policy permits only other directories, ScriptUnsupportedError if the file is no
+        script.
         """
         if self.is_runnable(parts):
             return
@@ -208,16 +209,16 @@ class ScriptRules(Struct, frozen=True, kw_only=True):
     def require_hook(self, path: str, parts: Sequence[str]) -> None:
         """Refuse a hook outside the directories that a policy sets.
 
-        Without such a policy a hook may be anywhere in its skill.
+        If no policy sets directories, a hook may be anywhere in its skill.
 
         Raises:
-            PolicyDeniedError: a policy sets other directories.
+            PolicyDeniedError: a policy permits only other directories.
         """
         if self.named_in:
             self.require_runnable(path, parts)
 
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Return the variables of a call, and those of the host that the policy lists and that are set.
+        """Return `given` and those variables of the host that the policy lists and that are set.
 
         Raise InvalidArgumentsError if the call sets a variable that the host provides.
         """
@@ -244,7 +245,7 @@ ORPHANED_SECONDS = 7 * 86_400.0  # by default a session expires after one day wi
 
 
 def _holds_runs_alone(directory: str) -> bool:
-    """Return whether `directory` contains only runs and at least one. A host's root may contain other things."""
+    """Return whether `directory` contains at least one run and no other entry: a host's root may have other files."""
     names = os.listdir(directory)
     return bool(names) and all(re.fullmatch(_RUN, name) for name in names)
 
@@ -259,7 +260,7 @@ class Artifacts:
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Accept no further run. A concurrent call then cannot recreate the files that are removed next."""
+        """Accept no more runs. After that, a concurrent call cannot recreate files that the session removes."""
         with self._lock:
             self._closed = True
 
@@ -295,7 +296,7 @@ class Artifacts:
         Raises:
             UnsafePathError: the name is absolute or leaves the directory.
             ResourceNotFoundError: no artifact has this name; `suggestions` has the nearest names.
-            LimitExceededError: it is over 32 MiB, more than a script may write.
+            LimitExceededError: the artifact is over 32 MiB, more than a script may write.
         """
         asked = "/".join(check_relative(name))
         with contextlib.suppress(OSError):

@@ -1,7 +1,8 @@
 """Sessions: the active skills of one conversation, and the tools through which a model uses them.
 
-Every call goes through `prowess.tools.ToolExecutor`: validated, gated, audited, answered with a result. A session holds
-no messages. Switching skills changes the next instructions, never earlier messages (runtime protocol 002).
+Every call goes through `prowess.tools.ToolExecutor`, which validates, gates and audits the call and returns a result. A
+session holds no messages. Switching skills changes the next instructions, never earlier messages (runtime protocol
+002).
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ class Session(SessionView):
         """Run one tool call of a model. Errors are part of the result.
 
         `name` may be written with dots, underscores or hyphens. Every call, also a failing one, postpones the session's
-        expiry; the time is stored with a precision of 1/8 second.
+        expiry. The time of the call is stored with a precision of 1/8 second.
         """
         call = ToolCall(id=uuid7() if call_id is None else call_id, name=name, arguments=arguments)
         with suppress(SkillError):  # the call itself reports a failing store
@@ -123,12 +124,12 @@ class Session(SessionView):
 
         `skill` is a name, or the user's input such as `/deploy to production`. The user may start skills that are
         hidden from the model, but not those with `user-invocable: false`. The result always includes the content, even
-        if the skill is already running. With `raw` the content is the file as written instead of the body.
+        if the skill is already active. With `raw` the content is the whole file as written, otherwise its body.
         """
         return convert((await self.user_call(skill, args, raw=raw)).unwrap(), InvokeResult)
 
     async def user_call(self, skill: str, args: str | None = None, *, raw: bool = False) -> ToolResult:
-        """Like `invoke`, but return a `ToolResult`. Errors are part of it."""
+        """Like `invoke`, but return a `ToolResult`. An error is part of the result."""
         arguments = {"skill": skill, "args": args, "raw": raw}
         with suppress(SkillError):  # as in `call`
             await self._parts.stored.touch()
@@ -137,11 +138,12 @@ class Session(SessionView):
         )
 
     async def decide(self, name: str, arguments: Mapping[str, object], *, by_skills_alone: bool = False) -> Decision:
-        """Return the decision about a call of any tool, offered here or not.
+        """Return the decision about a call of any tool. The session need not offer the tool.
 
         The tool is not run and no person is asked.
 
-        With `by_skills_alone` the built-in policy is ignored, so only skills and policy files decide.
+        With `by_skills_alone` the built-in policy is ignored: the decision depends only on the restrictions of the
+        active skills and on policy files.
 
         Raises:
             SessionNotFoundError, StoreError: the active skills are unknown.
@@ -159,9 +161,10 @@ class Session(SessionView):
         return decide_call(call, await self._parts.guard.restrictions(), policy, self._parts.guard.pattern_root)
 
     async def fire(self, /, event: HostEvent, **about: object) -> list[HookFailure]:
-        """Run the hooks of active skills for an event that only the host knows; return those that failed.
+        """Run the hooks of active skills for an event that only the host can observe; return the failures.
 
-        `about` is passed to the hooks. The host decides what a failure means; other hooks and the session continue.
+        `about` is passed to the hooks. After a failure the other hooks still run and the session continues; the host
+        decides how to react to the failure.
         """
         skills = (await self._parts.stored.current()).active
         return await self._parts.hooks.report(skills, event, uuid7(), about)
@@ -169,10 +172,10 @@ class Session(SessionView):
     def events(self, since: int | None = None, *, seconds: float | None = None) -> EventStream:
         """Return a stream of this session's events from now on, for `async for` by one reader.
 
-        The stream ends with the session. With `seconds`, it also ends if no event occurs for that long. If the session
-        keeps events, the stream includes those of other processes. With `since`, it starts with the kept events whose
-        number is higher (0 for all). Without `since`, it includes events of other processes from the first read on. A
-        reader that is too slow receives the number of missed events. It delays neither the session nor others.
+        The stream ends with the session. With `seconds`, the stream also ends if no event occurs for that long. If the
+        session keeps events, the stream includes the events of other processes: with `since`, all kept events whose
+        number is higher (0 for all), otherwise events that occur after the first read. A reader that is too slow
+        receives the number of missed events. A slow reader delays neither the session nor other readers.
 
         Raises:
             InvalidArgumentsError: `since` is given, but the session keeps no events.
@@ -189,12 +192,12 @@ class Session(SessionView):
     async def load(
         self, names: str | Sequence[str], mode: LoadMode = "replace", location: str | None = None
     ) -> LoadResult:
-        """Load one skill by name, or several; return the result of `skills.load` or raise its error."""
+        """Load one or several skills by name; return the result of `skills.load` or raise its error."""
         given = await self._do("skills.load", names=_listed(names), mode=mode, location=location)
         return convert(given, LoadResult)
 
     async def unload(self, names: str | Sequence[str] = (), *, all: bool = False) -> LoadResult:  # noqa: A002 -- the protocol's name for this argument
-        """Unload one skill by name, or several; return the result of `skills.unload` or raise its error."""
+        """Unload one or several skills by name; return the result of `skills.unload` or raise its error."""
         return convert(await self._do("skills.unload", names=_listed(names), all=all), LoadResult)
 
     async def read(self, path: str | None = None, **options: Unpack[ReadOptions]) -> ReadResult:
@@ -233,17 +236,18 @@ class Session(SessionView):
     def instructions(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> str:
         """Return the instructions for the next model call, as of the last call or `refresh`; empty without skills.
 
-        `budget` limits the list of available skills, in tokens (characters / 4); the default is 4000. With `compact`, a
-        task description, only the best matches are listed, in at most 1,024 bytes, with the number of skills left out.
-        `exposure` is how skills are presented to the model. `navigation` and `tool_system` prepend the texts of
+        `budget` limits the list of available skills, in tokens (characters / 4); the default is 4000. `compact` is a
+        task description: then the list has only the best matches, in at most 1,024 bytes, and the number of skills left
+        out. `exposure` is how skills are presented to the model. `navigation` and `tool_system` each prepend a text of
         `prowess.runtime.disclosure.prompts`.
         """
         return self.disclose(budget, **options).text
 
     def disclose(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> Disclosure:
-        """Return the instructions with the cost of each section and the names of shortened descriptions.
+        """Return the instructions with the cost of each section and the names of skills with shortened descriptions.
 
-        If a skill was edited on disk, the list shows the edit at once. An active skill keeps its text, with a note.
+        If a skill was edited on disk, the list of skills shows the edit at once. An active skill keeps the text that
+        was loaded, and a note reports the edit.
         """
         self._parts.freshness.restore()
         return self._parts.exposure.disclose(
@@ -279,7 +283,10 @@ class Session(SessionView):
                 await self._parts.active.reload_edited(skill)
 
     async def close(self) -> None:
-        """End the session: run `post` hooks, delete state and artifacts. Later calls raise `SessionNotFoundError`."""
+        """End the session: run `post` hooks, delete state and artifacts.
+
+        After that, calls raise `SessionNotFoundError`.
+        """
         with suppress(SkillError):  # if the session or its store is gone, no skill is active any more
             active = (await self._parts.stored.current()).active
             await self._parts.hooks.report(active, "SessionEnd", uuid7(), {})
@@ -312,7 +319,7 @@ def _listed(names: str | Sequence[str]) -> list[str]:
 
 
 def _open_fork(catalog: Catalog, options: SessionOptions, origin: ForkOrigin) -> Child:
-    """Open the session of a fork: own state and own artifacts, and only the restrictions of its parent."""
+    """Open a fork's session. It has new state and artifacts; its parent's restrictions also apply."""
     session = Session.__new__(Session)
     session._connect(catalog, options, origin)  # noqa: SLF001 -- a session opens another session
     parts = session._parts  # noqa: SLF001 -- as above

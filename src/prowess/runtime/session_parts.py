@@ -197,13 +197,13 @@ class SessionParts:
         return tuple(SkillDirectory(skill=skill, snapshots=self.active.snapshots) for skill in permitted)
 
     def offer(self, tool: Tool) -> None:
-        """Offer another tool from the next call on. Raise ValueError if its name is in use."""
+        """Add a tool from the next call on. Raise ValueError if its name is in use."""
         self.executor.add(HookedTool(tool, self.stored, self.hooks))
         self.extra = (*self.extra, tool)
         self._known.add((tool,))
 
     def _make_executor(self, tools: Sequence[Tool], gates: Sequence[Gate]) -> ToolExecutor:
-        """Return an executor for `tools`, wrapped so that hooks run."""
+        """Return an executor for `tools`. Each tool is wrapped so that hooks run before and after it."""
         return ToolExecutor(
             [HookedTool(tool, self.stored, self.hooks) for tool in tools],
             gates=gates,

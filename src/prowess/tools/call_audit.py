@@ -1,11 +1,11 @@
-"""Audit records of a session: those of each call, and those that its tools add. No other module creates them.
+"""Audit records of a session: the records of each call and those that tools add. No other module creates them.
 
 A record contains names, sizes and digests, never a raw argument. Blocking writes run in a worker thread. The end of a
 call is recorded even if the call is cancelled: as `tool.finished` if `tool.started` was recorded, else as
-`tool.refused`. After a cancellation `tool.started` is no longer recorded. A lock makes this decision safe, because the
-worker thread may be writing the start at the moment of the cancellation.
+`tool.refused`. After a cancellation `tool.started` is no longer recorded. A lock protects the choice between the two
+records, because the worker thread may be writing `tool.started` at the moment of the cancellation.
 
-Observers are notified after the audit log has the record. They cannot change the call.
+Observers are notified after the record is in the audit log. Observers cannot change the call.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _ENVIRONMENT = "env"  # the names inside this argument are recorded too: which v
 
 
 class AuditRecorder:
-    """Writes the audit records of one session. Without a log it records nothing."""
+    """Writes the audit records of one session. If the session has no log, no records are written."""
 
     def __init__(self, log: AuditLog | None, session_id: str | None = None) -> None:
         self._log, self._session_id = log, session_id
 
     @property
     def has_log(self) -> bool:
-        """Whether there is a log, so that events are recorded."""
+        """Whether the session has an audit log."""
         return self._log is not None
 
     async def record(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
@@ -50,7 +50,7 @@ class AuditRecorder:
             await to_thread.run_sync(self.write, kind, call_id, data)
 
     def write(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
-        """Write one record like `record`, but blocking."""
+        """Write one record as `record` does, but block until it is written."""
         log = self._log
         if log is None:
             return
@@ -64,7 +64,7 @@ class AuditRecorder:
 
 
 class CallAudit:
-    """The audit records of one call. `tool` is empty until resolved, `policy_version` is None without a policy."""
+    """The audit records of one call. `tool` is empty until its name is resolved. `policy_version` may be None."""
 
     def __init__(self, recorder: AuditRecorder, call_id: str, policy_version: str | None = None) -> None:
         self.tool = ""
@@ -148,7 +148,7 @@ class CallAudit:
 
 
 def skill_facts(call: ToolCall) -> dict[str, object]:
-    """Return the facts about a call's skills for its record: those that the tool names, else the one loaded last."""
+    """Return facts for the call's record about the skills that it names, else about the skill loaded last."""
     skills = call.skills or ()
     if call.name not in SKILL_ARGUMENTS:
         skills = skills[-1:]

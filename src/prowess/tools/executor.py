@@ -1,12 +1,12 @@
 """The executor that every tool call goes through.
 
-A call is resolved, measured, checked against the schema, passed through the gates, recorded as started, run, and
-recorded as finished. Each step may end the call. The outcome is always a result, never an exception. Every call leaves
-`tool.refused`, or `tool.started` and `tool.finished`, in the audit log:
+A call passes these steps: resolve the name, measure the arguments, check them against the schema, ask the gates, record
+the start, run the tool, record the end. Each step may end the call. The outcome is always a result, never an exception.
+Every call leaves `tool.refused`, or `tool.started` and `tool.finished`, in the audit log:
 
 - If `tool.started` cannot be written, the tool does not run (`unavailable`).
 - If `tool.finished` cannot be written, the result is withheld. The call fails with `unavailable`, and the message
-  states that the tool did run, so that neither a model nor a person believes that it was not tried.
+  states that the tool did run, so that no model or person believes that the tool did not run.
 - A cancelled call is recorded as finished with the outcome `cancelled`; then the cancellation continues.
 """
 
@@ -111,7 +111,7 @@ class ToolExecutor:
         return [await self.call(call) for call in calls]
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Run one call; do not change its arguments meanwhile. Return its result. Only cancellation raises."""
+        """Run one call and return its result. Only cancellation raises. Do not change the arguments during the call."""
         with nullcontext() if self._policy is None else self._policy.during_call() as policy:
             return await self._call(call, None if policy is None else policy.recorded_version)
 
@@ -159,7 +159,7 @@ class ToolExecutor:
         return ready
 
     async def _pass_gates(self, call: ToolCall, spec: ToolSpec, audit: CallAudit) -> ToolCall:
-        """Return the call as it may run. If a gate changes the arguments, all earlier gates decide about them again."""
+        """Return the call as it may run. If a gate changes the arguments, all earlier gates check the new arguments."""
         for place, gate in enumerate(self._gates):
             decision = await _passed(gate, call, spec, audit)
             if decision.by is not None:
@@ -315,10 +315,10 @@ def _canonical(arguments: object) -> bytes:
 
 
 class _FailedCalls:
-    """Remembers failed calls. If the same call fails a second time, its result states that it failed before.
+    """Remembers failed calls. If an equal call fails again, its result states that the call failed before.
 
-    A model that gets the same message twice tends to try a third time. Two calls are the same if the tool and the
-    canonical arguments are equal. A success removes the call from the memory.
+    A model that gets one message twice tends to try a third time. Two calls are equal if the tool and the canonical
+    arguments are equal. A success removes the call from the memory.
     """
 
     def __init__(self) -> None:

@@ -1,18 +1,20 @@
 """Gates decide whether a valid call may run: policy, restriction, hooks, approval. The first refusal ends the call.
 
-A gate receives the canonical tool name and structured arguments, never rendered text. It cannot overrule a refusal.
+A gate receives the canonical tool name and structured arguments, never rendered text. No gate can overrule the refusal
+of another gate.
 
 The gates of every session run in this order: policy, restriction, hooks of skills, approval. The policy gate refuses
-calls that the policy denies; calls that the policy asks about pass, for the approval gate. The restriction gate refuses
-calls that the active skills do not allow. It reads the active skills at each call, from the state of the session that
-makes the call. So a restriction holds from activation to the end of the skill, and in no other session.
+calls that the policy denies. If the policy asks about a call, the call passes the policy gate, and the approval gate
+asks. The restriction gate refuses calls that the active skills do not allow. It reads the active skills at each call,
+from the state of the session that makes the call. So a restriction holds from activation to the end of the skill, and
+in no other session.
 
 The approval gate runs last: if the policy or a hook asks, a person must approve the call. It decides again instead of
 receiving the decisions of the earlier gates, because deciding is pure and cheap, and the active skills may have
-changed. The pre-approval of a skill is enough if the policy asks by default. It is not enough if a rule or a hook asks,
-or for a tool that its host marked (`ToolSpec.needs_approval`). Each answer is recorded, with the approver, before it
-takes effect; if recording fails, the call is refused. An approver is a person at the terminal, the host's own code, or
-`NoApprover`.
+changed. The pre-approval of a skill is enough if the policy asks by default. The pre-approval is not enough if a rule
+or a hook asks, or if the host marked the tool (`ToolSpec.needs_approval`). Each answer is recorded, with the approver,
+before it takes effect; if recording fails, the call is refused. An approver is a person at the terminal, the host's own
+code, or `NoApprover`.
 """
 
 from __future__ import annotations
@@ -60,9 +62,9 @@ if TYPE_CHECKING:
 class Proceed(Struct, frozen=True, kw_only=True):
     """This gate does not object to the call.
 
-    `by` names the rule, person or skill that permits the call. It is recorded, so it must not quote arguments.
-    `arguments` replace the arguments of the call: they are validated, and the earlier gates decide about them again.
-    `asks` is a reason to ask a person first, even if the policy permits the call.
+    `by` names the rule, person or skill that permits the call. `by` is recorded, so it must not quote arguments.
+    `arguments` replace the arguments of the call: they are validated, and the earlier gates check them again. `asks` is
+    a reason to ask a person first, even if the policy permits the call.
     """
 
     by: str | None = None
@@ -185,7 +187,7 @@ class ApprovalGate:
             await self._record(kind, call.id, data)
 
     async def _ask(self, request: ApprovalRequest) -> tuple[Answer, bool]:
-        """Return the answer, and whether it was already known."""
+        """Return the answer, and whether the answer was remembered from an earlier request."""
         # If a parallel call makes the same request, it waits for the first answer instead of asking again.
         while request.id in self._asking:
             await self._asking[request.id].wait()
@@ -234,7 +236,7 @@ class CallbackApprover:
 
 
 class ApproverError(SkillError, TypeError):
-    """The host's approver failed or returned no answer. Nothing was approved. `approver` is its name."""
+    """The host's approver failed or returned no answer, so the call is not approved. `approver` is its name."""
 
     code = "internal"
     approver: str
@@ -245,7 +247,8 @@ class ApproverError(SkillError, TypeError):
 async def asked(ask: Approve, request: ApprovalRequest) -> Answer:
     """Return the answer of an approver's function. True is an `Approval` of this call, False a `Refusal`.
 
-    Raise ApproverError if it returned another value or failed. A SkillError of the function is passed on.
+    Raise ApproverError if the function returned any other value or failed. A SkillError of the function is not
+    converted.
     """
     name = str(getattr(ask, "__qualname__", type(ask).__qualname__))
     try:
@@ -285,8 +288,8 @@ def approver_of(approve: Approve | None, approver: Approver | None) -> Approver 
 class TerminalApprover:
     """Asks the person at the terminal, one question at a time; no answer if `source` or `screen` is no terminal.
 
-    Shown text is escaped, so that arguments can neither move the cursor nor imitate a question. The approver is
-    recorded as `terminal:` and the name of this process's user.
+    The question is escaped, so that arguments can neither move the cursor nor imitate a question. The recorded approver
+    is `terminal:` and the user name of this process.
     """
 
     def __init__(self, source: TextIO | None = None, screen: TextIO | None = None) -> None:
@@ -343,9 +346,9 @@ def standard_gates(
 ) -> tuple[Gate, ...]:
     """Return the policy, restriction and approval gates of one session.
 
-    `active` returns the restriction of each active skill, at each call. Without an approver no person is asked. Pass a
-    `memory` to settle requests from outside. `workspace` is the directory that path globs are relative to. `record` is
-    called with each answer.
+    `active` is called at each call and returns the restriction of each active skill. If `approver` is None, no person
+    is asked. Pass a `memory` to settle requests from outside. `workspace` is the directory that path globs are relative
+    to. `record` is called with each answer.
     """
     return (
         PolicyGate(policy, workspace=workspace),
@@ -403,7 +406,7 @@ class RestrictionGate:
 
 
 class NoLogGate:
-    """Refuses every call with `unavailable` while the policy requires audit records, because there is no log."""
+    """Gate of a session without audit log: refuses calls with `unavailable` while the policy requires records."""
 
     def __init__(self, policy: PolicySource) -> None:
         self._policy = policy

@@ -1,10 +1,10 @@
-"""Escape foreign text inside Prowess's tags, so that it cannot close a section or open another.
+"""Escape foreign text inside Prowess's tags, so that the text cannot close a section or open another section.
 
 Short texts (names, descriptions, paths) are escaped as XML. A body stays as its author wrote it: HTML, code and
-placeholders are unchanged, and only a `<` that would begin one of our tags becomes `&lt;`. White space, invisible
-characters (before or inside the name), case, and characters that look like those of a tag do not help to forge one.
-Tags are searched in a copy of the text, its shadow, in which each character is replaced by the character that a reader
-takes it for. Shadow and text have the same length, so a position in one is the same position in the other. The time of
+placeholders are unchanged, and only a `<` that would begin a tag of Prowess becomes `&lt;`. A tag is also found if it
+is disguised by white space, invisible characters (before or inside the name), case, or similar-looking characters. Tags
+are searched in a copy of the text, its shadow, in which each character is replaced by the plain character that it looks
+like. Shadow and text have the same length, so a position in the shadow is also the position in the text. The time of
 every search is linear in the length of the text.
 
 An unpaired surrogate (from a file name that is not UTF-8) becomes U+FFFD, because it cannot be sent to any host.
@@ -112,7 +112,7 @@ def one_line(text: str) -> str:
 
 
 def neutral(body: str) -> str:
-    """Return `body` with each of our tags in it turned into plain text."""
+    """Return `body` with each tag of Prowess in it turned into plain text."""
     if body.isascii() and "<" not in body:  # fast path for nearly every message: no pattern is searched
         return body
     whole = re.sub(_HALF, "\ufffd", body)
@@ -127,7 +127,7 @@ def neutral(body: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a sentence that quotes names, paths or arguments as one line without our tags and invisible characters."""
+    """Return a sentence with quoted names or arguments as one line, without Prowess's tags and invisible characters."""
     return neutral(printable_line(text))
 
 

@@ -52,8 +52,8 @@ class ToolResult(Struct, frozen=True, kw_only=True, eq=False):
     ) -> ToolResult:
         """Return a failure for `cause`. `remark` is a sentence that is appended to the message.
 
-        Tools in the message are spelled in the style of `called`, if given. Texts are escaped, because a model reads
-        them and they quote names, paths and arguments: none can forge one of our tags.
+        If `called` is given, tools in the message are spelled in its style. Names, paths and arguments in the message
+        are escaped for the model, so that they cannot imitate a tag of Prowess.
         """
         told = cause if called is None else _as_called(cause, called)
         text = sentence(str(told) if remark is None else followed_by(str(told), remark))
@@ -71,7 +71,7 @@ class ToolResult(Struct, frozen=True, kw_only=True, eq=False):
 
     @classmethod
     def from_dict(cls, value: Mapping[str, object]) -> ToolResult:
-        """Return the result from the output of `as_dict`. TypeError for unknown keys."""
+        """Return the result from the output of `as_dict`. Raise TypeError for unknown keys."""
         return cls(**value)  # type: ignore[arg-type]  # the keys are as_dict's; a wrong one is a TypeError
 
     def for_anthropic(self, tool_use_id: str) -> dict[str, object]:

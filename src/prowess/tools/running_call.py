@@ -24,14 +24,14 @@ _counting = threading.Lock()  # one lock for all calls: it is held only for a fe
 
 
 class NotThroughExecutorError(SkillError, RuntimeError):
-    """A tool was run by code other than its executor. It did nothing."""
+    """A tool was run by code other than its executor. The tool had no effect."""
 
     tool: str
     sentence = "tool {tool!r} was not called through ToolExecutor.call, so it did nothing"
 
 
 class Usage(Struct, kw_only=True):
-    """The usage counters of one call. `approved_by` is the approver if the tool itself asked a person."""
+    """The usage counters of one call. If the tool itself asked a person, `approved_by` is the approver."""
 
     tokens: int = 0
     cost_usd: float = 0.0
@@ -45,7 +45,7 @@ class Usage(Struct, kw_only=True):
         return not (self.tokens or self.cost_usd or self.retry_count or self.cached)
 
     def add(self, *, tokens: int = 0, cost_usd: float = 0.0, retries: int = 0) -> None:
-        """Add to the counters. Safe to call from several threads. ValueError for a negative amount."""
+        """Add to the counters. Safe to call from several threads. Raise ValueError for a negative amount."""
         if tokens < 0 or cost_usd < 0 or retries < 0:
             raise ValueError("usage cannot be negative")
         with _counting:
@@ -55,9 +55,9 @@ class Usage(Struct, kw_only=True):
 
 
 class RunningCall:
-    """The run of one tool for one call, open inside `with`. For executors. Tools that the tool wraps are included.
+    """The run of one tool for one call, open inside `with`. Used by executors. Wrapped tools are part of the run.
 
-    A task that outlives the call still holds this object, with `open` false.
+    `open` becomes false when the call ends, because a task that the call started may run longer.
     """
 
     __slots__ = ("_token", "call", "open", "tool", "usage")
@@ -85,7 +85,7 @@ def running_call() -> RunningCall | None:
 
 
 def require_executor(tool: Tool, call: ToolCall) -> None:
-    """Return if an executor runs `tool`, or a wrapper of it, for this `call`; else raise NotThroughExecutorError."""
+    """Raise NotThroughExecutorError unless an executor runs `tool`, or a wrapper of `tool`, for this `call`."""
     found = running_call()
     if found is None or found.call is not call or not _leads_to(found.tool, tool):
         raise NotThroughExecutorError(tool.spec.name)
@@ -100,7 +100,7 @@ def _leads_to(outer: object, tool: Tool) -> bool:
 
 
 def current_usage() -> Usage | None:
-    """Return the usage counters of the call that is running here; None outside of a call."""
+    """Return the usage counters of the call that is running in this task; None outside of a call."""
     found = running_call()
     return None if found is None else found.usage
 

@@ -191,7 +191,7 @@ def check_schema(schema: object, where: str = "schema") -> None:
 
 
 def require_fitting(arguments: object, schema: Mapping[str, object]) -> dict[str, object]:
-    """Return the arguments, with defaults filled in for those that were left out.
+    """Return the arguments, with default values for arguments that the call leaves out.
 
     Raise InvalidArgumentsError with one sentence for each problem, and suggestions for misspelt names.
     """

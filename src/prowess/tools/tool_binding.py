@@ -38,7 +38,7 @@ def read_tool_binding(value: object) -> ToolBinding:
 
 
 def missing(binding: ToolBinding, available: Mapping[str, str | None]) -> tuple[MissingTool, ...]:
-    """Return the unmet dependencies in order; only those with `dependency.required` must stop an activation.
+    """Return the unmet dependencies in order. Only a dependency with `required` must stop an activation.
 
     `available` maps tool names to versions; None means that the version is unknown.
     """
@@ -60,7 +60,7 @@ def missing(binding: ToolBinding, available: Mapping[str, str | None]) -> tuple[
 
 
 def version_key(text: str) -> tuple[object, ...]:
-    """Return a sort key: 1.10 is after 1.9, 1.0 equals 1.0.0, 1.0-rc.1 is before 1.0. ValueError for other texts."""
+    """Return a sort key: 1.10 is after 1.9, 1.0 equals 1.0.0, 1.0-rc.1 is before 1.0. Raise ValueError if invalid."""
     match = re.fullmatch(VERSION, text.strip())
     if match is None:
         raise ValueError(f"{text!r} is not a version")

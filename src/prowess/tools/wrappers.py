@@ -1,4 +1,4 @@
-"""Tool wrappers: each adds one behaviour to a tool and forwards everything else."""
+"""Tool wrappers: each wrapper adds one behaviour to a tool and forwards all other calls."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class ToolWrapper:
         return await self.around(arguments, call)
 
     async def around(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Run the wrapped tool. An override may await `self.wrapped.run(arguments, call)`, or skip it."""
+        """Run the wrapped tool. An override may await `self.wrapped.run(arguments, call)`, or not run the tool."""
         return await self.wrapped.run(arguments, call)
 
 
 class NeedsApproval(ToolWrapper):
-    """The same tool with `spec.needs_approval` set to `reason`, a clause that is shown to the person."""
+    """Marks the wrapped tool: `spec.needs_approval` is `reason`, a clause that is shown to the person who is asked."""
 
     def __init__(self, wrapped: Tool, reason: str) -> None:
         super().__init__(wrapped)
@@ -65,7 +65,7 @@ class NeedsApproval(ToolWrapper):
 
 
 class Renamed(ToolWrapper):
-    """The same tool as `name`, for policy, audit and models, without aliases. ValueError if it is no tool name."""
+    """Renames the wrapped tool for policy, audit and models, without aliases. ValueError if `name` is invalid."""
 
     def __init__(self, wrapped: Tool, name: str, description: str | None = None) -> None:
         super().__init__(wrapped)
@@ -91,7 +91,7 @@ Keep = Callable[[Mapping[str, object]], bool]
 class Filtered(ToolWrapper):
     """Runs the tool if `keep(arguments)` is true; otherwise fails with `policy_denied` and `reason`.
 
-    An additional check that does not replace a policy: its refusal is recorded as a failed run.
+    The filter is an additional check and does not replace a policy: its refusal is recorded as a failed run.
     """
 
     def __init__(self, wrapped: Tool, keep: Keep, reason: str) -> None:
@@ -108,7 +108,7 @@ class Filtered(ToolWrapper):
 class Audited(ToolWrapper):
     """Records `tool.answered` after each success: `tool`, and size and digest of the result's canonical JSON.
 
-    If this fails, the answer is withheld: the call fails with `unavailable`, as if the executor cannot record.
+    If the record cannot be written, the result is withheld and the call fails with `unavailable`.
     """
 
     def __init__(self, wrapped: Tool, log: AuditLog, *, session_id: str | None = None) -> None:
@@ -116,7 +116,7 @@ class Audited(ToolWrapper):
         self._recorder = AuditRecorder(log, session_id)
 
     async def around(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Run the tool and record its answer. Raise AuditError if that fails."""
+        """Run the tool and record its answer. Raise AuditError if recording fails."""
         result = await super().around(arguments, call)
         text = canonical_json(result)
         data = {"tool": self.spec.name, "result_bytes": len(text), "result_sha256": sha256_of(text)}
@@ -131,9 +131,9 @@ TRANSIENT: tuple[type[Exception], ...] = (UnavailableError, StoreError, Connecti
 class Retrying(ToolWrapper):
     """Runs a tool up to `attempts` times while it fails with an error in `transient`; then raises the last error.
 
-    The first pause lasts `pause` seconds; each further pause is twice as long. `retry_after` of the error overrides the
-    pause. If the pause would exceed `longest_pause`, the error is raised at once. `retry_count` of the result counts
-    the attempts after the first. The executor and the audit log see one call.
+    The first pause lasts `pause` seconds, and each later pause is twice as long as the one before. `retry_after` of the
+    error overrides the pause. If the pause would exceed `longest_pause`, the error is raised at once. `retry_count` of
+    the result counts the attempts after the first. The executor and the audit log see one call.
 
     Raises:
         ValueError: the tool is neither `read_only` nor `idempotent`, so a second run might repeat an effect.
