@@ -45,6 +45,7 @@ def test_a_pattern_that_means_nothing_is_refused(pattern: str, says: str) -> Non
         path_setting(pattern)
 
 
+@pytest.mark.unmeasured  # coverage makes it several times slower
 def test_no_pattern_takes_long() -> None:
     began = time.process_time()
     assert not path_setting("*a" * 500 + "b").matches_or_is_below(["a" * 2000])

@@ -96,6 +96,7 @@ def test_a_pyproject_of_others_is_not_even_parsed(tmp_path: Path) -> None:
         assert read_settings_file(_file(tmp_path, text, "pyproject.toml"), kind="project") is None
 
 
+@pytest.mark.unmeasured  # coverage makes it several times slower
 @pytest.mark.parametrize(
     ("data", "says"),
     [

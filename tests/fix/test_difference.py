@@ -4,6 +4,7 @@ import subprocess
 import time
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,6 +57,7 @@ def test_patch_takes_it(tmp_path: Path) -> None:
     assert (tmp_path / "f").read_text(encoding="utf-8") == after
 
 
+@pytest.mark.unmeasured  # coverage makes it several times slower
 def test_large_texts_are_not_compared_line_by_line() -> None:
     before = "".join("ab"[n % 2] + "\n" for n in range(200_000))
     start = time.process_time()

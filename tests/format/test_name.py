@@ -119,6 +119,7 @@ def test_two_spellings_with_one_normal_form_are_one_name() -> None:
     assert [fault.kind for fault in name_faults(normalise("ﬀ" * 33))] == ["length"]
 
 
+@pytest.mark.unmeasured  # coverage makes it several times slower
 def test_a_run_of_combining_marks_costs_no_time() -> None:
     begin = time.process_time()
     name = normalise("a" + "\u0301\u0316" * 30_000)

@@ -187,6 +187,7 @@ def test_a_mended_description_is_what_stood_there_and_nothing_else_changes(befor
     assert value.startswith(text.rstrip())
 
 
+@pytest.mark.unmeasured  # coverage makes it several times slower
 def test_a_text_that_becomes_thousands_of_nodes_is_not_moved_back() -> None:
     """The repair of one value can turn the rest of the text into keys; compared with one reading of the same keys."""
     keys = '"\\U000F0000": x\n' * 4000

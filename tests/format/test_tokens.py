@@ -95,6 +95,7 @@ def test_no_text_of_many_pieces_passes_for_one_that_need_not_be_counted(text: st
     assert (tokens_above(text, max(real - 1, 0)) is None) == (real == 0)
 
 
+@pytest.mark.unmeasured  # coverage makes it several times slower
 @pytest.mark.parametrize(
     "text",
     [" ", "\n", "-", "=", ".a", "_" * 9 + "a", "/a", "'a", " \n", "\r", "a", "A", "`", "*", "é", "漢", "─"],

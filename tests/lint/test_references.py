@@ -167,6 +167,7 @@ def test_links_images_and_bare_paths_are_references_to_files_of_the_skill(tmp_pa
     }
 
 
+@pytest.mark.unmeasured  # coverage makes it several times slower
 def test_many_bare_paths_cost_little(skill: Path) -> None:
     body = "".join(f"scripts/zz{number}.py\n" for number in range(20_000)) + "scripts/" * 50_000
     (skill / "SKILL.md").write_text(

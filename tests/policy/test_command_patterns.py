@@ -191,6 +191,7 @@ def test_letters_of_options_may_be_given_apart(line: str, possible: bool) -> Non
     assert _fit(line, "rm -rf:*").possible is possible
 
 
+@pytest.mark.unmeasured  # coverage makes it several times slower
 @pytest.mark.parametrize(
     "line", ["env " * 4000 + "ls", "env " + "a " * 4000, "xargs " * 300 + "ls", "sh -c 'sh -c ls' " * 50]
 )
@@ -237,6 +238,7 @@ def test_stars_agree_with_a_regular_expression(pattern: str, text: str) -> None:
     assert matches_stars(pattern, text, slash=True) is bool(re.fullmatch(expression, text))
 
 
+@pytest.mark.unmeasured  # coverage makes it several times slower
 def test_many_stars_cost_little() -> None:
     begun = time.process_time()
     assert not matches_stars("*a" * 2000 + "b", "a" * 20000, slash=True)

@@ -24,6 +24,7 @@ def _slowed(seconds: float) -> float:
     return seconds if sys.gettrace() is None else seconds * 4
 
 
+@pytest.mark.unmeasured  # coverage makes it several times slower
 @pytest.mark.anyio
 @pytest.mark.proves("runtime.perf.activation")
 async def test_a_first_activation_adds_less_than_50_ms(tmp_path: Path) -> None:

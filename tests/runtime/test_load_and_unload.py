@@ -439,6 +439,7 @@ async def test_identifiers_that_no_record_could_hold_change_nothing(catalog: Cat
     assert len({record.call_id for record in records}) == 2
 
 
+@pytest.mark.unmeasured  # coverage makes it several times slower
 async def test_a_body_made_to_be_slow_is_loaded_within_a_second_of_computing(tmp_path: Path) -> None:
     write_skill(tmp_path, "slow", body="<" + " " * 1_000_000 + "\n")
     session = Session(Catalog(tmp_path), body="result")

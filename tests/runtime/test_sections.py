@@ -92,6 +92,7 @@ def test_sections_cover_the_text_and_slugs_are_unique(text: str) -> None:
         assert _text(text, section.start, section.end) is not None
 
 
+@pytest.mark.unmeasured  # coverage makes it several times slower
 def test_a_file_of_headings_alone_takes_linear_time() -> None:
     text = "# a\n" * 20_000
 
@@ -102,6 +103,7 @@ def test_a_file_of_headings_alone_takes_linear_time() -> None:
     assert time.process_time() - begun < 3
 
 
+@pytest.mark.unmeasured  # coverage makes it several times slower
 @pytest.mark.parametrize(
     "text",
     [

@@ -181,6 +181,7 @@ def test_no_arguments_are_refused_and_none_is_lost(args: str) -> None:
     assert [char for char in kept if char not in " \n'\""] == [char for char in args if char not in " \n'\""]
 
 
+@pytest.mark.unmeasured  # coverage makes it several times slower
 def test_many_quotes_take_time_in_proportion() -> None:
     began = time.perf_counter()
     for args in ("'a " * 50_000, '"' * 50_001, "'" * 50_001, "''a " * 50_000):

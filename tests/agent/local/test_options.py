@@ -83,6 +83,7 @@ def test_labels_are_short_and_no_two_are_alike() -> None:
     assert _labels(found) == ["a b", "a b (2)", "x" * 79 + "…", "x" * 79 + "… (2)"]
 
 
+@pytest.mark.unmeasured  # coverage makes it several times slower
 @pytest.mark.parametrize(
     "text",
     [
