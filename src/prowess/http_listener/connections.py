@@ -1,10 +1,11 @@
 """Limits on open connections: a timeout for the headers of a request, and a maximum per address and in total.
 
-A client that opens connections and sends no request, or half of one, must not block other clients. So the headers of a
-request must be complete within ten seconds. If an address has reached its maximum, a new connection replaces one that
-waits for data from its client. Connections that wait for their first request are closed first, then those that wait for
-their next request, then those that wait for the rest of a body; among equals, the oldest. If no connection of the
-address waits, the new connection is refused. The maximum in total works in the same way.
+A client that opens connections and sends no request, or half a request, must not block other clients. So the headers of
+a request must be complete within ten seconds. If an address has reached its maximum, a new connection replaces a
+connection that waits for data from its client. Connections that wait for their first request are closed first, then
+those that wait for their next request, then those that wait for the rest of a body. Within each of these groups, the
+oldest is closed first. If no connection of the address waits, the new connection is refused. The maximum in total works
+in the same way.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ConnectionLimits(Struct, frozen=True, kw_only=True):
-    """Limits of one listener. `an_address` counts an IPv6 /64 network as one address: one client can use it all."""
+    """Limits of one listener. `an_address` counts an IPv6 /64 network as one address: one client may own all of it."""
 
     header_seconds: float = 10.0
     an_address: int = 128
@@ -39,7 +40,7 @@ class Connections:
         self._open: dict[LimitedConnection, str] = {}  # with their addresses, the oldest first
 
     def admit(self, connection: LimitedConnection, address: str) -> bool:
-        """Register a connection, closing another one if there are too many; False if the new one must be refused."""
+        """Register `connection`, closing a waiting one if there are too many. False if `connection` is refused."""
         same = [other for other, theirs in self._open.items() if theirs == address]
         for group, most in ((same, self.limits.an_address), (list(self._open), self.limits.altogether)):
             if len(group) < most:
@@ -62,7 +63,7 @@ class Connections:
 
 
 class LimitedConnection(H11Protocol):
-    """uvicorn's connection within the limits of `connections`."""
+    """A connection of uvicorn that respects the limits of `connections`."""
 
     def __init__(self, *arguments: Any, connections: Connections, **keywords: Any) -> None:  # noqa: ANN401 -- uvicorn's signature
         super().__init__(*arguments, **keywords)
@@ -93,10 +94,10 @@ class LimitedConnection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse more data.
+        """Parse received data.
 
-        The timeout for the headers of the first request starts with the connection, that of a later request with its
-        first byte. The timeout ends with the last byte of the headers.
+        The timeout for the headers of the first request starts when the connection opens. The timeout of each later
+        request starts with the first byte of the request. The timeout ends with the last byte of the headers.
         """
         if self.transport.is_closing():
             return

@@ -32,7 +32,7 @@ def plain_error(status: int, message: str) -> bytes:
 async def answer(
     send: Send, status: int, body: bytes, headers: tuple[tuple[bytes, bytes], ...] = (), *, head: bool = False
 ) -> None:
-    """Send a complete JSON response; without its body if the request was HEAD."""
+    """Send a complete JSON response. If `head` is true, the request was HEAD and the body is left out."""
     known = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": [*known, *headers]})
     await send({"type": "http.response.body", "body": b"" if head else body})
@@ -41,9 +41,9 @@ async def answer(
 class ShortErrors:
     """ASGI middleware that shortens the error responses of an application.
 
-    If the body is JSON with an `error` object that has a `message`, its form is kept and the message is cut to its
-    first line. Any other body is replaced by the result of `error_body`. The sentence passed to `error_body` is the
-    first line of the old body, or the phrase of the status if the old body is empty or JSON.
+    If the body is JSON with an `error` object that has a `message`, the form of the body is kept and the message is cut
+    to its first line. Any other body is replaced by the result of `error_body`. The sentence passed to `error_body` is
+    the first line of the old body. If the old body is empty or JSON, the sentence is the phrase of the status.
     """
 
     def __init__(self, app: App, error_body: ErrorBody) -> None:

@@ -17,9 +17,9 @@ READY = "/readyz"
 
 
 class Health:
-    """ASGI middleware that answers health probes. They need no token and reveal only the status.
+    """ASGI middleware that answers health probes. Probes need no token, and the answers reveal only the status.
 
-    `hindrance` returns the reason why the application cannot serve now, in one word, or None if it can.
+    `hindrance` returns the reason why the application cannot serve now, in one word, or None if it can serve.
     """
 
     def __init__(self, app: App, hindrance: Callable[[], str | None]) -> None:

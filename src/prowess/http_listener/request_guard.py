@@ -29,12 +29,12 @@ class HttpGuard:
     """ASGI middleware that checks the token, `Host`, `Origin`, size and duration of a request.
 
     A web page in a browser can send requests to this machine and, by DNS rebinding, read the answers. So a name in
-    `Host` must be known here (addresses cannot be rebound), and `Origin` must be the server's own. If there are tokens,
-    a request without one is refused before the application sees it. The body is read completely before the application
-    is called, within limits of size and time.
+    `Host` must be a known name of this server (addresses cannot be rebound), and `Origin` must be the server's own. If
+    there are tokens, a request without a valid token is refused before the application sees the request. The body is
+    read completely before the application is called, within limits of size and time.
 
     `hosts` are names of this server, in addition to `localhost` and all addresses. `tokens` are the accepted bearer
-    tokens; if empty, no token is required. The digest of the token that was sent is in the scope under `BEARER`.
+    tokens; if `tokens` is empty, no token is required. The scope has the digest of the received token under `BEARER`.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class HttpGuard:
             return False
 
     def _bearer(self, authorization: str) -> str:
-        """Return the hex digest of the token that was sent, empty if it is not accepted."""
+        """Return the hex digest of the received token; an empty string if the token is not accepted."""
         kind, _, given = authorization.partition(" ")
         # Digests are compared, so that the time taken reveals neither the length of a token nor its first characters.
         shown = _digest(given.strip())

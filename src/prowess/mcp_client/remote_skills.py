@@ -47,8 +47,8 @@ class RemoteSkills:
                 print(skill.name, skill.description)
             source = await remote.fetch(skill)
 
-    `label` is this host's name for the server. It must not come from the server, because approvals, copies and skill
-    names are bound to it. `refused` holds an error for each entry that the last `list` left out.
+    `label` is this host's name for the server. The label must not come from the server, because approvals, copies and
+    skill names are bound to it. `refused` holds an error for each entry that the last `list` left out.
 
     Raises:
         ValueError: `label` is not a valid label.
@@ -60,9 +60,9 @@ class RemoteSkills:
         self._client, self._seconds = client, seconds
 
     async def list(self) -> list[RemoteSkill]:
-        """Return the skills that the server lists, in its order.
+        """Return the skills that the server lists, in the server's order.
 
-        The server may serve other skills that it does not list.
+        The server may serve skills that it does not list.
 
         Raises:
             RemoteSkillError: the server does not declare the extension, answers with an error, or its list has no end.
@@ -119,12 +119,12 @@ class RemoteSkills:
         return data
 
     async def fetch(self, skill: RemoteSkill) -> MirrorSource:
-        """Copy a whole skill to this machine and return it as a source for a catalog.
+        """Copy a whole skill to this machine and return the copy as a source for a catalog.
 
-        The catalog holds the skill back until a person trusts this copy (`prowess trust <source.project>`).
+        The catalog does not offer the skill until a person trusts this copy (`prowess trust <source.project>`).
 
         Raises:
-            RemoteSkillError: as `read`; no file is kept.
+            RemoteSkillError: see `read`; no file is kept.
             OSError: the cache cannot be written.
         """
         contents = {file.path: await self.read(skill, file) for file in skill.files}

@@ -2,11 +2,11 @@
 
 A client declares support by its capability `elicitation`. In protocol revisions with a handshake (all before
 2026-07-28), the question goes over the open connection while the call waits. In 2026-07-28 the question is the result
-of the call, and the client sends the call again with the answer. For any other client the call fails with
-`approval_required` and the id of the request.
+of the call, and the client sends the call again with the answer. If a client does not support elicitation, the call
+fails with `approval_required` and the id of the request.
 
-Only an accepted form approves a call. A call is not approved if the user declines or dismisses the question, or if the
-client disconnects. The question shows the call with control characters escaped, as on a terminal.
+A call is approved only by an accepted form. A call is not approved if the user declines or dismisses the question, or
+if the client disconnects. The question shows the call with control characters escaped, as on a terminal.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def elicitation_from(
 ) -> Iterator[dict[str, ApprovalRequest]]:
     """Context manager: calls in this block can ask the client of the request.
 
-    It yields the requests that wait for an answer, by id. `put` are the ids of questions that came back with this
-    request. A question that was dismissed is not asked again in the same request.
+    The value of the `with` statement is a mapping of the requests that wait for an answer, by id. `put` are the ids of
+    questions that came back with this request. A dismissed question is not asked again in the same client request.
     """
     waiting: dict[str, ApprovalRequest] = {}
     token = _current.set(_Elicitation(context=context, put=frozenset(put), waiting=waiting))
@@ -86,7 +86,7 @@ class ClientApprover:
         self._seconds = seconds
 
     async def approve(self, request: ApprovalRequest) -> Answer:
-        """Return the answer of the client's user; `Unanswered` if there is none yet or the client cannot ask."""
+        """Return the user's answer; `Unanswered` if the user has not answered yet or the client cannot ask."""
         found = _current.get()
         if found is None or not _can_ask(found.context):
             return Unanswered()

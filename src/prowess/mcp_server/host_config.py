@@ -1,4 +1,4 @@
-"""Configuration snippets for hosts: the text, and the file that it belongs in.
+"""Configuration snippets for hosts: each has a text, and the path of the file to paste the text into.
 
 Hosts start servers with their own working directory and environment, so the command and all directories are absolute.
 """
@@ -72,8 +72,8 @@ HOSTS: Mapping[str, Host] = {
 def server_command() -> list[str]:
     """Return the absolute command of this installation: its `prowess` script, else its interpreter with `-m`.
 
-    The interpreter gets `-P`. Without it, Python would import modules from the working directory first, and a host may
-    start the server in any project.
+    The interpreter also gets `-P`, because a host may start the server in any project. Without `-P`, Python would
+    import modules from the working directory first.
     """
     script = os.path.join(sysconfig.get_path("scripts"), "prowess.exe" if os.name == "nt" else "prowess")
     return [script] if os.access(script, os.X_OK) else [os.path.abspath(sys.executable), "-P", "-m", "prowess"]

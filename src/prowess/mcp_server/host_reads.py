@@ -1,11 +1,11 @@
-"""Resources that a host reads from the server, apart from the tools that a model calls.
+"""Resources that a host reads from the server, in contrast to the tools that a model calls.
 
 Artifacts are read through `skills.read` of the session. Files and entries of skills go through a separate executor
-(`prowess.tools.ToolExecutor`) with the session's identifier and log. So a read leaves the same records as a tool call,
-and a read is refused if it must be recorded and the log cannot be written. The session's gates also apply: they treat
-such a read as a call of `skills.read` for this skill and path, and a list as a call of `skills.list`. A policy that
-denies those calls, or requires approval, does the same here. Models are not offered the tools of this executor and
-cannot call them.
+(`prowess.tools.ToolExecutor`) with the session's identifier and log. So a read leaves the same records as a tool call.
+If a record is required and the log cannot be written, the read is refused. The session's gates also apply: they treat
+the read of a skill's file as a call of `skills.read` for this skill and path, and a list as a call of `skills.list`. If
+a policy denies those calls or requires approval for them, it also denies the read or requires approval. Models are not
+offered the tools of this executor and cannot call them.
 """
 
 from __future__ import annotations
@@ -122,16 +122,16 @@ class HostReads:
         return cast("ResourceContent", await self._call(_READ, call_id, uri=uri))
 
     async def page(self, after: str, size: int, call_id: str | None = None) -> tuple[list[ServedSkill], str | None]:
-        """Like `SkillResources.page`, gated and recorded. Raise a SkillError if that is denied or fails."""
+        """Return `SkillResources.page`, gated and recorded. Raise a SkillError if the gates refuse or reading fails."""
         found = await self._call(_LIST, call_id, after=after, size=size)
         return cast("tuple[list[ServedSkill], str | None]", found)
 
     async def describe(self, uri: str, call_id: str | None = None) -> ServedSkill:
-        """Like `SkillResources.at`, gated and recorded."""
+        """Return `SkillResources.at`, gated and recorded."""
         return cast("ServedSkill", await self._call(_DESCRIBE, call_id, uri=uri))
 
     async def children(self, uri: str, call_id: str | None = None) -> list[Child]:
-        """Like `SkillResources.children`, gated and recorded."""
+        """Return `SkillResources.children`, gated and recorded."""
         return cast("list[Child]", await self._call(_DIRECTORY, call_id, uri=uri))
 
     async def _call(self, spec: ToolSpec, call_id: str | None, **arguments: object) -> object:
@@ -179,7 +179,7 @@ class _ReadSkillFile:
         self._skills, self._recorder = skills, recorder
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Return the content. Raises the errors of `HostReads.read`."""
+        """Return the content of the resource. Raise the errors of `HostReads.read`."""
         require_executor(self, call)
         content = await to_thread.run_sync(self._read, cast("str", arguments["uri"]))
         data = {"uri": content.uri[:500], "digest": sha256_of(content.data), "bytes": len(content.data)}
@@ -216,7 +216,7 @@ def _content(uri: str, kind: str, data: bytes, text: str | None) -> ResourceCont
 
 
 def _utf8(data: bytes) -> str | None:
-    """Return the text of valid UTF-8 without NUL bytes, else None. Clients can hash it: it encodes to `data`."""
+    """Return the text of UTF-8 without NUL bytes, else None. Encoding the text gives `data`, so clients can hash it."""
     try:
         return None if b"\0" in data else data.decode()
     except UnicodeDecodeError:
@@ -241,8 +241,8 @@ class ArtifactResources:
     """Artifacts of this session's scripts as resources, the newest run first.
 
     The URI is `prowess://artifacts/<run>/<name>`, percent-encoded so that every name is preserved. Runs sort by time
-    and distinguish files of the same name. If the host hides paths, the run is left out. Reading goes through
-    `skills.read` and the same executor as every other call.
+    and distinguish files of the same name. If the host hides paths, the URI has no run. Artifacts are read through
+    `skills.read` and the session's executor.
     """
 
     def __init__(self, session: Session) -> None:

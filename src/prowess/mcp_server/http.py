@@ -1,7 +1,7 @@
 """The MCP server over streamable HTTP, for several clients at once.
 
-The transport is the SDK's, the listener is `prowess.http_listener`. This module assigns requests to sessions
-(`SessionTable`) and makes errors JSON-RPC errors.
+The transport is part of the SDK, and the listener is `prowess.http_listener`. This module assigns requests to sessions
+(`SessionTable`) and turns errors into JSON-RPC errors.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reads lines as JSON-RPC messages. An invalid line is answered with an error, and the next line is read.
 
-The SDK would drop such a line without an answer, and would read lines of any length.
+The SDK alone would drop an invalid line without an answer, and would read lines of any length.
 
 Source: JSON-RPC 2.0, section 5.1.
 """

@@ -1,7 +1,7 @@
 """MCP prompts: skills that a user starts by name.
 
-A prompt starts its skill with `Session.invoke`, like a user of the session: through the executor for users, with
-substituted arguments, and also if models may not choose the skill. The result is the text of the prompt's message.
+A prompt starts its skill with `Session.invoke`. So the call goes through the executor for users, arguments are
+substituted, and the skill may be hidden from models. The result is the text of the prompt's message.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MAX_BYTES = 64 * 1024
 
 
 class SkillPrompt(Struct, frozen=True, kw_only=True):
-    """A skill as a prompt; `hint` is the skill's own description of its arguments, None without one."""
+    """A skill as a prompt. `hint` is the skill's description of its arguments, None if it has none."""
 
     name: str
     description: str
@@ -53,8 +53,7 @@ class SkillPrompts:
 
         Raises:
             SkillNotFoundError: the catalog has no such skill.
-            InvalidArgumentsError: an undeclared argument, a missing one, or too much text; or users may not start the
-                skill.
+            InvalidArgumentsError: an argument is undeclared, missing or too long, or users may not start the skill.
             SkillError: the skill cannot be started.
         """
         prompt = _prompt(self._session.catalog.get(name))
@@ -92,7 +91,7 @@ def _check(prompt: SkillPrompt, arguments: Mapping[str, str]) -> None:
 
 
 def _as_text(prompt: SkillPrompt, arguments: Mapping[str, str]) -> str | None:
-    """Return the arguments as one line of words, in the declared order, as a user would type them; None without any."""
+    """Return the arguments as a line of words in declared order, as a user would type it; None without arguments."""
     if not arguments:
         return None
     if prompt.arguments[0].name == ALL:

@@ -1,6 +1,6 @@
 """Imports the SDK in half the time: validators of its models are built on first use.
 
-The SDK defines about 900 models, three times over for the protocol's revisions; one connection uses a few dozen.
+The SDK defines about 900 models, because each protocol revision has its own models. One connection uses a few dozen.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def models_built_when_used() -> Iterator[None]:
     """Context manager: models defined in the block are built on first use.
 
-    Garbage collection is off in the block. Only for a process whose sole task is serving: models of other libraries in
-    the block are deferred too.
+    Garbage collection is off in the block. Use this only in a process whose sole task is serving, because models that
+    other libraries define in the block are built later too.
     """
     collecting = gc.isenabled()
     gc.disable()

@@ -1,6 +1,6 @@
 """Text content of a tool result for models, if plain JSON is not the best form.
 
-The structured content always has the exact values.
+The structured content of the result always has the exact values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _ARTIFACTS = "Let the script write long output to a file in $OUT and read that a
 def reading(result: Mapping[str, object]) -> str | None:
     """Return the text to show, or None if the result's JSON is the best text.
 
-    For a load, it has the wrapped bodies and the notices. For a run, it is JSON with head and tail of long output.
+    The text for a load has the wrapped bodies and the notices. The text for a run is JSON with head and tail of long
+    output.
     """
     if "active_skills" in result:
         return _of_receipt(result)

@@ -1,13 +1,14 @@
 """Sessions of MCP servers, with their resources, prompts and the clients to notify of changes.
 
-A server over standard input and output has one session, a server over HTTP has a table of them.
+A server over standard input and output has one session, a server over HTTP has a table of sessions.
 
 Clients are notified if their lists are out of date. The catalog is scanned again at intervals, so changes on disk are
-noticed within one interval. It is also checked after every call, because calls may have scanned it. If no file has
-changed, a scan only calls stat for each skill file. The wait after a scan is at least a hundred times its duration.
+noticed within one interval. After every call the catalog is also compared, because the call may have scanned it. If
+no file has changed, a scan only calls `stat` for each skill file. The wait after a scan is at least a hundred times the
+duration of the scan.
 
 Clients of protocol revisions with a handshake (all before 2026-07-28) receive notifications on their connection.
-Clients of 2026-07-28 receive them on the stream that they opened for this.
+Clients of 2026-07-28 receive notifications on a stream that they open for this purpose.
 """
 
 from __future__ import annotations

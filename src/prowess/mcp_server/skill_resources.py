@@ -1,11 +1,15 @@
 """The skills of a catalog as resources: a complete list of files with digests, and the bytes of these files.
 
-A skill is served only if it follows the format's rules, because it is served under its own name. It needs a valid name
-and a description, both text, in a file called SKILL.md; at most 512 files with at most 16 MiB in total; and only paths
-that a request can contain. Other skills remain available through the tools; `why_not` returns the reason.
+A skill is served only if it follows the format's rules, because it is served under its own name. The conditions are:
+
+- It has a valid name and a description, both text, in a file called SKILL.md.
+- It has at most 512 files, with at most 16 MiB in total.
+- A request can contain each of its paths.
+
+All other skills remain available through the tools; `why_not` returns the reason.
 
 A file is opened below its skill's directory without following links. Its bytes are returned only if they have the hash
-in the list. All functions here read the disk and block.
+in the list. All functions of this module read the disk and block.
 
 Source: MCP Skills extension `io.modelcontextprotocol/skills`.
 """
@@ -63,7 +67,7 @@ class ServedSkill(Struct, frozen=True, kw_only=True):
 
     @property
     def uri(self) -> str:
-        """The URI of its SKILL.md."""
+        """The URI of the skill's SKILL.md."""
         return skill_uri(self.name, DOCUMENT)
 
     def as_entry(self) -> dict[str, object]:
@@ -94,7 +98,7 @@ class SkillResources:
         self._catalog, self._visibility = catalog, visibility
 
     def listed(self) -> list[SkillEntry]:
-        """Return the entries that a model may see and whose names can be served, by name; files are not checked."""
+        """Return the skills that a model may see and whose names can be served, by name. Does not check their files."""
         return [entry for entry in self._visibility.shown("model") if not name_faults(entry.name)]
 
     def page(self, after: str, size: int) -> tuple[list[ServedSkill], str | None]:
@@ -107,7 +111,7 @@ class SkillResources:
         return found, names[size - 1] if len(names) > size else None
 
     def get(self, name: str) -> ServedSkill:
-        """Return a skill by name, also one that is hidden from models.
+        """Return a skill by name, even if the skill is hidden from models.
 
         Raises:
             SkillNotFoundError: there is no such skill, or it cannot be served; `reason` states why.
@@ -227,7 +231,8 @@ def _type(path: str) -> str:
 def index_text(skills: Iterable[ServedSkill]) -> str:
     """Return the text of `skill://index.json`, the discovery index of version 0.2.0 with URIs of this server.
 
-    It is for clients without the Skills extension, such as Microsoft Agent Framework, and has no further facts.
+    The index is for clients without the Skills extension, such as Microsoft Agent Framework. It only repeats facts that
+    the extension also returns.
     """
     entries = [
         {
