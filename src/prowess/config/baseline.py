@@ -2,8 +2,8 @@
 
 The file holds the number of findings for each skill and fingerprint (`prowess.report.json_report.fingerprint`). A
 fingerprint does not change when lines move. Skills are named by their path relative to the directory of the baseline,
-so the working directory does not matter. A baseline is named on the command line and must not be inside a skill,
-because a skill must not decide how it is judged.
+so the working directory does not matter. A baseline is named on the command line. It must not be inside a skill,
+because a skill must not decide which of its findings are reported.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Baseline(Struct, kw_only=True):
 
     @classmethod
     def at(cls, path: str) -> Baseline:
-        """Return an empty baseline for `path`, which is not read. ConfigurationError if `path` is inside a skill."""
+        """Return an empty baseline for `path`; no file is read. ConfigurationError if `path` is inside a skill."""
         skill = skill_around(path)
         if skill is not None:
             raise ConfigurationError((f"{path}: is inside the skill {skill}; keep the baseline outside of skills",))
@@ -75,7 +75,7 @@ class Baseline(Struct, kw_only=True):
         return baseline
 
     def new(self, document: SkillDocument, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """Return the findings that exceed the known number. Of equal fingerprints, the first count as known."""
+        """Return the findings beyond the known number. If fingerprints are equal, the first findings count as known."""
         left = Counter(self.known)
         kept = []
         for found in findings:

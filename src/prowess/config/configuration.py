@@ -5,8 +5,9 @@
     configuration.judgement("skills/pdf").judge(findings)
 
 Layers, from high to low: flags, the environment, the project's file, the user's file, a preset, the defaults. A setting
-of a higher layer replaces that of a lower one. Only `severity` is merged, entry by entry. A project that is not trusted
-cannot lower findings of the family `security` (`prowess.rule_engine.Judgement`).
+of a higher layer replaces the setting of a lower layer. Only `severity` is merged, entry by entry. A judgement
+(`prowess.rule_engine.Judgement`) decides which findings are reported. A project that is not trusted cannot lower
+findings of the family `security`.
 """
 
 from __future__ import annotations
@@ -65,7 +66,10 @@ class Configuration:
         return self._values(self._fitting(path))
 
     def excludes(self, path: str) -> bool:
-        """Whether the settings exclude the skill at `path`. Security findings may still count, see `judgement`."""
+        """Whether the settings exclude the skill at `path`.
+
+        Its security findings may still be reported, see `judgement`.
+        """
         for layer in self.layers:
             if "exclude" in layer.values:
                 components = _components(path, layer.directory)
@@ -76,7 +80,7 @@ class Configuration:
         return False
 
     def judgement(self, path: str | None = None) -> Judgement:
-        """Return how the skill at `path` is judged.
+        """Return the judgement for the skill at `path`: which findings are reported, and with which severity.
 
         If only an untrusted project excludes the skill, the judgement still reports findings of the family `security`.
         """
@@ -227,7 +231,7 @@ def _of_preset(preset: Preset) -> Mapping[str, Value]:
 
 
 def _resolved(setting: Setting, stack: Sequence[Mapping[str, Value]]) -> Value:
-    """Return the value of the highest layer. `severity` is merged: entries of higher layers come later and win."""
+    """Return the value of the highest layer. `severity` is merged: entries of higher layers are last and win."""
     found = [values[setting.name] for values in stack if setting.name in values]
     if not found:
         return Value(value=setting.default, origin=DEFAULT)

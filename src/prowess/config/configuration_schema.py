@@ -1,4 +1,7 @@
-"""JSON Schema of the settings files, for completion and checks in editors. Derived from `prowess.config.settings`."""
+"""JSON Schema of the settings files, for completion and checks in editors.
+
+It is derived from `prowess.config.settings`.
+"""
 
 from __future__ import annotations
 

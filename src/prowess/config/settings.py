@@ -40,7 +40,7 @@ _E, _W, _I = Severity.ERROR, Severity.WARNING, Severity.INFO
 class Preset(Struct, frozen=True, kw_only=True):
     """A named bundle of settings, just above the defaults: a value from any other layer replaces it.
 
-    `severity` and `shift` are those of a `Selection`; None as a severity means off.
+    `severity` and `shift` are fields of a `Selection`; None as a severity means off.
     """
 
     name: str

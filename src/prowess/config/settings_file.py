@@ -13,7 +13,7 @@ An unknown key is an error, because a misspelt setting would otherwise be ignore
 with its line.
 
 The project's file is searched from the working directory up to the root of its repository. Files inside a skill are
-never read as settings: a skill may come from a stranger and must not decide how it is judged.
+never read as settings: a skill may come from a stranger and must not decide which of its findings are reported.
 """
 
 from __future__ import annotations
@@ -189,10 +189,10 @@ class ProjectFile(Struct, frozen=True, kw_only=True):
 def project_file(start: str) -> ProjectFile:
     """Find the nearest settings file, from `start` up to the root of its repository.
 
-    Outside of a repository only `start` itself is searched.
+    If `start` is in no repository, only `start` itself is searched.
 
     Raises:
-        ConfigurationError: the file cannot be read or has faults, or one directory has two.
+        ConfigurationError: the file cannot be read or has faults, or one directory has two settings files.
     """
     notices = []
     for directory in _upwards(os.path.realpath(start)):
@@ -218,7 +218,7 @@ def project_file(start: str) -> ProjectFile:
 
 
 def _upwards(start: str) -> Iterator[str]:
-    """Yield a directory and its parents up to the root of its repository, or only the directory if it is in none.
+    """Yield a directory and its parents up to the root of its repository. Without a repository, yield only it.
 
     `start` is absolute, with symbolic links resolved.
     """

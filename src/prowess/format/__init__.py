@@ -1,8 +1,8 @@
 """SKILL.md as typed values: one parser, several validation profiles.
 
-`parse_document` and `read_document` return a `SkillDocument` for any input. `validate_skill` checks it against a
-profile. `read_skill` returns a `Skill`, or raises if the profile refuses it. Public names are imported when they are
-first used, so listing skills does not load the rules.
+`parse_document` and `read_document` return a `SkillDocument` for any input. `validate_skill` checks a document against
+a profile. `read_skill` returns a `Skill`, or raises if the profile refuses the document. Public names are imported when
+they are first used, so listing skills does not load the rules.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Field(Struct, frozen=True, kw_only=True):
     """One top-level entry. `key` is the text of the key, or its source if the key is a collection.
 
-    `repaired` is true if the value as written is not valid YAML. `value` then holds the result of quoting it.
+    `repaired` is true if the value as written is not valid YAML. Then `value` holds the value as it is read in quotes.
     """
 
     key: str

@@ -41,5 +41,5 @@ COMMAND_FENCE = "```!"  # starts a block of commands
 
 
 def may_hold_commands(body: str) -> bool:
-    """Whether the body contains a marker of commands. Without a marker it has no commands."""
+    """Whether the body contains a marker of commands. A body without a marker has no commands."""
     return COMMAND_MARK in body or COMMAND_FENCE in body

@@ -1,7 +1,7 @@
 """Skill names: normalised once, compared everywhere.
 
-The specification allows lowercase letters and digits of any script and single hyphens, 1 to 64 characters. They are
-counted after NFKC, so two spellings with the same normal form are the same name.
+The specification allows lowercase letters and digits of any script and single hyphens, 1 to 64 characters. Characters
+are counted after NFKC, so two spellings with one normal form are one name.
 """
 
 from __future__ import annotations

@@ -312,7 +312,7 @@ class Fences(Struct, frozen=True, kw_only=True):
 
 
 def find_fences(text: str) -> Fences:
-    """Find the front matter. Comments and blank lines before it are skipped if a field follows the fence."""
+    """Find the front matter. If a field follows the opening fence, comments and blank lines before it are skipped."""
     if (first := _FENCE.match(text)) is not None:
         return _closed(text, 0, first.end())
     start, blank = _skip_prelude(text)

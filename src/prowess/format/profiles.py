@@ -1,7 +1,8 @@
 """Validation profiles: policies over one parser. A profile is the severity of each rule, and a few switches.
 
-The severities of the format's rules are the columns of `rules.table`; other rules declare their own. All other
-differences between profiles are declared below. A setting that a profile omits is as in `spec`.
+The severities of the format's rules are the columns of `rules.table`; rules of other packages declare their severities
+themselves. All other differences between profiles are declared in this module. A setting that a profile omits is as in
+`spec`.
 """
 
 from __future__ import annotations

@@ -46,8 +46,8 @@ def read_skill(directory: str | os.PathLike[str], *, profile: str = "lenient") -
         skill.name, skill.frontmatter.allowed_tools, skill.digest
 
     Raises:
-        SkillParseError: the profile finds an error. The message is that of the first; the exception carries all. The
-            profile `lenient` reports an error only if the skill cannot be loaded.
+        SkillParseError: the profile finds an error. The message is that of the first error; the exception carries all
+            errors. The profile `lenient` reports an error only if the skill cannot be loaded.
         LimitExceededError: the directory has too many files or bytes to hash.
     """
     try:
@@ -262,7 +262,7 @@ def _whole(descriptor: int, size: int) -> bytes:
 
 
 def validate_skill(target: Target, *, profile: str = "spec", references: bool = True) -> list[Diagnostic]:
-    """Return every fault of `target`, sorted by place; the list is empty if there is none.
+    """Return every fault of `target`, sorted by place; the list is empty if the target has no fault.
 
     `target` is a skill's directory, its SKILL.md, a document or a skill. The list includes warnings and infos; only an
     error makes a skill invalid. With `references=False` the links of the body are not checked. In the profile
@@ -280,7 +280,7 @@ def validate_skill(target: Target, *, profile: str = "spec", references: bool = 
 
 
 def require_valid(target: Target, *, profile: str = "spec") -> None:
-    """Raise an error if `validate_skill` finds one.
+    """Raise an error if `validate_skill` returns a fault with severity error.
 
     Raises:
         InvalidSkillError: the target has errors; the exception carries all of them.

@@ -1,9 +1,9 @@
 """The role of a skill, computed from its name: one of the three elements of GF(3), the integers modulo 3.
 
-The first eight bytes of the SHA-256 digest of the name, read little-endian, modulo 3, give 0 for the Coordinator, 1 for
-the Generator and 2 for the Verifier; in balanced notation 0, +1 and -1. A role cannot be declared. Only the boxxy view
-of a set of skills uses roles. A set is balanced if its trits add up to 0 modulo 3. Formal specification 000, parts 4
-and 11; the laws are proved in `formal/GF3.dfy`.
+The first eight bytes of the SHA-256 digest of the name are read as a little-endian number. That number modulo 3, called
+the trit, is 0 for the Coordinator, 1 for the Generator and 2 for the Verifier; in balanced notation 0, +1 and -1. A
+role cannot be declared. Only the boxxy view of a set of skills uses roles. A set is balanced if its trits add up to 0
+modulo 3. Formal specification 000, parts 4 and 11; the laws are proved in `formal/GF3.dfy`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def role_of(name: str) -> Role:
 
         role_of("pdf").title  # Coordinator
 
-    Spellings with the same normal form have the same role.
+    Spellings with one normal form have one role.
     """
     # A lone surrogate, which a YAML escape can write, has no valid UTF-8; it must not end a listing with an error.
     digest = hashlib.sha256(normalise(name).encode("utf-8", "surrogatepass")).digest()
@@ -67,5 +67,5 @@ def is_balanced(roles: Iterable[Role]) -> bool:
 
 
 def balancer(roles: Iterable[Role]) -> Role:
-    """Return the role of a skill that would balance the set if it were added: Coordinator if the set is balanced."""
+    """Return the role of a skill that would balance the set if it were added. A balanced set gives Coordinator."""
     return Role(-sum(role.trit for role in roles) % _ELEMENTS)

@@ -96,9 +96,9 @@ class Resource(Struct, frozen=True, kw_only=True):
 class Skill(Struct, frozen=True, kw_only=True):
     """A skill as loaded by a profile. `read_skill` creates it.
 
-    `location` is the absolute path of SKILL.md, `root_dir` of the skill's directory. `manifest` has the hashes of the
-    skill's files. `sidecar` is the content of `skill.manifest.yaml`, empty if there is none. `diagnostics` are findings
-    that did not stop the skill from loading.
+    `location` is the absolute path of SKILL.md, `root_dir` that of the skill's directory. `manifest` has the hashes of
+    the skill's files. `sidecar` is the content of `skill.manifest.yaml`; it is empty if there is no such file.
+    `diagnostics` are findings that did not stop the skill from loading.
     """
 
     frontmatter: Frontmatter
@@ -131,7 +131,7 @@ class Skill(Struct, frozen=True, kw_only=True):
 
     @property
     def digest(self) -> str | None:
-        """`sha256:<64 hex>` of all files; `None` if there is a link or special file, named in `manifest.obstacles`."""
+        """`sha256:<64 hex>` of all files; `None` if one is a link or special file, which `manifest.obstacles` names."""
         return self.manifest.digest
 
     @property
@@ -142,7 +142,7 @@ class Skill(Struct, frozen=True, kw_only=True):
 
 
 def frontmatter_of(document: SkillDocument, *, name_hint: str = "") -> Frontmatter:
-    """Return the fields of a document, without validation. `name_hint` is for a document without name and directory."""
+    """Return the fields of a document, without validation. If there is no name and no directory, use `name_hint`."""
     description = document.field("description")
     metadata = document.field("metadata")
     name = _name(document) or normalise(document.directory_name or name_hint)
@@ -180,7 +180,7 @@ def _is_blank(value: object) -> bool:
 
 
 def _as_text(field: Field) -> str:
-    """Return a scalar as YAML defines its text, a collection as written."""
+    """Return the text of a scalar as YAML defines it, or the source of a collection."""
     return field.source if field.text is None else field.text
 
 

@@ -1,7 +1,7 @@
 """Find the skills below a directory, for commands that take a folder of skills.
 
-A directory with a SKILL.md, in any letter case, is a skill. Its subdirectories belong to it and are not searched. The
-walk is sorted and bounded, enters each real directory once, and skips `.git` and `node_modules`.
+A directory with a SKILL.md, in any letter case, is a skill. Its subdirectories are part of the skill and are not
+searched. The walk is sorted and bounded, enters each real directory once, and skips `.git` and `node_modules`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PASSED_OVER = frozenset({".git", "node_modules"})
 
 
 class SkillDirectories(Struct, frozen=True, kw_only=True):
-    """The directories found, which begin with the given path, and notes about directories that were not searched."""
+    """The directories found, as paths that begin with the searched path, and notes about directories not searched."""
 
     paths: tuple[str, ...]
     notes: tuple[str, ...]

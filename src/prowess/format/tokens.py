@@ -1,9 +1,10 @@
 """Count the tokens that a text costs a model, by one of three methods. A count names its method.
 
-`characters`: one token for four characters, rounded up. It is free and right on average; the median error is 7 %.
-`pieces`: the text is cut into words, numbers, punctuation and runs of spaces, and the number of pieces is multiplied by
-a factor fitted to a real vocabulary. The median error is 1.6 %. (`tools/fit_tokens.py` fits the factor to one half of
-some files, and prints the errors on the other half.) `tokenizer`: a real tokenizer; it needs the extra `tokens`.
+`characters`: one token for four characters, rounded up. This method is free and right on average; the median error is 7
+%. `pieces`: the text is cut into words, numbers, punctuation and runs of spaces, and the number of pieces is multiplied
+by a factor fitted to a real vocabulary. The median error is 1.6 %. (`tools/fit_tokens.py` fits the factor to one half
+of some files, and prints the errors on the other half.) `tokenizer`: a real tokenizer; this method needs the extra
+`tokens`.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class TokenCount(Struct, frozen=True, kw_only=True):
     method: Method
 
     def __str__(self) -> str:
-        """For example `about 5001 tokens (characters / 4)`; without `about` if a real tokenizer counted them."""
+        """Return, for example, `about 5001 tokens (characters / 4)`; without `about` for a real tokenizer."""
         about = "" if self.method == "tokenizer" else "about "
         return f"{about}{self.tokens} token{'s' * (self.tokens != 1)} ({_NAMES[self.method]})"
 
@@ -97,7 +98,7 @@ def _pieces(text: str) -> int:
 
 
 def _most_pieces(text: str, limit: int) -> int:
-    """Return an upper bound on the number of pieces, from counts of characters: takes a tenth of the time.
+    """Return an upper bound on the number of pieces, from counts of characters, in a tenth of the time of a full count.
 
     A run of small letters is one piece, together with the space or capital before it, and one more for each nine
     letters. Any other character is at most one piece. Exceptions: punctuation, digits and line breaks count only in

@@ -1,4 +1,4 @@
-"""Write a SKILL.md from values, so that reading the text gives the same values.
+"""Write a SKILL.md from values, so that reading the text gives the values again.
 
 Values are strings, lists and mappings of them, as the reader returns them; there are no numbers or booleans. The
 written text is parsed once before it is returned, so a text with another meaning is never returned.
@@ -25,7 +25,7 @@ _INDENT = "  "
 def document_text(fields: Mapping[str, object], body: str = "") -> str:
     r"""Return a SKILL.md with these fields, in this order, and this body after the closing fence.
 
-    Line breaks of the body become LF; those in a field are kept.
+    Line breaks of the body become LF; line breaks in a field are kept.
 
         document_text({"name": "pdf", "metadata": {"version": "1.0"}}, "Body\n")
         # '---\nname: pdf\nmetadata:\n  version: "1.0"\n---\nBody\n'

@@ -1,10 +1,10 @@
 """Code actions and renames: the fix of each finding, all safe fixes at once, and a new name for the skill.
 
-A fix that may change the meaning is offered singly, with a title that states this; "fix all" never includes one. "Fix
-all" gives the same text as `prowess check --fix`, up to a limit of rounds.
+A fix that may change the meaning is offered separately, with a title that states this; "fix all" never includes such a
+fix. "Fix all" gives the text that `prowess check --fix` gives, up to a limit of rounds.
 
-Renaming a skill changes two places that must agree: its name and its directory. A rename on the name changes both if
-the client can move files. If the directory is moved in the editor's file tree, the name is changed too.
+Renaming a skill changes its name and its directory, which must agree. A rename on the name changes both if the client
+can move files. If the directory is moved in the editor's file tree, the name is changed too.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def renamed_range(analysis: Analysis, position: types.Position) -> types.Prepare
 
 
 def rename(analysis: Analysis, name: str, *, moves: bool, versioned: bool) -> types.WorkspaceEdit:
-    """Return the edits that give the skill a new name. With `moves` they rename its directory too.
+    """Return the edits that give the skill a new name. If `moves`, they rename its directory too.
 
     Raises:
         JsonRpcInvalidParams: the name is not valid in the profile, the target path exists, or the front matter has
@@ -158,7 +158,7 @@ def rename(analysis: Analysis, name: str, *, moves: bool, versioned: bool) -> ty
 def follow(analysis: Analysis, new_directory: str) -> types.TextEdit | None:
     """Return the edit that changes the name after its directory was moved.
 
-    None if the name did not match the old directory, or the new directory's name is not a valid skill name.
+    Return None if the name did not match the old directory, or the new directory's name is not a valid skill name.
     """
     field = _name(analysis)
     name = normalise(os.path.basename(new_directory.rstrip("/\\")))
@@ -199,7 +199,7 @@ def _edit(analysis: Analysis, field: Field, name: str) -> types.TextEdit:
 
 
 def _is_same(one: str, other: str) -> bool:
-    """Whether two paths are one directory, as on a file system that ignores case."""
+    """Whether two paths are one directory. They may differ in spelling on a file system that ignores case."""
     try:
         return os.path.samefile(one, other)
     except OSError:

@@ -1,7 +1,7 @@
 """The open buffers, and the analysis of one version of a buffer: its document, judgement and findings.
 
-A buffer is a SKILL.md or the `skill.manifest.yaml` beside one. A manifest is analysed with an empty document: it has
-findings, but no fields to complete and no name to rename.
+A buffer is a SKILL.md or the `skill.manifest.yaml` beside a SKILL.md. A manifest is analysed with an empty document: it
+has findings, but no fields to complete and no name to rename.
 
 The settings are those that `prowess check` uses in the workspace folder of the file. If they cannot be read, the
 default settings apply and a notice gives the reason.
@@ -54,7 +54,7 @@ _SEVERITIES = {
 
 
 class Analysis(Struct, frozen=True, kw_only=True, eq=False):
-    """The result for one version of a buffer. `text` was analysed, `path` is absolute. Compared by identity."""
+    """The result for one version of a buffer: `text` is its text, `path` is absolute. Compared by identity."""
 
     uri: str
     path: str
@@ -85,7 +85,7 @@ def skill_path(uri: str) -> str | None:
 def analyse(
     uri: str, path: str, text: str, *, version: int | None, encoding: str, judgement: Judgement, silence: Silence
 ) -> Analysis:
-    """Parse and judge the text of a buffer. Other files of the skill are read from disk. Never raises."""
+    """Parse and check the text of a buffer. Other files of the skill are read from disk. Never raises."""
     text = without_surrogates(text)
     if os.path.basename(path) == MANIFEST_FILE:
         document, found = _read(b"", path, ()), _manifest_findings(text, path, judgement)
@@ -205,12 +205,12 @@ class _Buffer(Struct, kw_only=True):
 class OpenSkills:
     """All open buffers, checked in one worker thread shortly after their last change.
 
-    A buffer has at most one analysis. A change cancels it: an analysis that has not begun never runs, and the result of
-    a running one is dropped. If a request needs an analysis before the delay has passed, the analysis starts at once,
-    and the later check uses its result.
+    A buffer has at most one analysis. A change cancels the analysis: if it has not begun, it never runs, and if it is
+    running, its result is dropped. If a request needs an analysis before the delay has passed, the analysis starts at
+    once, and the later check uses its result.
 
-    `publish` is called with each new analysis. `notice` is called with a sentence for the user. The same problem is
-    reported once, until it changes or is solved.
+    `publish` is called with each new analysis. `notice` is called with a sentence for the user. A problem is reported
+    once, until it changes or is solved.
 
     `encoding` and `folders` are those that client and server agreed on; they are set when the server is initialized.
     """

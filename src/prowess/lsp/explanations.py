@@ -1,7 +1,7 @@
 """Hover, outline and completion for a SKILL.md.
 
-A hover shows the findings at a position, each with the page of its rule, and the meaning of the field there. The
-outline lists the fields, then the headings.
+A hover shows the findings at a position, each with the page of its rule, and the meaning of the field at that position.
+The outline lists the fields, then the headings.
 
 Texts of a document are escaped, so that Markdown in them is shown as plain text.
 

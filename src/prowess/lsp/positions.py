@@ -1,4 +1,4 @@
-"""Conversion of positions: ours are 1-based code points, the protocol's are 0-based code units.
+"""Conversion of positions: in Prowess 1-based code points, in the protocol 0-based code units.
 
 In both, a line ends only at LF, CRLF or a lone CR. The protocol counts UTF-16 code units unless client and server agree
 on another encoding, so a character beyond the basic plane counts as two.

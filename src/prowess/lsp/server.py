@@ -1,7 +1,7 @@
 """The language server: handlers for each request and notification, and the loop that reads messages.
 
-Texts are synchronized whole. A handler that fails answers with an error, which is logged in the editor; the server goes
-on. Features that the client does not support are not offered to it.
+Each change of a buffer sends its whole text. A handler that fails answers with an error, which is logged in the editor;
+the server continues. Features that the client does not support are not offered to it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _LENGTH = re.compile(rb"content-length:[ \t]*([0-9]{1,15})[ \t]*\r?\n", re.IGNOR
 class _Protocol(LanguageServerProtocol):
     """The protocol of pygls, extended for clients that report changes of a buffer they have not opened.
 
-    Neovim does so when it moves the file of a buffer; right after, it opens the buffer with its whole text.
+    Neovim reports such changes when it moves the file of a buffer. Then it opens the buffer with its whole text.
     """
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
@@ -109,7 +109,7 @@ class SkillServer(LanguageServer):
 
     @property
     def versioned(self) -> bool:
-        """Whether the client accepts `documentChanges`. Clients that can rename, create or delete files do."""
+        """Whether the client accepts `documentChanges`. Clients that can rename, create or delete files accept them."""
         edit = self._workspace_edit
         return bool(edit and (edit.document_changes or edit.resource_operations))
 

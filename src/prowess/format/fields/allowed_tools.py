@@ -5,7 +5,7 @@
 A token is `Name` or `Name(pattern)`. Tokens are separated by whitespace or commas. Whitespace and commas inside
 parentheses belong to the token, and parentheses nest. The parser does not guess: a space before `(`, text after `)`, an
 open parenthesis and `Name()` are faults, because a lenient reading could permit more than intended. Names are compared
-as a whole and case-sensitively. Matching patterns against calls is done elsewhere.
+as a whole and case-sensitively. `prowess.policy.patterns` matches the patterns against calls.
 
 Agent Skills specification, field `allowed-tools`. The field is experimental, and agents differ in how they apply it.
 """
@@ -18,7 +18,7 @@ _BLANKS = " \t\r\n"
 
 
 class ToolToken(Struct, frozen=True, kw_only=True):
-    """One tool, or the calls of it that match `pattern`; `pattern` is None for a bare name. `str` gives the source."""
+    """One tool, or its calls that match `pattern`; `pattern` is None for a bare name. `str` gives the source."""
 
     name: str
     pattern: str | None = None
@@ -35,7 +35,7 @@ class ToolFault(Struct, frozen=True, kw_only=True):
 
 
 class AllowedTools(Struct, frozen=True, kw_only=True):
-    """The tokens of a text. If there is a fault, `tokens` is empty, so that nothing is permitted."""
+    """The tokens of a text. If there is a fault, `tokens` is empty, so that no call is permitted."""
 
     tokens: tuple[ToolToken, ...]
     fault: ToolFault | None

@@ -185,8 +185,8 @@ _SCOPES = ("agents", "tenants", "environments")
 class Scope(Struct, frozen=True, kw_only=True):
     """The agents, tenants and environments in which a skill is visible.
 
-    A dimension that is `None` admits everything, an empty tuple admits nothing. If `closed` is true, a part of the
-    scope could not be read, and the skill is visible nowhere.
+    A field that is `None` admits every value, an empty tuple admits no value. If `closed` is true, a part of the scope
+    could not be read, and the skill is not visible at all.
     """
 
     agents: tuple[str, ...] | None = None
@@ -195,9 +195,9 @@ class Scope(Struct, frozen=True, kw_only=True):
     closed: bool = False
 
     def admits(self, *, agent: str | None = None, tenant: str | None = None, environment: str | None = None) -> bool:
-        """Whether the skill is visible for this agent, tenant and environment. Every dimension must match.
+        """Whether the skill is visible for this agent, tenant and environment. All three must be admitted.
 
-        An argument that is `None` matches only a dimension that is `None`.
+        An argument that is `None` is admitted only if the field is `None`.
         """
         if self.closed:
             return False

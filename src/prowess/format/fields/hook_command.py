@@ -135,7 +135,7 @@ def _parts(word: str) -> tuple[str | Variable, ...]:
 
 
 def file_of_skill(word: HookWord, own: str, has: Has) -> FileOfSkill | None:
-    """Return the file of a skill that a word names by a variable; `None` if it names none.
+    """Return the file of a skill that a word names by a variable; `None` if the word names no such file.
 
     `own` is the name of the skill's directory. A path below the plugin, the project or the home directory refers to a
     skill if one of its directories has the skill's name and the skill contains the rest of the path. A host would have

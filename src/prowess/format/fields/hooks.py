@@ -1,9 +1,9 @@
 """Hooks: scripts and commands that a skill wants to run on certain events, read from the field `hooks`.
 
-`pre` and `post` run before and after an activation and name scripts of the skill. Every other key is an event. Its
-hooks may have a matcher for tool names, `once` and a timeout. Both notations in use are read: flat, and with an inner
-list. A hook often is a guard, so an unreadable hook is never dropped silently: it is a fault, and the caller sees that
-the hooks are incomplete.
+`pre` and `post` run before and after an activation and name scripts of the skill. Every other key is an event. The
+hooks of an event may have a matcher for tool names, `once` and a timeout. Both notations in use are read: a flat list
+of hooks, and a list of matchers with inner lists of hooks. A hook often is a guard, so an unreadable hook is never
+dropped silently: it is a fault, and the caller sees that the hooks are incomplete.
 
 Agent skills platform, fields `hooks.pre` and `hooks.post`; event names as agents in use spell them.
 """
@@ -220,7 +220,7 @@ def _script(hook: Hook, value: object, path: Path, faults: Faults) -> Hook | Non
 
 
 def _settings(hook: Hook, entry: dict[str, object], path: Path, faults: Faults) -> Hook:
-    """Read matcher, `once` and timeout. Unreadable ones count as absent, so that a guard runs more often, not less."""
+    """Read matcher, `once` and timeout. An unreadable one is ignored, so that a guard runs more often, not less."""
     if "matcher" in entry:
         hook = replace(hook, matcher=_matcher(entry["matcher"], (*path, "matcher"), faults))
     if "once" in entry:

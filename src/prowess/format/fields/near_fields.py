@@ -1,10 +1,11 @@
 """Misspelt keys of known fields: `licence`, `disallowedTools`, `Allowed-Tools`.
 
-For a misspelt key, a finding suggests the field that was probably meant. For the two fields that restrict tools this is
-not enough, because a restriction must not be lost by a misspelling: if a key is close to one of them, the key is read
-as that field when the skill is used. If several keys are read as one field, the restrictions of all of them apply.
-Other fields that restrict a skill (`RESTRICTING`) are read in any case and with any separators: `Hooks`,
-`disable_model_invocation`. If a field is present twice with different values, it is unreadable, which refuses.
+For a misspelt key, a finding suggests the field that was probably meant. For the two fields that restrict tools, a
+finding is not enough, because a restriction must not be lost by a misspelling. If a key is similar to one of these two
+fields, the key is read as that field when the skill is used. If several keys are read as one field, the restrictions of
+all of them apply. Other fields that restrict a skill (`RESTRICTING`) are read in any case and with any separators:
+`Hooks`, `disable_model_invocation`. If a field is present twice with different values, the field is unreadable, and the
+skill is refused.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def field_meant(key: str, *, lacking: Iterable[str] = ()) -> str | None:
 
 
 def tool_field(key: str) -> ToolField | None:
-    """Return the tool field that a key is read as: the field itself, or one that is close to the key."""
+    """Return the tool field that a key is read as: the tool field that equals the key or is similar to it."""
     if key in KNOWN_FIELDS:
         return next((field for field in _TOOL_FIELDS.values() if field == key), None)
     word = _NEGATED.sub("dis", _folded(key))
@@ -94,7 +95,7 @@ _NONE = ToolFields()
 
 
 def tool_fields(properties: Mapping[str, object]) -> ToolFields:
-    """Return the tool fields of these properties. The value under the correct key comes before misspelt ones."""
+    """Return the tool fields of these properties. The value under the correct key is first, then misspelt keys."""
     unknown = properties.keys() - KNOWN_FIELDS
     if not unknown and properties.keys().isdisjoint(_TOOL_FIELDS.values()):
         return _NONE

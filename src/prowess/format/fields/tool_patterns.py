@@ -1,4 +1,4 @@
-"""The tool argument that each pattern applies to, and reasons why a token can never match a call.
+"""The tool argument that each pattern applies to, and reasons why a token of `allowed-tools` can never match a call.
 
 `prowess.policy.patterns` uses these tables to match calls, and lint rules use them for advice.
 """

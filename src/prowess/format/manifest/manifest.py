@@ -1,11 +1,11 @@
 """The contents of `skill.manifest.yaml`, the file beside SKILL.md, as typed and frozen values.
 
 The file has up to four keys: `security` (capabilities that the skill needs), `tests` (scenarios), `tools` (tools that
-it calls) and `composition` (its relation to other skills). The file is optional and grants no permission. Fields are
-spelled as in their source, both in the file and in JSON.
+the skill calls) and `composition` (its relation to other skills). The file is optional and grants no permission. Fields
+are spelled as in the extended specification, both in the file and in JSON.
 
-The key `tools` is read here. Whether the tools exist is not checked here: `prowess.tools.tool_binding.missing` compares
-a binding with the available tools. A tool is written as in `allowed-tools`.
+The key `tools` is read here. `prowess.tools.tool_binding.missing` checks whether the tools are available. A tool is
+written as in `allowed-tools`.
 
 Sources: extended specification 001. The file's name and place are ours, because SKILL.md has only six fields.
 """
@@ -160,7 +160,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
 
 
 class SkillDependency(Struct, frozen=True, kw_only=True):
-    """Another skill that this one relies on, and why."""
+    """Another skill that this skill relies on, and why."""
 
     skill_name: str
     reason: str
@@ -168,7 +168,7 @@ class SkillDependency(Struct, frozen=True, kw_only=True):
 
 
 class Composition(Struct, frozen=True, kw_only=True):
-    """How a skill relates to others.
+    """How a skill relates to other skills.
 
     `conflicts` are names of skills that may not be active at the same time. `execution_order` is the skill's place
     relative to its dependencies: `before` all of them, `after` all of them, or `independent`.

@@ -3,9 +3,9 @@
 Only a regular file is opened, and no symbolic link is followed. Faults of the file are returned, not raised. The limits
 are those of front matter: no anchors, aliases or tags, and bounded depth and size.
 
-Values are typed by one table for each kind of mapping. A part with a fault is read as absent, with one exception:
-unknown fields are reported and left out, and the rest of the part counts. Source: extended specification 001. Rule ids
-are those of its validator, plus further ones for faults that it does not check.
+Values are typed by one table for each kind of mapping. A part with a fault is read as absent, with one exception: an
+unknown field is reported and left out, and the other fields of the part are kept. Source: extended specification 001.
+Rule ids are those of the validator of that specification, plus new ids for faults that the validator does not check.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def sidecar_of(directory: str, files: TreeReading) -> Sidecar:
 
 
 def parse_sidecar(data: bytes, *, path: str | None = None) -> Sidecar:
-    """Parse the bytes of a manifest; `path` is the path in reports. If it is too large, return only that fault."""
+    """Parse the bytes of a manifest; `path` is the path in reports. A file that is too large has only this fault."""
     if len(data) > MAX_BYTES:
         return _too_large(path)
     digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
@@ -319,7 +319,7 @@ def read_tests(value: object, faults: Faults) -> tuple[Scenario, ...] | None:
 
 
 def read_composition(value: object, faults: Faults) -> Composition | None:
-    """Read `composition`: the skills that this one depends on, those it excludes, and its order among them."""
+    """Read `composition`: the skills that this skill depends on or excludes, and its order among them."""
     composition = _composition(value, "composition.type", ("composition",), faults)
     if composition is None and isinstance(value, dict):
         # Conflicts stay in force: a fault in another field must not allow a forbidden combination.

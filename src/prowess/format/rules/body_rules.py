@@ -49,7 +49,7 @@ class Reference(Struct, frozen=True, kw_only=True):
 
 
 def references(document: SkillDocument) -> list[Reference]:
-    """Return the links and images of the body that refer to files, in order."""
+    """Return the links and images of the body that refer to files, in the order of the text."""
     if not _may_link(document.body):
         return []
     found = []
@@ -96,7 +96,7 @@ def _may_link(body: str) -> bool:
 
 
 def _file_path(target: str) -> str | None:
-    """Return the decoded path of a target, or `None` if it does not refer to a file."""
+    """Return the decoded path of a link target, or `None` if the target is not a file."""
     target = target.strip()
     if target.lower().startswith("file:"):
         return target

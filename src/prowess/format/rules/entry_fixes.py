@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def move_under_metadata(document: SkillDocument, field: Field) -> Fix | None:
-    """Return a fix that moves `field` under metadata without losing text; `None` if that is not obvious."""
+    """Return a fix that moves `field` under metadata without losing text; `None` if no such fix is obvious."""
     if not isinstance(field.value, Scalar) or not isinstance(field.key_node, Scalar) or field.repaired:
         return None
     if sum(other.key == field.key for other in document.fields) > 1:
@@ -72,7 +72,7 @@ _REST = r"[ \t]*(?:[ \t]#[^\n]*)?(?=\n|\Z)"
 
 
 def remove_second(origin: SourceText, first: Node, key: Node, value: Node) -> Fix | None:
-    """Return a fix that removes an entry, or `None` if its lines hold more. It is safe if both values are equal."""
+    """Return a fix that removes an entry; `None` if its lines hold other text. It is safe if both values are equal."""
     text = origin.text
     end = max(value.end, key.end)
     if value.end <= key.end:

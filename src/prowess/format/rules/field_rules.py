@@ -1,7 +1,7 @@
-"""Rules of the specification on the six fields. Each finding has its place and, if obvious, a fix.
+"""Rules of the specification on the six fields. Each finding has its place and, if a fix is obvious, the fix.
 
-A repaired value is validated only if the profile repairs. Other profiles report the value as written, because the
-repaired text is not yet the author's text.
+A repaired value is validated only if the profile repairs values. Other profiles report the value as written, because
+the repaired text is not yet the author's text.
 """
 
 from __future__ import annotations

@@ -36,9 +36,10 @@ class RuleMeta(Struct, frozen=True, kw_only=True):
     """The declaration of a rule.
 
     `family` is `spec`, `lint`, `security` or `catalog`. `source` is the document that gives the advice. `since` is the
-    version that added the rule. `fixes` describes its fix, or is `None` if it has none. `page` is `None` for a rule
-    that is a class: the docstring of the class is its page. Rules, and findings at the same place, are sorted by
-    `order`, then by id. At most `most` findings are reported for a skill, because further ones have the same cause.
+    version that added the rule. `fixes` describes the rule's fix, or is `None` if it has no fix. `page` is `None` for a
+    rule that is a class: the docstring of the class is its page. Rules, and findings at one place, are sorted by
+    `order`, then by id. At most `most` findings are reported for a skill, because more findings would have the same
+    cause.
     """
 
     id: str
@@ -56,8 +57,8 @@ class RuleMeta(Struct, frozen=True, kw_only=True):
     def severity(self) -> Severity:
         """The default severity of a finding, before a profile is applied.
 
-        It also applies if the user selects a rule that the profile does not report. It is the severity in `spec`, else
-        in `lenient`, else in the first profile that reports the rule, else info.
+        This severity is also used if the user selects a rule that the profile does not report. It is the severity in
+        `spec`, else in `lenient`, else in the first profile that reports the rule, else info.
         """
         by = self.severities
         others = (by.skills_ref, by.skillscraft, by.boxxy, by.claude_code)
@@ -99,7 +100,7 @@ def rule_row(
 ) -> RuleMeta:
     """Return a rule from one row of a table. The columns of `severities` are the profiles, in the order of `PROFILES`.
 
-    `page` has the four texts of `Page`, in its order.
+    `page` has the four texts of `Page`, in the order of its fields.
     """
     return RuleMeta(
         id=rule,

@@ -49,12 +49,12 @@ def not_a_directory(path: str) -> str:
 
 
 def invalid_yaml(detail: str) -> str:
-    """Message 4 of the reference tool; `detail` is ours."""
+    """Message 4 of the reference tool; `detail` is worded by Prowess."""
     return f"Invalid YAML in frontmatter: {detail}"
 
 
 def reference_faults(document: SkillDocument, directory_name: str | None) -> list[Diagnostic]:
-    """Return the faults in the reference tool's order. A document that cannot be read has exactly one."""
+    """Return the faults in the reference tool's order. A document that cannot be read has exactly one fault."""
     unreadable = _unreadable(document)
     if unreadable is not None:
         return [unreadable]

@@ -1,9 +1,9 @@
 """All rules about the format of a skill: severity in each profile, summary, documentation page, fix.
 
 Rule ids never change. `N` means that the profile does not report the rule. The four texts of a row are its page: what
-the rule checks, why it matters, an example that breaks it, and the correct form. Advisory rules are declared in
-`prowess.lint.rules`, one per file. Among the rules on `skill.manifest.yaml`, those that compare several skills are
-applied by the catalog.
+the rule checks, why it matters, an example that breaks it, and the correct form. Lint rules are declared in
+`prowess.lint.rules`, one per file. Rules on `skill.manifest.yaml` that compare several skills are applied by the
+catalog.
 """
 
 from __future__ import annotations

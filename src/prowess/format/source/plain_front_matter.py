@@ -1,12 +1,13 @@
 """A fast path for front matter without unusual YAML.
 
-Most SKILL.md files contain only the six known fields: one-line texts, block texts and a flat metadata map. For those,
-reading lines gives the same result as the full parser, twenty times faster and without loading a YAML library. For any
+Most SKILL.md files contain only the six known fields: one-line texts, block texts and a flat metadata map. For such
+files, reading lines gives the result of the full parser twenty times faster and without loading a YAML library. For any
 other file `read_plain_skill` returns `None`, and the caller uses the full parser. A differential test checks that this
 module either returns `None` or agrees with the full parser, which must also report no fault.
 
-The subset: LF line ends, printable characters, no unknown or repeated field, plain, single-quoted and double-quoted
-texts on one line, plain texts continued on indented lines, literal and folded blocks, comments on lines of their own.
+This module reads only front matter with LF line ends, printable characters, and no unknown or repeated field. Texts may
+be plain, single-quoted or double-quoted on one line, plain and continued on indented lines, or literal and folded
+blocks. Comments must be on lines of their own.
 """
 
 from __future__ import annotations
@@ -218,7 +219,7 @@ def _is_plain_key(key: str) -> bool:
 
 
 def _is_faultless(fields: dict[str, str | dict[str, str]], directory_name: str) -> bool:
-    """Whether the full parser would report no fault in these fields. `metadata` is plain already."""
+    """Whether the full parser would report no fault in these fields. The values of `metadata` were checked before."""
     if fields.get("name") != directory_name or not _is_name(directory_name):
         return False
     description = fields.get("description")

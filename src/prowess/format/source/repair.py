@@ -1,7 +1,7 @@
 """Repair invalid YAML as an author would: quote the failing value, indent with spaces instead of tabs.
 
-Only text that libyaml refuses is changed, and in it only the failing value. Each repair keeps the number of lines, so
-later positions stay right. YAML that is valid but not allowed (an alias, a tag) is never repaired.
+Only text that libyaml refuses is changed, and in that text only the failing value. Each repair keeps the number of
+lines, so later positions stay right. YAML that is valid but not allowed (an alias, a tag) is never repaired.
 """
 
 from __future__ import annotations

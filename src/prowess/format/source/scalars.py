@@ -48,7 +48,7 @@ def _typed() -> tuple[tuple[str, re.Pattern[str]], ...]:
 def type_beside_text(text: str) -> str | None:
     """Return the type that some YAML readers give to a plain scalar, such as `a number`; `None` if all read a text.
 
-    Prowess reads every scalar as text. Other readers do not, and they differ: a reader of YAML 1.1 reads `on` as a
-    boolean and `1_000` as a number, one of YAML 1.2 reads both as text. The types of both versions count here.
+    Prowess reads every scalar as text. Other readers differ: a reader of YAML 1.1 reads `on` as a boolean and `1_000`
+    as a number, a reader of YAML 1.2 reads both as text. The types of both versions count here.
     """
     return next((kind for kind, pattern in _typed() if pattern.fullmatch(text)), None)

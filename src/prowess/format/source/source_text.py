@@ -65,8 +65,8 @@ class Decoded(Struct, frozen=True, kw_only=True):
 def decode(source: bytes) -> Decoded:
     """Decode at most `MAX_DOCUMENT_BYTES` of `source` as UTF-8, independent of the locale. Line breaks become LF.
 
-    One leading byte-order mark is removed. Invalid bytes raise no error: they are replaced, so that the rest can still
-    be read, and the first is reported with its byte offset.
+    One leading byte-order mark is removed. Invalid bytes raise no error: they are replaced, so that the other text can
+    still be read, and the first invalid byte is reported with its offset.
     """
     faults = []
     cut = len(source) > MAX_DOCUMENT_BYTES
