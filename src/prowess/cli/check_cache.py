@@ -1,8 +1,9 @@
 """Cache of `prowess check`: results of an earlier run, for skills whose files, rules and settings are unchanged.
 
-One private file holds the results of one command line: for each skill the stamp of its files, a digest of its settings
-and the result. The file states the digest of the rules, so an update of Prowess invalidates it. A file is ignored and
-written anew if it is damaged, belongs to another user or holds a finding that the skill cannot have.
+One private file holds the results of one command line: for each skill the stamp of its files (their `stat` values), a
+digest of its settings and the result. The file has the digest of the rules, so an update of Prowess invalidates the
+file. A file is ignored and written anew if it is damaged, belongs to another user or holds a finding that the skill
+cannot have.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class CheckCache:
         return entry.result
 
     def add(self, target: Target, judgement: Judgement, found: StampedResult) -> None:
-        """Keep a result of this run, except if the same files could give another result in the next run."""
+        """Keep a result of this run, unless the skill's files could give another result in the next run."""
         if found.stamp is None or found.result.has_comments or not _can_be_of(target, found.result):
             return
         digest = self._judgement_digest(judgement)

@@ -1,4 +1,4 @@
-"""Worker processes of `prowess check -j`. Skills are judged in small groups; results keep their order."""
+"""Worker processes of `prowess check -j`. Skills are checked in small groups; results keep their order."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def judge_in_processes(
 ) -> Iterator[StampedResult]:
     """Yield the result of each skill in order.
 
-    If a worker process dies, its skills are judged in this process with `judge_here`. `opening` loads the settings in
+    If a worker process dies, its skills are checked in this process with `judge_here`. `opening` loads the settings in
     each worker; it must be picklable, because some systems start workers as new processes.
     """
     size = max(1, min(_MOST_AT_A_TIME, len(targets) // (jobs * _PARTS_EACH)))

@@ -1,4 +1,4 @@
-"""One run of `prowess check`: judges skills one by one and then as a set, and collects the results for the report."""
+"""One run of `prowess check`: checks skills one by one and then as a set, and collects the results for the report."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class CheckRun:
             yield target.read(), found
 
     def judge(self, targets: Iterable[Target], cache: CheckCache | None, jobs: int, opening: Opening) -> None:
-        """Judge skills in `jobs` processes, except those in `cache`. For `opening` see `judge_in_processes`."""
+        """Check skills in `jobs` processes, except those in `cache`. `judge_in_processes` describes `opening`."""
         chosen = list(self._chosen(targets))
         known = [None if cache is None else cache.result(target, judgement) for target, judgement in chosen]
         unknown = [target for (target, _), result in zip(chosen, known, strict=True) if result is None]
@@ -67,7 +67,7 @@ class CheckRun:
             cache.save()
 
     def fix(self, targets: Iterable[Target], fixing: Fixing) -> None:
-        """Fix skills, then judge the fixed documents."""
+        """Fix skills, then check the fixed documents."""
         for target, judgement in self._chosen(targets):
             new = partial(self._findings, judgement=judgement)
             fixed = fixing.fix(target.read(), target.data, new, within=target.named)
@@ -118,9 +118,9 @@ class CheckRun:
 def findings_between(judged: Sequence[JudgedSkill], *, whole: bool) -> dict[int, tuple[Diagnostic, ...]]:
     """Return the findings about a set, by the index of the skill they belong to.
 
-    They concern compositions and the size of the listing. Each finding is judged by the settings of its skill. If
-    `whole` is false, the set is a part of a larger, unknown one: missing dependencies and the size of the listing are
-    not reported.
+    The findings are about compositions and the size of the listing. Each finding is filtered by the settings of its
+    skill. If `whole` is false, the set is a part of an unknown larger set: missing dependencies and the size of the
+    listing are not reported.
     """
     directories = [skill.target.directory for skill in judged]
     declared = [path is not None and os.path.lexists(os.path.join(path, MANIFEST_FILE)) for path in directories]

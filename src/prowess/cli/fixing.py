@@ -1,4 +1,4 @@
-"""`--fix` and `--diff` of `prowess check`: fix each document, write it or show the difference, and count."""
+"""`--fix` and `--diff` of `prowess check`: fix each document, write it or show the difference, and count the fixes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Fixing:
         *,
         within: str,
     ) -> SkillDocument:
-        """Fix a document, whose bytes are `data`. Return the document to report: the fixed one if it was written."""
+        """Fix a document, whose bytes are `data`. Return the fixed document if it was written, else the given one."""
 
         def read(new: bytes) -> SkillDocument:
             return parse_source(new, path=document.path, directory=document.directory, found=of_the_file)

@@ -1,8 +1,8 @@
 """Prints the output of a running script, and shows a spinner while the script prints no output.
 
 A regular file gets the exact text of the script; on a terminal and in a pipe, control characters are escaped. The
-spinner is drawn on standard error if that is a terminal that is not limited to plain text. It is erased before anything
-is printed and at the end, also if the run fails.
+spinner is drawn on standard error, but only if standard error is a terminal that is not limited to plain text. The
+spinner is erased before text is printed and at the end, also if the run fails.
 
 A separate thread does all printing, so that a slow reader delays neither the run nor its end.
 """
@@ -62,9 +62,9 @@ class LiveOutput:
         self._chunks.put(chunk)
 
     def finish(self) -> None:
-        """Wait until everything is printed. If the last line has no line break, one is added.
+        """Wait until everything is printed. If the last line has no line break, add one.
 
-        None is added to a pipe or file on standard output, which must get the exact text.
+        No line break is added to a pipe or file on standard output, which must get the exact text.
 
         Raises:
             OSError: standard output could not be written.

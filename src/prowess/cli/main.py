@@ -1,7 +1,7 @@
 """The entry point: answers `--version` at once, and otherwise loads the one command that was called.
 
-Importing click takes longer than starting Python, and most commands need few modules. So the table below holds the name
-and the help line of each command as text, and a command's module is imported when it is called.
+Importing click takes longer than starting Python, and most commands need few modules. So the table in this module holds
+the name and the help line of each command as text, and a command's module is imported when the command is called.
 """
 
 from __future__ import annotations

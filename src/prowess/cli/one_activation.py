@@ -1,6 +1,6 @@
 """One activation from the shell, under the rules of a session: policy, trust, scope, hooks, digests and the audit log.
 
-The skill is invoked as by a user. A skill that users may not invoke is loaded as by a model.
+The skill is invoked as by a user. If users may not invoke the skill, it is loaded as by a model.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Text from skills is escaped (`prowess._internal.text.terminal_text`). Colour is 
 `NO_COLOR` or `FORCE_COLOR` decides otherwise. JSON is one UTF-8 document with a final line break; its keys have the
 order that the library returns.
 
-If the reader of a pipe closes it early, as `head` does, printing stops but the command goes on to its own exit code. So
-`prowess read x | head` succeeds, and `prowess check x | head` still fails if there are errors.
+If the reader of a pipe closes it early, as `head` does, printing stops but the command continues to its own exit code.
+So `prowess read x | head` succeeds, and `prowess check x | head` still fails if there are errors.
 """
 
 from __future__ import annotations
@@ -119,7 +119,8 @@ def choose_colour(when: str) -> None:
 def is_coloured(stream: TextIO) -> bool:
     """Whether text on this stream is coloured.
 
-    Checked in this order: `--color`, NO_COLOR, FORCE_COLOR (`0` counts as unset), and whether the stream is a terminal.
+    The first of these that is set decides: `--color`, NO_COLOR, FORCE_COLOR (`0` counts as unset). If none is set, text
+    is coloured on a terminal.
     """
     if _colour != "auto":
         return _colour == "always"
@@ -166,7 +167,7 @@ def drop_standard_output() -> None:
 
 
 def raw_note(text: str) -> None:
-    """Print a text unchanged to standard error. It must be escaped already."""
+    """Print a text unchanged to standard error. The text must be escaped already."""
     # A remark that cannot be printed does not change the result of the command.
     try:
         _write(sys.stderr, text.encode())

@@ -1,7 +1,7 @@
 """Effects of this machine's and this user's policy files on skills, for commands that describe skills.
 
-The effect is the decision about a model that loads the skill: denied, asked about or allowed. If there is no policy
-file, no effect is reported, because then no skill is denied.
+The effect is the decision if a model loads the skill: deny, ask or allow. If there is no policy file, no effect is
+reported, because then no skill is denied.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class PolicyEffects:
 
 
 def effect_at(path: str) -> PolicyEffect | None:
-    """Return the policy's effect on the skill at `path`, in any layer. None without such a skill or a policy file."""
+    """Return the policy's effect on the skill at `path`, in any layer. None if there is no skill or no policy file."""
     from prowess.catalog import Catalog  # Imported here because few commands need the effect at one path.
 
     directory = path if os.path.isdir(path) else os.path.dirname(path) or "."

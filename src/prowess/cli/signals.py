@@ -20,7 +20,7 @@ _NAMES = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
 
 class SignalledError(BaseException):
-    """A signal asked the process to end. Not an `Exception`, so that handlers of `Exception` do not catch it."""
+    """A signal asked the process to end. It is not an `Exception`, so handlers of `Exception` do not catch it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -30,7 +30,7 @@ class SignalledError(BaseException):
 
 @contextmanager
 def ended_in_order() -> Iterator[None]:
-    """Raise `SignalledError` in the main thread on SIGTERM or SIGHUP. No effect in other threads."""
+    """Raise `SignalledError` in the main thread on SIGTERM or SIGHUP. In other threads, do nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""The findings of `prowess check` on a single skill. Skills are judged independently, in any order."""
+"""The findings of `prowess check` on a single skill. Each skill is checked independently of the other skills."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_STAMPED = 2000  # files and directories of one skill
 
 
 class SkillResult(Struct, frozen=True, kw_only=True):
-    """The findings on one skill in report order, and the facts that are needed to judge the set of skills.
+    """The findings on one skill in report order, and the facts that are needed to check the set of skills.
 
     `name` is the skill's name in reports. `listed` is the length of its name and description. `not_honoured` is the
     number of findings whose suppression comments are ignored. `has_comments` is true if the skill has suppression
@@ -50,7 +50,7 @@ class StampedResult(Struct, frozen=True, kw_only=True):
 
 
 class JudgedSkill(Struct, frozen=True, kw_only=True):
-    """One skill of a run with its judgement and the findings on it alone."""
+    """One skill of a run with its judgement and the findings about this skill, without findings about the set."""
 
     target: Target
     judgement: Judgement
@@ -74,7 +74,7 @@ def judge_document(document: SkillDocument, judgement: Judgement, silencing: Sil
 
 
 def judge_target(target: Target, judgement: Judgement, silencing: Silencing, *, stamped: bool) -> StampedResult:
-    """Judge one skill. With `stamped`, the result has the stamp of the skill's files."""
+    """Check one skill. If `stamped`, the result has the stamp of the skill's files."""
     stamp = stamp_tree(target.directory, most=_MOST_STAMPED) if stamped and target.directory is not None else None
     result = judge_document(target.read(), judgement, silencing)
     return StampedResult(result=result, stamp=stamp if stamp is not None and stamp.holds() else None)

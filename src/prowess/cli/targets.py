@@ -43,7 +43,7 @@ class Target:
         return self._found[0]
 
     def fixed(self, document: SkillDocument) -> Target:
-        """Return the same target with a document that has been fixed."""
+        """Return a copy of this target with a document that has been fixed."""
         return Target(path=self.path, directory=self.directory, named=self.named, read=lambda: (document, self.data))
 
     @property

@@ -201,7 +201,7 @@ def _row(record: AuditRecord | None, *, unfinished: bool) -> str:
 
 
 def _gist(record: AuditRecord) -> tuple[str, str]:
-    """Return what a record is about, and its outcome. `--json` prints all data of a record."""
+    """Return the subject of a record, and its outcome. `--json` prints all data of a record."""
     data = record.data
     skill = data.get("skill")
     about = [data.get("tool"), ", ".join(map(str, skill)) if isinstance(skill, list) else skill, data.get("rule")]

@@ -1,4 +1,4 @@
-"""`prowess config`: shows the settings in force and the origin of each."""
+"""`prowess config`: shows the settings in force and the origin of each setting."""
 
 from __future__ import annotations
 

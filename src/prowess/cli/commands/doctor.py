@@ -27,7 +27,7 @@ _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
 class _Line(Struct, frozen=True, kw_only=True):
-    """The result of one check. `next` is the recommended next step; empty if none is needed."""
+    """The result of one check. `next` is the recommended next step; empty if no step is needed."""
 
     status: Literal["ok", "warn", "fail"]
     detail: str

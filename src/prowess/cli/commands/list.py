@@ -1,4 +1,4 @@
-"""`prowess list`: lists the skills of the catalog, and reports the skills it left out and why."""
+"""`prowess list`: lists the skills of the catalog, and reports each skill that is not listed with the reason."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _entry(entry: SkillEntry) -> dict[str, object]:
 
 
 def _diagnostic(found: Diagnostic) -> dict[str, object]:
-    """Return a finding as in `prowess check --json`."""
+    """Return a finding in the form of `prowess check --json`."""
     return {
         "rule": found.rule,
         "family": found.family,

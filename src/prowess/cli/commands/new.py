@@ -1,6 +1,6 @@
 """`prowess new`: creates a skill from a template that is valid in every profile.
 
-A template is a complete example to be changed, without blanks to fill in. Tests check that each template passes every
+A template is a complete example to be changed; it has no blanks to fill in. Tests check that each template passes every
 profile without a finding. `files_of` returns the texts by path and writes no file.
 """
 
@@ -153,8 +153,8 @@ def command(
 class SkillsFolder(Struct, frozen=True, kw_only=True):
     """The directory to write a skill into.
 
-    `folder` is the name of the project's folder of skills, or None if the directory is no such folder. `project` is the
-    directory that contains the folder.
+    `folder` is the name of the project's folder of skills, or None if the directory is not such a folder. `project` is
+    the directory that contains the folder.
     """
 
     directory: str

@@ -1,4 +1,4 @@
-"""`prowess rule`: explains a rule, why it matters, and what to write instead."""
+"""`prowess rule`: explains a rule, why it matters, and how to correct a skill that breaks it."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _require_place(out: str) -> None:
 
 
 def _kept(artifacts: Sequence[Mapping[str, object]], out: str | None) -> list[dict[str, object]]:
-    """Copy the artifacts to `out`. Return their entries with the path there, or None as path if `out` is None."""
+    """Copy the artifacts to `out`. Return their entries with the new path, or with None as path if `out` is None."""
     return [
         {**artifact, "path": None if out is None else _copy(str(artifact["path"]), out, str(artifact["name"]))}
         for artifact in artifacts

@@ -1,4 +1,4 @@
-"""`prowess sandbox`: tests what the sandbox of this machine blocks, by attempting it."""
+"""`prowess sandbox`: attempts known escapes from the sandbox of this machine, and reports which ones it blocks."""
 
 from __future__ import annotations
 

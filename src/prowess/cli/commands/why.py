@@ -1,4 +1,4 @@
-"""`prowess why`: shows which copy of a skill is used, which are shadowed, and why."""
+"""`prowess why`: shows which copy of a skill is used, which copies are shadowed, and why."""
 
 from __future__ import annotations
 

@@ -81,12 +81,12 @@ class CatalogOptions(Struct, frozen=True, kw_only=True):
     def open_one(self, name: str, *, quiet: bool = False) -> tuple[Catalog, str]:
         """Open the catalog for a command on one skill; return the catalog and the skill's name.
 
-        `name` may be a path: it begins with `./`, `../` or `/`, or contains a separator and exists. Then it selects the
+        `name` may be a path: it begins with `./`, `../` or `/`, or contains a separator and exists. A path selects the
         skill in that directory, as if the directory were given as `--root`.
 
         Raises:
             click.UsageError: the path has no skill, or `--root` is also given.
-            SkillNotFoundError: a skill of a higher layer shadows it.
+            SkillNotFoundError: a skill of a higher layer shadows the skill.
         """
         if not is_path(name):
             return self.open(quiet=quiet), name

@@ -1,4 +1,4 @@
-"""Options that change settings for one command line, used by every command that judges skills."""
+"""Options that change settings for one command line, used by every command that checks skills."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def open_configuration(
     `given` holds the texts of each option by the name of its setting.
 
     Raises:
-        ConfigurationError: as `load_configuration`.
+        ConfigurationError: as in `load_configuration`.
     """
     configuration = load_configuration(flags=_flags(given), file=config_file, isolated=isolated, is_trusted=_is_trusted)
     if not quiet:

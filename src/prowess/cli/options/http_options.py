@@ -60,8 +60,8 @@ def http_place(address: str, token_file: str | None, hosts: tuple[str, ...], *, 
     """Check the options and return the address, tokens and hosts to serve.
 
     Raises:
-        click.BadParameter: the address is invalid; a token is too short or readable by other users; or others can
-            reach the address and `--allow-remote` or a token is missing.
+        click.BadParameter: the address is invalid; a token is too short or readable by other users; or other machines
+            can reach the address and `--allow-remote` or a token is missing.
     """
     host, port = _parsed(address)
     named = _tokens(token_file)

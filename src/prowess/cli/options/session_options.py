@@ -53,12 +53,12 @@ profile_option = click.option(
 
 
 def open_workspace(named: str | None, *, quiet: bool = False) -> str | None:
-    """Return the directory that scripts may see: `named`, or else the current one.
+    """Return the directory that scripts may see: `named`, or else the current directory.
 
     Returns None and prints a note if the current directory is gone or cannot be used.
 
     Raises:
-        click.BadParameter: `named` is refused. Running without it would not be what the user asked for.
+        click.BadParameter: `named` is refused. A run without this directory would not be what the user requested.
     """
     try:
         chosen, refused = usable_workspace(named or working_directory())
