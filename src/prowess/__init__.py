@@ -1,8 +1,8 @@
 """Agent Skills for Python: read, check, find, serve, run and govern skills.
 
-The names below are the public interface. They are imported on first use, so `import prowess` is fast and a program
-loads only the subpackages that it uses. Type checkers read `__init__.pyi`. This module does not import `typing` for
-`TYPE_CHECKING`, because that import takes a third of the time of `prowess --version`.
+The names in `__all__` are the public interface. They are imported on first use, so `import prowess` is fast and a
+program loads only the subpackages that it uses. Type checkers read `__init__.pyi`. This module does not import `typing`
+for `TYPE_CHECKING`, because that import takes a third of the time of `prowess --version`.
 """
 
 from __future__ import annotations

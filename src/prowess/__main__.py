@@ -1,4 +1,4 @@
-"""Entry point of `python -m prowess`, the same as the command `prowess`."""
+"""Entry point of `python -m prowess`, which runs the command `prowess`."""
 
 from prowess.cli.main import main
 

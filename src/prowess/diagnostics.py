@@ -1,10 +1,11 @@
 """Diagnostics: findings with their rule, message and location, as plain data.
 
-Every check in Prowess (format, lint, security, catalog) yields `Diagnostic` values. This module does not decide about
-them: a report renders them, a profile sets their severity, a command turns severities into an exit code. Rule ids never
-change and are spelled `family-noun.fault`, for example `name.matchesDirectory`.
+Every check in Prowess (format, lint, security, catalog) yields `Diagnostic` values. This module only defines the
+values: a report renders them, a profile sets their severity, a command turns severities into an exit code. Rule ids
+never change and are spelled `family-noun.fault`, for example `name.matchesDirectory`.
 
-The values are `msgspec` structs, because importing `dataclasses` takes as long as checking one skill. Pass keywords.
+The values are `msgspec` structs, because importing `dataclasses` takes as long as checking one skill. Create them with
+keyword arguments.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from msgspec.structs import replace
 
 
 class Severity(StrEnum):
-    """Severity of a finding. An error fails a check, a warning or an info does not."""
+    """Severity of a finding. A check fails on an error, but not on a warning or an info."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -57,8 +58,8 @@ class Edit(Struct, frozen=True, kw_only=True):
 class Fix(Struct, frozen=True, kw_only=True):
     """A set of edits that removes a fault. The edits do not overlap, and all or none are applied.
 
-    `changes` names the top-level fields whose value the fix changes, adds or removes. Every other field must read the
-    same afterwards, and so must the body unless an edit is in the body. A fix that breaks this promise is not applied.
+    `changes` names the top-level fields whose value the fix changes, adds or removes. A fix is applied only if every
+    other field keeps its value. The body must also stay unchanged unless an edit is in the body.
 
     With `lf` the fix has no edits: every CRLF of the file becomes LF, which edits by line and column cannot express.
     """
@@ -88,5 +89,5 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
     fix: Fix | None = None
 
     def with_severity(self, severity: Severity) -> Diagnostic:
-        """Return the same finding with another severity."""
+        """Return a copy of the finding with `severity`."""
         return self if severity is self.severity else replace(self, severity=severity)

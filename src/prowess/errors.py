@@ -103,8 +103,9 @@ if TYPE_CHECKING:
 class SkillError(Exception):
     """Base class of all errors that Prowess raises deliberately.
 
-    A subclass declares its facts as annotated attributes, as in a dataclass. They are the constructor's arguments, in
-    this order, and fill the placeholders of `sentence`. A subclass without facts takes the message itself.
+    A subclass declares its facts as annotated attributes, as in a dataclass. The facts are the constructor's arguments,
+    in the order of declaration, and fill the placeholders of `sentence`. If a subclass has no facts, its argument is
+    the message.
     """
 
     code: ClassVar[str] = "internal"
@@ -133,7 +134,7 @@ class SkillError(Exception):
 
 
 def file_of(skill: str | None, path: str) -> str:
-    """Return how messages name a file: as a file of the skill, or as an artifact of the session if `skill` is None."""
+    """Return a file's name for messages: a file of the skill, or an artifact of the session if `skill` is None."""
     return f"artifact {path!r}" if skill is None else f"{path!r} of skill {skill!r}"
 
 
@@ -162,7 +163,7 @@ class InvalidSkillError(SkillError, ValueError):
 
 
 class RemoteSkillError(SkillError, ValueError):
-    """A skill of another server does not match the server's description, or its description is invalid.
+    """A skill of another server does not match the server's description, or the description is invalid.
 
     No part of the skill was kept. `origin` is this host's label for the server. `skill` is a URI, or None if the server
     itself is at fault.
@@ -189,7 +190,7 @@ class InvalidArgumentsError(SkillError, ValueError):
 
 
 class SkillNotFoundError(SkillError, LookupError):
-    """The catalog has no skill of this name. If a skipped or held-back copy is known, `reason` explains it."""
+    """The catalog offers no skill of this name. If it has skipped or not yet trusted such a skill, `reason` is set."""
 
     code = "skill_not_found"
     name: str
@@ -228,7 +229,7 @@ class SkillConflictError(SkillError):
 
 
 class RequiredToolError(SkillError, LookupError):
-    """A skill requires a tool that is missing or has the wrong version; `reason` states which."""
+    """A skill requires a tool that is missing or has the wrong version; `reason` names the fault."""
 
     code = "tool_not_found"
     skill: str
@@ -300,7 +301,7 @@ class NotTextError(SkillError, ValueError):
 
 
 class UnsafePathError(SkillError, ValueError):
-    """The path must not be used. It was neither opened nor followed."""
+    """The path must not be used. No file was opened and no link was followed."""
 
     code = "unsafe_path"
     path: str
@@ -321,7 +322,7 @@ class DigestChangedError(SkillError):
 
 
 class UnavailableError(SkillError):
-    """The object may exist but cannot be reached now. `retry_after` is in seconds, None if unknown."""
+    """The requested object may exist but cannot be reached now. `retry_after` is in seconds, None if unknown."""
 
     code = "unavailable"
     what: str
@@ -335,7 +336,7 @@ class UnavailableError(SkillError):
 
 
 class LimitExceededError(SkillError):
-    """A limit was exceeded. `actual` is None if counting stopped at the limit; `advice` is how to stay below it."""
+    """A limit was exceeded. `actual` is None if counting stopped at the limit. `advice` states how to keep the limit."""
 
     code = "limit_exceeded"
     what: str
@@ -373,9 +374,9 @@ class ToolNotAllowedError(SkillError, PermissionError):
 
 
 class ApprovalRequiredError(SkillError):
-    """The call needs a person's approval, and no person could be asked. `request` identifies it for a later approval.
+    """The call needs a person's approval, and no person could be asked. `request` is the id of the approval request.
 
-    `instead` is the advice to give if the call cannot be approved later either.
+    `instead` is advice for the case that no person can be asked later.
     """
 
     code = "approval_required"
@@ -411,11 +412,11 @@ class ConfigurationError(SkillError, ValueError):
 
 
 class ExecutionError(SkillError):
-    """A script could not be run to its end. Base class."""
+    """Base class of errors that prevent a script from running to its end."""
 
 
 class ScriptUnsupportedError(ExecutionError):
-    """This file cannot be run as a script: wrong place, no interpreter configured, or none installed."""
+    """The file cannot be run as a script: wrong directory, no interpreter configured, or none installed."""
 
     code = "script_unsupported"
     path: str
@@ -463,7 +464,7 @@ class AuditError(SkillError):
 
 
 class AuditReadError(AuditError):
-    """The audit log cannot be read, for showing or verifying it. Recording is not affected."""
+    """The audit log cannot be shown or verified, because it cannot be read. Recording is not affected."""
 
 
 class StoreError(SkillError):

@@ -3,8 +3,9 @@
     registry = SkillRegistry()
     await registry.register_all(CatalogProvider(Catalog("skills")))
 
-The interface returns contents and has neither sessions nor calls. So no restriction, approval or sandbox applies, and
-scripts are returned as text. The provider guarantees only that the bytes belong to the named skill.
+The interface of `agentskills_core` returns contents and has neither sessions nor calls. So no restriction, approval or
+sandbox applies, and scripts are returned as text. The provider guarantees only that the bytes belong to the named
+skill.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _T = TypeVar("_T")
 class CatalogProvider(theirs.SkillProvider):  # type: ignore[misc]  # the package is not there where types are checked
     """Serves the skills of a catalog. A skill that is hidden from models is served by name but not discovered.
 
-    Files larger than `max_bytes` are refused. Errors are those of `agentskills_core`, with the messages of Prowess.
+    Files larger than `max_bytes` are refused. Errors are exceptions of `agentskills_core` with the messages of Prowess.
     """
 
     supports_resource_listing = True

@@ -1,8 +1,8 @@
 """A session inside an agent framework: the part that all adapters share, without any framework.
 
 Before each model call, catalog and store are checked, and tools and instructions are created again, because loading a
-skill changes both. Frameworks run the calls of one turn concurrently. Here they run one after another, in the order of
-their arrival, because a skill that the first call loads restricts the second.
+skill changes both. Frameworks run the calls of one turn concurrently. This module runs them one after another, in the
+order of their arrival, because a skill that the first call loads restricts the second.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _SECONDS_TO_BEGIN = 1.0
 class HostedSession:
     """One session, offered to one agent. `budget` and `options` are those of `Session.instructions`.
 
-    A `SyncSession` is for hosts without an event loop. With a `SyncSession`, the async methods run it in a thread, and
-    a cancelled call is still awaited until it ends.
+    A `SyncSession` is for hosts without an event loop. With a `SyncSession`, the async methods run the session in a
+    thread, and a cancelled call is still awaited until it ends.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class HostedSession:
             done.set()
 
     async def call(self, name: str, arguments: Mapping[str, object], call_id: str | None = None) -> ToolResult:
-        """Run one call through the executor, after the calls that came earlier. Only cancellation raises."""
+        """Run one call through the executor, after all earlier calls have ended. Only cancellation raises."""
         session = self._session
         async with self._turn:
             if isinstance(session, SyncSession):
@@ -88,7 +88,7 @@ class HostedSession:
     async def refusal(self, name: str, arguments: Mapping[str, object]) -> str | None:
         """Return why the active skills or the policy files refuse a call of a framework's tool; None if it may run.
 
-        A call that a rule asks about is refused, because no person can be asked here.
+        If a rule requires a person to be asked, the call is refused, because an adapter can ask no person.
         """
         session = self._session
         if isinstance(session, SyncSession):
@@ -98,7 +98,7 @@ class HostedSession:
         return _reason(name, decided)
 
     def blocking(self) -> BlockingSession:
-        """Return this `SyncSession`, for callers without an event loop; InvalidArgumentsError for other sessions."""
+        """Return a blocking form of this session. Raise InvalidArgumentsError if it is no `SyncSession`."""
         if isinstance(self._session, SyncSession):
             return BlockingSession(self, self._session, self._turn_of_threads)
         advice = "a Session needs the framework's asynchronous calls (ainvoke, astream); use those, or a SyncSession"
@@ -106,7 +106,7 @@ class HostedSession:
 
 
 class BlockingSession:
-    """The methods of `HostedSession` without an event loop. Calls of several threads run one after another."""
+    """The methods of `HostedSession` without an event loop. Calls from several threads run one after another."""
 
     def __init__(self, hosted: HostedSession, session: SyncSession, turn: threading.Lock) -> None:
         self._hosted, self._session, self._turn = hosted, session, turn
@@ -144,9 +144,9 @@ def _reason(name: str, decided: Decision) -> str | None:
 class CallOrder:
     """Runs the calls of one message one after another, in the order of the model, whichever thread is faster.
 
-    A framework starts all of them at once. A call waits up to `seconds_to_begin` for the earlier calls to begin, and
-    then for those that have begun to end. The first wait has a limit, because an earlier call never begins if other
-    code, such as another middleware, answers it. Calls are identified by their ids.
+    A framework starts all calls of a message at once. A call waits up to `seconds_to_begin` for the earlier calls to
+    begin, and then for those that have begun to end. The first wait has a limit, because an earlier call never begins
+    if other code, such as another middleware, answers it. Calls are identified by their ids.
     """
 
     def __init__(self, seconds_to_begin: float = _SECONDS_TO_BEGIN) -> None:
@@ -157,7 +157,7 @@ class CallOrder:
 
     @contextmanager
     def turn(self, call_id: str, before: Collection[str]) -> Iterator[None]:
-        """Wait for the calls `before` this one, then run the body of the `with` statement."""
+        """Wait for the calls in `before`, then run the body of the `with` statement."""
         with self._changed:
             self._begun.add(call_id)
             self._changed.notify_all()

@@ -46,9 +46,9 @@ def skills_middleware(
     """Return the middleware that gives an agent of `create_agent` the session's tools and instructions.
 
     One session is one conversation. A `Session` needs `ainvoke` or `astream`; `invoke` and `stream` need a
-    `SyncSession`. `budget` and `options` are those of `Session.instructions`. Calls of the agent's other tools are
-    refused if the active skills or a policy file do not permit them. Approval, hooks and audit apply to the session's
-    tools only, so register a function with `session.function` if they must apply to it.
+    `SyncSession`. `budget` and `options` are those of `Session.instructions`. A call of another tool of the agent is
+    refused if the active skills or a policy file do not permit it. Approval, hooks and audit apply only to the
+    session's tools. Register a function with `session.function` if they must apply to the function.
     """
     return SkillsMiddleware(HostedSession(session, budget, **options))
 
@@ -94,7 +94,7 @@ class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
 
     @hook_config(can_jump_to=["model"])
     def after_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Answer calls whose arguments are not JSON. Otherwise a message with only such calls would end the run."""
+        """Answer calls whose arguments are not JSON, because a message that has only such calls would end the run."""
         del runtime
         said = state["messages"][-1]
         if not isinstance(said, AIMessage):
@@ -108,7 +108,7 @@ class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
     ) -> ToolMessage | Command[Any]:
-        """Run a call. A tool of the agent itself runs only if active skills and policy files permit it."""
+        """Run a call. A tool of the agent itself runs only if active skills and policy files permit the call."""
         request = self._found(request)
         call = request.tool_call
         # Threads start in any order; without threads, calls arrive in the order of the model.
@@ -151,7 +151,7 @@ class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
 
 
 class SessionTool(BaseTool):
-    """One tool of a session. Its schema is the session's, and the executor checks its arguments."""
+    """One tool of a session. Its schema comes from the session, and the executor checks its arguments."""
 
     response_format: str = "content_and_artifact"  # type: ignore[assignment]  # pydantic would check a Literal it cannot see here
     handle_tool_error: bool = True

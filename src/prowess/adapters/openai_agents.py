@@ -42,9 +42,9 @@ _OF_SKILLS = (LOAD, UNLOAD, READ, RUN_SCRIPT, SkillTool.spec)
 def skills_instructions(
     session: Session, before: str = "", *, budget: int | None = None, **options: Unpack[InstructionOptions]
 ) -> Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]:
-    """Return the `instructions` of an agent: `before`, then the session's, read again at each model call.
+    """Return the `instructions` of an agent: `before`, then the session's instructions, read at each model call.
 
-    `budget` and `options` are those of `Session.instructions`. Pass the same `exposure` to `skills_tools`.
+    `budget` and `options` are those of `Session.instructions`. Pass an equal `exposure` to `skills_tools`.
     """
     hosted = HostedSession(session, budget, **options)
 
@@ -59,7 +59,7 @@ def skills_instructions(
 def skills_tools(session: Session, **options: Unpack[InstructionOptions]) -> list[Tool]:
     """Return the `tools` of an agent. One session is one conversation.
 
-    The skill tools are enabled and disabled as the session offers them. Functions must be registered before this call.
+    A skill tool is enabled while the session offers it. Functions must be registered before this call.
     """
     hosted = HostedSession(session, **options)
     names = {spec.name for spec in _OF_SKILLS}
@@ -71,7 +71,7 @@ def guarded(session: Session, tools: Iterable[Tool]) -> list[Tool]:
 
     The guardrail refuses calls that the active skills or a policy file do not permit. Only function tools are guarded;
     tools that OpenAI runs are unchanged, because their calls do not reach this process. Approval, hooks and audit do
-    not apply to these tools. Register a function with `session.function` if they must apply to it.
+    not apply to the guarded tools. Register a function with `session.function` if they must apply to the function.
     """
     hosted = HostedSession(session)
 

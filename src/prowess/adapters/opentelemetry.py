@@ -7,7 +7,7 @@ sub-agent. Hooks and commands in bodies have spans of their own. A span is curre
 the tool's own code become its children.
 
 Names, codes and digests are recorded. Arguments and results are recorded only with `content=True`. The observer sends
-no data: that is the task of the host's tracer provider. Without a provider every span is a no-op.
+no data: the host's tracer provider sends the spans. Without a provider every span is a no-op.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _key(event: SessionEvent) -> Key:
 
 
 def _end(key: Key, attributes: Attributes, error: str | None) -> None:
-    """End the span of `key`. First end the spans that were begun inside it and never ended."""
+    """End the span of `key`. First end spans that were begun inside this span and have not ended."""
     stack = _open.get()
     at = max((at for at, known in enumerate(stack) if known.key == key), default=len(stack))
     for inner in reversed(stack[at + 1 :]):

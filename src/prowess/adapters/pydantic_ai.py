@@ -1,7 +1,7 @@
 """Skills for pydantic-ai agents, as a toolset: `Agent(model, toolsets=[skills_toolset(session)])`.
 
 The framework requests tools and instructions from a toolset before every model call, so both are always current. A
-failed call is a failed tool result with the message of Prowess; it does not use up the retries of a run.
+failed call is a failed tool result with the message of Prowess; the failure does not use up the retries of a run.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def skills_toolset(
 def guarded(session: Session, toolset: AbstractToolset[Any]) -> AbstractToolset[Any]:
     """Return a toolset that refuses calls that the active skills or a policy file do not permit.
 
-    Approval, hooks and audit do not apply to these tools; use `session.function` if they must apply.
+    Approval, hooks and audit do not apply to the tools of `toolset`; use `session.function` if they must apply.
     """
     return _Guarded(toolset, HostedSession(session))
 

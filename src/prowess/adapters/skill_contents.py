@@ -54,7 +54,7 @@ class SkillContents:
         return sorted(file.path for file in self._skill(name).manifest.files)
 
     def below(self, name: str, directory: str) -> list[str]:
-        """Return the files below a directory of the skill, relative to it, sorted."""
+        """Return the sorted paths of files below a directory of the skill, relative to this directory."""
         prefix = f"{directory}/"
         return [path.removeprefix(prefix) for path in self.paths(name) if path.startswith(prefix)]
 

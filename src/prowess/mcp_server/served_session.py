@@ -66,7 +66,7 @@ _AGAIN = "- This list is as of the start of the server. skills_list shows it as 
 class ServedSession(Session):
     """A session for MCP: bodies are in results, `skills.list` is offered, and the client is asked for approval.
 
-    `peer` is the connection to notify of changes, None if the client listens to a stream instead.
+    `peer` is the connection for notifications of changes, None if the client listens to a stream instead.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class OnlySession:
         self._session, self.catalog, self.instructions = session, session.catalog, session.host_instructions()
 
     async def of(self, context: ServerRequestContext[Any, Any]) -> ServedSession:
-        """Return the session, after noting the client's program."""
+        """Set the client's program for audit records, and return the session."""
         self._session.is_called_by(_program(context))
         return self._session
 
@@ -129,13 +129,14 @@ class OnlySession:
 class SessionTable:
     """One session for each client of an HTTP server, opened by its first request and closed when the client has gone.
 
-    In the handshake revisions, the protocol has sessions, and each has one session here. Revision 2026-07-28 has no
-    sessions over HTTP. There a client is identified by its requests: the token, its address, the configured name
-    (header `Prowess-Client`), and the name and version of its program. Clients equal in all of these share a session.
+    In the handshake revisions, the protocol itself has sessions, and each protocol session has one session in this
+    table. Revision 2026-07-28 has no sessions over HTTP. A client of this revision is identified by its requests: the
+    token, its address, the configured name (header `Prowess-Client`), and the name and version of its program. Clients
+    that are equal in all of these share a session.
 
-    A session ends when its client ends it, or after `idle_seconds` without use if none of its requests is open.
-    `options` are those of `ServedSession`; `catalog` is shared by all sessions. `instructions` are the server
-    instructions for new connections, as of the server's start. `users` maps hex digests of tokens to names of users.
+    A session ends when its client ends it, or after `idle_seconds` without use and without an open request. `options`
+    are those of `ServedSession`; `catalog` is shared by all sessions. `instructions` are the server instructions for
+    new connections, created when the server starts. `users` maps hex digests of tokens to names of users.
     """
 
     def __init__(
@@ -158,7 +159,7 @@ class SessionTable:
         self._closing = False
 
     async def of(self, context: ServerRequestContext[Any, Any]) -> ServedSession:
-        """Return the session of a request; open it if it is new. Raise MCPError if too many sessions are open."""
+        """Return the session of a request, opening one for a new client. Raise MCPError if too many are open."""
         key = _key(context)
         if (session := self._sessions.get(key)) is None:
             if len(self._sessions) >= self.most:
@@ -184,7 +185,7 @@ class SessionTable:
     def request(self, key: tuple[str, ...] | None) -> Iterator[None]:
         """Context manager: a protocol session is not idle while one of its requests or its stream is open.
 
-        `key` is its `session_key`, or None if the request names no session.
+        `key` is the `session_key` of the protocol session, or None if the request names no session.
         """
         if key is None:
             yield
@@ -200,7 +201,7 @@ class SessionTable:
                 self._used[key] = self._clock()
 
     async def end(self, key: tuple[str, ...]) -> None:
-        """Close and remove the session with this `session_key`. Does nothing if there is none."""
+        """Close and remove the session with this `session_key`. Does nothing if no session has this key."""
         self._used.pop(key, None)
         if (session := self._sessions.pop(key, None)) is not None:
             with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
@@ -227,11 +228,11 @@ class SessionTable:
 
 
 Sessions = OnlySession | SessionTable
-"""Sessions of a server. Both give the session of a request, all open sessions, and server instructions."""
+"""Sessions of a server. Both classes return the session of a request, all open sessions, and server instructions."""
 
 
 def session_key(session_id: str, bearer: str) -> tuple[str, ...]:
-    """Return the key of a protocol session. It includes the token, so the id with another token does not match."""
+    """Return the key of a protocol session. The key includes the token, so another token gives another key."""
     return ("session", bearer, session_id)
 
 

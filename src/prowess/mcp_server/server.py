@@ -1,7 +1,7 @@
 """The MCP server over sessions: tools, resources, prompts, and the Skills extension.
 
-This module only translates. The session's executor decides about tool calls. A failed call is a result (`isError` with
-the error in `_meta`), never a protocol error.
+This module only translates between MCP and sessions. The session's executor decides about tool calls. A failed call is
+a result (`isError` with the error in `_meta`), never a protocol error.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ def open_session(
 
 
 def build_server(sessions: ServedSession | Sessions, *, interval: float = INTERVAL_SECONDS) -> SkillsServer:
-    """Return the server for one session of `open_session`, or for many. Catalog scans are `interval` seconds apart."""
+    """Return the server for one or several sessions. Catalog scans are `interval` seconds apart."""
     chosen = OnlySession(sessions) if isinstance(sessions, ServedSession) else sessions
     return SkillsServer(chosen, interval)
 
 
 async def stop_on_signal(stop: Callable[[], None], stopped_by: list[int]) -> None:
-    """Call `stop` at the first SIGTERM or SIGINT, recorded in `stopped_by`. Returns at once on Windows."""
+    """Call `stop` at the first SIGTERM or SIGINT and add the signal to `stopped_by`. Does nothing on Windows."""
     if sys.platform == "win32":
         return
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
@@ -87,7 +87,7 @@ async def stop_on_signal(stop: Callable[[], None], stopped_by: list[int]) -> Non
 
 
 class SkillsServer(Server[dict[str, Any]]):
-    """The SDK's server with Prowess handlers. While it runs, it watches the catalog for changes."""
+    """The SDK's server with Prowess handlers. A running server watches the catalog for changes."""
 
     def __init__(self, sessions: Sessions, interval: float) -> None:
         changes = Changes(sessions, interval=interval)
@@ -241,7 +241,7 @@ def _call_id(context: ServerRequestContext[Any]) -> str:
 
 
 def _progress(context: ServerRequestContext[Any]) -> Callable[[OutputChunk], Awaitable[None]]:
-    """Return a callback that reports script output. The SDK drops it if the client did not request progress."""
+    """Return a callback that reports script output. The SDK drops reports if the client requested no progress."""
     written = 0
 
     async def report(chunk: OutputChunk) -> None:
@@ -301,8 +301,8 @@ class DirectoryParams(types.PaginatedRequestParams):
 class SkillsExtension:
     """The MCP Skills extension: `skills/list`, `skills/get` and `resources/directory/read`.
 
-    Three methods and one capability; files are read with `resources/read`. The SDK has no types for the extension, so
-    the parameters are declared here and results are plain dictionaries.
+    The extension has three methods and one capability; files are read with `resources/read`. The SDK has no types for
+    the extension, so the parameters are declared in this module and results are plain dictionaries.
 
     Source: MCP Skills extension `io.modelcontextprotocol/skills`, stable text against protocol revision 2026-07-28.
     """
@@ -329,7 +329,7 @@ class SkillsExtension:
         return result if after is None else {**result, "nextCursor": cursor_after(after)}
 
     async def get(self, context: ServerRequestContext[Any, Any], params: GetParams) -> dict[str, Any]:
-        """Return the entry of one skill, listed or not."""
+        """Return the entry of one skill, even if `skills/list` does not list the skill."""
         session = await self._sessions.of(context)
         with protocol_error(), elicitation_from(context):
             skill = await session.reads.describe(params.uri, str(context.request_id))
@@ -351,8 +351,8 @@ class SkillsExtension:
 async def _announced(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """Middleware that adds `extensions` to the result of `initialize`.
 
-    The SDK's types for the handshake revisions lack this field, so the SDK drops it. Clients of these revisions must
-    accept unknown capabilities, and read this one.
+    The SDK's types for the handshake revisions lack the field `extensions`, so the SDK drops it. Clients of these
+    revisions must accept unknown capabilities, and they read this field.
     """
     result = await call_next(ctx)
     if ctx.method == "initialize" and isinstance(result, dict):
@@ -379,7 +379,7 @@ def protocol_error(uri: str | None = None) -> Iterator[None]:
 
     A wrong or unknown argument is `invalid params` (-32602), as the Skills extension and revision 2026-07-28 demand.
     Any other fault is an internal error. `data` contains code, message and suggestions, and the `uri` if given. If the
-    resource of `uri` does not exist, `data` contains only the URI, which marks a missing resource for clients.
+    resource of `uri` does not exist, `data` contains only the URI: clients recognize a missing resource by this form.
 
     Raises:
         MCPError: instead of the `SkillError`.

@@ -1,16 +1,16 @@
 """Programs of skills (scripts, hooks, commands in bodies), the rules for them, and the artifacts they leave.
 
-A program runs in the sandbox from a staged copy of the skill, so its bytes are the hashed ones even if the author has
-edited the file since. No shell is involved: the words of a command reach the program unchanged.
+A program runs in the sandbox from a staged copy of the skill, so the bytes that run are the hashed bytes, even if the
+author has edited the file since. No shell is involved: the words of a command reach the program unchanged.
 
 `ScriptRules` states which files of a skill are scripts, which may run, and which variables of the host they receive.
 Scripts are below `scripts/` and below the policy's `script_dirs`; a model can run them but not read them. If a policy
 sets `script_dirs`, only files in these directories may run, also as hooks. A variable of the host reaches a script only
-if a policy lists it in `env_allow`. Its value is the host's, and a call cannot override it.
+if a policy lists the variable in `env_allow`. The value comes from the host, and a call cannot override it.
 
 Artifacts are files that scripts leave behind: `<root>/<session>/<run>/<name>`. Run ids sort by time, so the newest file
-of a name is found first. The directories are private and are removed when the session is closed or has expired. After a
-process was killed, its artifacts remain; the first session that writes to the same root removes them by age.
+of a name is found first. The directories are private and are removed when the session is closed or has expired. If a
+process is killed, its artifacts remain until another session writes to this root and removes old artifacts.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ class Mount(Struct, frozen=True, kw_only=True):
 class SkillPrograms(Struct, frozen=True, kw_only=True):
     """Runs programs of skills. `sandbox` is None if scripts are switched off.
 
-    `policy` sets which scripts may run and their variables (see `rules`). `workspace` is read-only unless `write`.
+    `policy` sets which scripts may run and their variables (see `rules`). `workspace` is read-only unless `write` is
+    true.
     """
 
     session_id: str
@@ -80,7 +81,7 @@ class SkillPrograms(Struct, frozen=True, kw_only=True):
 
     @property
     def rules(self) -> ScriptRules:
-        """The script rules of the policy as it is now."""
+        """The script rules of the current policy."""
         return ScriptRules.of(self.policy.now())
 
     @property
@@ -101,12 +102,12 @@ class SkillPrograms(Struct, frozen=True, kw_only=True):
     ) -> ExecResult:
         """Run `argv`. Its first word is a file of the skill, else a program in the sandbox.
 
-        Words that name a file of the skill are replaced by its path in the sandbox. Working directory, workspace and
-        network are those of a script. Variables of the host that the policy allows take precedence over `env`.
+        Words that name a file of the skill are replaced by the file's path in the sandbox. Working directory, workspace
+        and network are as for scripts. Variables of the host that the policy allows take precedence over `env`.
 
         Raises:
             ScriptUnsupportedError: scripts are switched off, or there is no interpreter for the file.
-            PolicyDeniedError: a policy allows scripts from other directories only.
+            PolicyDeniedError: a policy permits only scripts from other directories.
             SandboxUnavailableError: the sandbox could not start; the program was not run.
             DigestChangedError: the files were edited before they could be copied.
         """

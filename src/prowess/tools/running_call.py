@@ -106,14 +106,14 @@ def current_usage() -> Usage | None:
 
 
 def report_usage(*, tokens: int = 0, cost_usd: float = 0.0) -> None:
-    """Add model tokens and their cost to the call that is running here. Outside of a call this does nothing."""
+    """Add model tokens and their cost to the call that is running in this task. Does nothing outside of a call."""
     usage = current_usage()
     if usage is not None:
         usage.add(tokens=tokens, cost_usd=cost_usd)
 
 
 def report_approval(by: str | None) -> None:
-    """Record who answered a question that the running tool asked. Outside of a call this does nothing."""
+    """Record who answered a question that the running tool asked. Does nothing outside of a call."""
     usage = current_usage()
     if usage is not None:
         usage.approved_by = by or "unknown"

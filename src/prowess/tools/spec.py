@@ -56,7 +56,7 @@ def check_name(name: str) -> None:
 
 
 def spellings(name: str) -> tuple[str, ...]:
-    """Return all accepted spellings: with dots, with underscores, and with hyphens for the dots or for all of them."""
+    """Return the spellings with dots, underscores, hyphens for dots, and hyphens for dots and underscores."""
     underscored = wire_name(name)
     return tuple(
         dict.fromkeys((name, underscored, name.replace(".", "-"), underscored.replace("_", "-").strip("-") or name))
@@ -64,7 +64,7 @@ def spellings(name: str) -> tuple[str, ...]:
 
 
 def spelling_table(names: Iterable[str], aliases: Mapping[str, tuple[str, ...]] | None = None) -> dict[str, str]:
-    """Return a table from spellings to canonical names of tools. Raise ValueError if two would share a spelling."""
+    """Return a table from spellings to canonical names. Raise ValueError if two tools would share a spelling."""
     table: dict[str, str] = {}
     for name in names:
         own = (name, *(aliases or {}).get(name, ()))
@@ -81,11 +81,11 @@ def spelling_table(names: Iterable[str], aliases: Mapping[str, tuple[str, ...]] 
 class ToolCall(Struct, frozen=True, kw_only=True):
     """One call of a tool.
 
-    `id` is the caller's and is recorded in the audit log. `name` may be any accepted spelling. Tools and gates receive
-    the call with the canonical name and with arguments that fit the schema. `unreadable` is a sentence if the arguments
-    came as a text that could not be parsed; such a call is refused and recorded. `skills` are the skills that the call
-    is about (`prowess.policy.PolicyCall`), or None if they have not been determined. `called` is the caller's spelling
-    of the name; empty if it equals `name`.
+    `id` is chosen by the caller and recorded in the audit log. `name` may be any accepted spelling. Tools and gates
+    receive the call with the canonical name and with arguments that fit the schema. If the arguments came as a text
+    that could not be parsed, `unreadable` is a sentence about the fault, and the call is refused and recorded. `skills`
+    are the skills that the call is about (`prowess.policy.PolicyCall`), or None if they have not been determined.
+    `called` is the caller's spelling of the name; it is empty if it equals `name`.
     """
 
     id: str
@@ -97,7 +97,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
 
 
 def object_schema(required: str = "", /, **properties: object) -> dict[str, object]:
-    """Return the JSON Schema of an object with only these properties. `required`: names, separated by blanks."""
+    """Return the JSON Schema of an object with only these properties. `required` has names separated by blanks."""
     listed = {"required": required.split()} if required else {}
     return {"type": "object", "properties": properties, **listed, "additionalProperties": False}
 
