@@ -104,8 +104,7 @@ class SkillError(Exception):
     """Base class of all errors that Prowess raises deliberately.
 
     A subclass declares its facts as annotated attributes, as in a dataclass. The facts are the constructor's arguments,
-    in the order of declaration, and fill the placeholders of `sentence`. If a subclass has no facts, its argument is
-    the message.
+    in this order, and fill the placeholders of `sentence`. Without facts, the only argument is the message.
     """
 
     code: ClassVar[str] = "internal"
@@ -336,7 +335,7 @@ class UnavailableError(SkillError):
 
 
 class LimitExceededError(SkillError):
-    """A limit was exceeded. `actual` is None if counting stopped at the limit. `advice` states how to keep the limit."""
+    """A limit was exceeded. `actual` is None if counting stopped at the limit; `advice` states how to stay below."""
 
     code = "limit_exceeded"
     what: str
