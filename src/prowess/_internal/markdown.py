@@ -2,7 +2,7 @@
 
 A real parser is used. A search with patterns would find links in comments and code fences, and would take an indented
 line of a paragraph for code. pyromark (pulldown-cmark) gives source ranges. On platforms without a pyromark wheel,
-markdown-it-py is used. It finds the same links as pyromark but knows only lines, so that the range of a link is its
+markdown-it-py is used. It finds the links that pyromark finds but knows only lines, so that the range of a link is its
 paragraph. The results for the last texts are cached, so that all rules that check one skill share one parse.
 """
 

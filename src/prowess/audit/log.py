@@ -70,8 +70,8 @@ class HeadFile:
     """The head of one log, cached; for callers that hold the lock of the log.
 
     The file is read again only if another process may have written it. An append makes the log longer, and a change of
-    the head alone replaces head.json, so the log's length and one call of `stat` show both. Both checks are needed,
-    because inodes and time stamps can repeat within a moment.
+    the head without an append replaces head.json. So the log's length and one call of `stat` show both changes. Both
+    checks are needed, because inodes and time stamps can repeat within a moment.
     """
 
     def __init__(self, log_path: str) -> None:

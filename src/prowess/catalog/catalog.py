@@ -243,8 +243,9 @@ class Catalog:
     def skill(self, name: str, location: str | None = None) -> Skill:
         """Read a skill in full: body, files and description, all from one state of the disk.
 
-        If the skill was read before and all its files are unchanged, the same object is returned. If its front matter
-        differs from the listed one, the catalog is refreshed, so that the listing matches the returned skill.
+        If the skill was read before and all its files are unchanged, the object of that earlier read is returned. If
+        its front matter differs from the listed one, the catalog is refreshed, so that the listing matches the returned
+        skill.
 
         Raises:
             SkillNotFoundError: as for `get`, also if the skill was removed or broken after it was listed.

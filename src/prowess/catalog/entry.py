@@ -173,7 +173,7 @@ class SkillEntry:
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """Other paths to the same directory: through symbolic links, or from a lower layer."""
+        """Other paths to the skill's directory: through symbolic links, or from a lower layer."""
         named = self._source.named
         if named == self._source.root or os.path.isabs(self._relative):
             return self._aliases

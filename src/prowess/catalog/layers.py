@@ -1,7 +1,7 @@
 """The four layers of skills. If two layers have a skill of the same name, the higher layer replaces the whole skill.
 
 The order is enterprise, personal, project, plugin (protocol 003, storage layers). In the specification's client guide a
-project has precedence over a user; a host can do the same by passing the project's root.
+project has precedence over a user; a host gets that order if it passes the project's root.
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ class Scan:
     def found(  # noqa: PLR0917 -- called once per skill; keywords cost a tenth of the time
         self, directory: str, path: str, source: EntrySource, relative: str, stat: os.stat_result, head: bytes
     ) -> None:
-        """Add the skill whose SKILL.md begins with `head`. `head` and `stat` must come from the same descriptor."""
+        """Add the skill whose SKILL.md begins with `head`. `head` and `stat` must come from one descriptor."""
         name = directory[directory.rfind("/") + 1 :]
         facts = read_plain_skill(head, name, complete=stat.st_size <= len(head))
         if facts is None:

@@ -61,7 +61,7 @@ class CheckCache:
         self._judgements: dict[int, tuple[Judgement, str]] = {}
 
     def result(self, target: Target, judgement: Judgement) -> SkillResult | None:
-        """Return the result of an earlier run if this run would certainly give the same result, else None."""
+        """Return the result of an earlier run, or None if this run could give another result."""
         entry = self._known.get((target.directory or "", target.path))
         if entry is None or entry.judgement != self._judgement_digest(judgement):
             return None

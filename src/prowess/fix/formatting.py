@@ -80,7 +80,7 @@ def _round_trip(front: str) -> str:
     from ruamel.yaml.resolver import VersionedResolver
 
     class TextResolver(VersionedResolver):
-        """Resolves every plain scalar as text, like our parser: `1.0`, `on` and dates are kept."""
+        """Resolves every plain scalar as text, as the parser of Prowess does: `1.0`, `on` and dates are kept."""
 
         def resolve(self, kind: object, value: object, implicit: object) -> object:
             if kind is ScalarNode and value != "":

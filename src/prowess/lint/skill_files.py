@@ -66,7 +66,7 @@ class ScriptText(Struct, frozen=True, kw_only=True):
 
 
 class LineBreaks(Struct, frozen=True, kw_only=True):
-    """Number of lines of a text that end with CRLF, and with LF alone. Both are 0 if no line ends with CRLF."""
+    """Number of lines of a text that end with CRLF, and with LF without CR. Both are 0 if no line ends with CRLF."""
 
     crlf: int = 0
     lf: int = 0

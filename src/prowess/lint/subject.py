@@ -30,7 +30,7 @@ _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
 class LintSubject:
-    """One skill to be linted, and the profile by which it is judged.
+    """One skill to be linted, and the profile that it is checked against.
 
     `files` are the files of the document's directory. They are empty if the document has no directory, so a rule about
     missing files must check `document.directory` first. Offsets are offsets of `body`; `at` turns them into a

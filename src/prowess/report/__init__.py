@@ -1,4 +1,7 @@
-"""Reports of diagnostics for people and machines. A report only renders: it does not judge and does not print."""
+"""Reports of diagnostics for people and machines.
+
+A report only renders: it does not select findings and does not print.
+"""
 
 from __future__ import annotations
 

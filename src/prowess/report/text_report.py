@@ -50,7 +50,7 @@ class TextLayout(Struct, frozen=True, kw_only=True):
 
 
 class _Finding(Struct, frozen=True, kw_only=True):
-    """A finding, and the places of the same finding in other copies of the file."""
+    """A finding, and the places of equal findings in other copies of the file."""
 
     found: Diagnostic
     skill: CheckedSkill

@@ -8,9 +8,9 @@ profile's choice, and `ignore` removes rules. If both name a rule, the more exac
 tie: with `select=reference.missing, ignore=reference` that one rule runs. A selected rule that the profile does not
 report runs at its default severity.
 
-`severity` sets the severity of the findings of a selector; the most exact selector wins. The value off is the same as
-ignoring the selector. A severity for a rule's id also enables the rule if the profile does not report it and `select`
-is empty. `shift` maps one severity to another for all rules, as presets do; it is applied before `severity`.
+`severity` sets the severity of the findings of a selector; the most exact selector wins. The value off has the effect
+of `ignore` with the selector. A severity for a rule's id also enables the rule if the profile does not report it and
+`select` is empty. `shift` maps one severity to another for all rules, as presets do; it is applied before `severity`.
 
 Comments in a SKILL.md may suppress findings:
 

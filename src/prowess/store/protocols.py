@@ -30,7 +30,7 @@ class SessionStore(Protocol):
         """Return the row, or None."""
 
     async def replace(self, row: SessionRow, *, expected_version: int) -> bool:
-        """Replace the row with the same id if it has `expected_version`; otherwise change nothing and return False."""
+        """Replace the stored row with this id if it has `expected_version`; otherwise return False."""
 
     async def touch(self, session_id: str, at: float) -> bool:
         """Set the last touch to `at`, unless the stored time is later. The version stays. False if there is no row."""

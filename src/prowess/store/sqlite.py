@@ -5,8 +5,8 @@ write is one statement or one immediate transaction, so `replace` is an atomic c
 Blocking calls run in a worker thread, one at a time for each store.
 
 The schema is built by migration steps from one version to the next. A released step is never edited; a change is a new
-step at the end. The version is the one row of the table `schema_version`. It is changed in the same transaction as the
-other tables.
+step at the end. The version is the one row of the table `schema_version`. A step changes the version in the transaction
+that changes the other tables.
 """
 
 from __future__ import annotations

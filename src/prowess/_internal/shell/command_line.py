@@ -3,12 +3,12 @@
     git log -1 'a; b' | head -3   →   ("git", "log", "-1", "a; b") and ("head", "-3")
 
 Commands are joined by `;` `&&` `||` `|` `|&` or a line break. A construct is refused, with a reason, if it could start
-a program whose name is not a word of the line. Two parsers must agree on every byte: our own (`words`), which knows
+a program whose name is not a word of the line. Two parsers must agree on every byte: the one in `words`, which knows
 only permitted constructs, and the grammar of tree-sitter-bash (`syntax_tree`), which knows the whole language. If the
 grammar is not installed, every line is refused.
 
-The line is judged as `bash --norc --noprofile -c` runs it: not interactive, no aliases, no exported functions, without
-`extglob`, with a `PATH` of absolute directories, in a UTF-8 locale. The code that runs the line must use the same
+The parsers assume that `bash --norc --noprofile -c` runs the line: not interactive, no aliases, no exported functions,
+without `extglob`, with a `PATH` of absolute directories, in a UTF-8 locale. The code that runs the line must use these
 settings.
 
 A pattern names a program, but some names are builtins of bash. Most builtins can start any program or change the

@@ -9,9 +9,9 @@ Sources: agent skills platform, YAML frontmatter fields, skill scoping, script e
 for the names and bounds of the limits on a turn; agents in use, for the fields on who may invoke a skill, with which
 arguments.
 
-Arguments are in the order in which a call passes them. They are either names alone (a list, or one text with spaces) or
-mappings with a description and a default. If any part of the declaration cannot be read, there are no arguments: if
-only the faulty entry were left out, every later name would get the wrong value.
+Arguments are in the order in which a call passes them. The field is either a list of names (or one text of names with
+spaces), or a list of mappings with a description and a default. If any part of the declaration cannot be read, there
+are no arguments: if only the faulty entry were left out, every later name would get the wrong value.
 
 The field `execution` is a request by the skill. It grants no permission: limits of the host and its sandbox always
 apply. A number outside its bounds becomes the nearest bound. A value that cannot be read is left to the host, or, if

@@ -7,7 +7,8 @@ are spelled as in the extended specification, both in the file and in JSON.
 The key `tools` is read here. `prowess.tools.tool_binding.missing` checks whether the tools are available. A tool is
 written as in `allowed-tools`.
 
-Sources: extended specification 001. The file's name and place are ours, because SKILL.md has only six fields.
+Sources: extended specification 001. The specification does not define a file: its name and place are chosen by Prowess,
+because SKILL.md has only six fields.
 """
 
 from __future__ import annotations
