@@ -1,7 +1,7 @@
 """The audit log: records of actions in a file whose hash chain can be verified.
 
-This package only records; it makes no decisions and runs nothing. Public names are imported when first used, so that
-writing records does not load the verification.
+This package only writes and reads records; it makes no decisions and starts no process. Public names are imported when
+first used, so that writing records does not load the verification.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 An event becomes a record when it gets its place in the chain. A line is accepted only if it equals, byte for byte, the
 line that this module would write. Therefore any changed byte is detected, even a space.
 
-`read_tail` returns the last records of a log for display. It reads from the end, so that its time does not depend on
-the length of the log. It does not verify the chain; a line that is not a record becomes `None`.
+`read_tail` returns the last records of a log for display. `read_tail` reads from the end, so that its time does not
+depend on the length of the log. It does not verify the chain; a line that is not a record becomes `None`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 A user who can create `.git` in a parent directory, for example a shared one, makes every directory below it part of
 their own project (CVE-2022-24765 in git). So a project and its folders of skills must belong to this user or to root,
-and must not be writable by everybody. They may be writable by a group, because a group is set up on purpose.
+and must not be writable by everybody. These directories may be writable by a group, because a group is set up on
+purpose.
 """
 
 from __future__ import annotations

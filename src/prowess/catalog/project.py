@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class UnsignedEnterpriseSource(DirectorySource):
-    """Enterprise skills below the user's home. None is loaded, because the user could have written them."""
+    """Enterprise skills below the user's home. No such skill is loaded, because the user could have written it."""
 
     def scan(self, scan: Scan) -> None:
         """Report the directory if it exists."""

@@ -24,7 +24,7 @@ _ESCAPE = r"%(?![0-9A-Fa-f]{2})"
 
 
 def skill_uri(name: str, path: str = "") -> str:
-    """Return the URI of a file or directory of a skill. Without `path`, the URI of the skill's directory."""
+    """Return the URI of a file or directory of a skill. Without `path`, return the URI of its directory."""
     from urllib.parse import quote  # Imported here: most catalogs are not served.
 
     root = SCHEME + quote(name, safe="")

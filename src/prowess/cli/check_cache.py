@@ -139,7 +139,10 @@ def _can_be_of(target: Target, result: SkillResult) -> bool:
 
 
 def _rules_digest() -> str:
-    """Return a digest of the code that makes findings: version and `stat` of each file. Empty if a `stat` fails."""
+    """Return a digest of the code that makes findings: version and `stat` of each file.
+
+    The digest is empty if a `stat` fails.
+    """
     facts: list[object] = [prowess.__version__, sys.version]
     try:
         for name in _READERS:

@@ -218,7 +218,7 @@ def project_file(start: str) -> ProjectFile:
 
 
 def _upwards(start: str) -> Iterator[str]:
-    """Yield a directory and its parents up to the root of its repository. Without a repository, yield only it.
+    """Yield a directory and its parents up to the root of its repository. Without one, yield only the directory.
 
     `start` is absolute, with symbolic links resolved.
     """

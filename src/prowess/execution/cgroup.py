@@ -1,7 +1,7 @@
 """Control group (cgroup) of one run: the only limit on processes and memory of a whole process tree.
 
-A control group needs a writable cgroup hierarchy, so in practice root. Without one the run goes on, and its guarantees
-state that the limits on processes and memory are not enforced.
+A control group needs a writable cgroup hierarchy, so in practice root. Without such a hierarchy the run goes on, and
+its guarantees state that the limits on processes and memory are not enforced.
 
 Moving another process between groups makes the kernel wait for every processor, some milliseconds each time. A thread
 that moves itself does not have this cost, and a child begins in the group of the thread that starts it. Hierarchies of

@@ -1,4 +1,4 @@
-"""Interface of a sandbox: it runs a request with stated guarantees, or refuses. It fails closed."""
+"""Interface of a sandbox: it runs a request with stated guarantees, or raises an error. A sandbox fails closed."""
 
 from __future__ import annotations
 

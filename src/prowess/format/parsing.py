@@ -1,7 +1,7 @@
 """Parse bytes into a `SkillDocument`: decode, find the fences, read the YAML, repair invalid values.
 
-This is the only parser of SKILL.md. It raises no error for any content. Faults are in `document.diagnostics`, and the
-document contains everything that could be read.
+This is the only parser of SKILL.md. The parser raises no error for any content. Faults are in `document.diagnostics`,
+and the document contains everything that could be read.
 
 Fences mark the start and end of the front matter; the body follows. A fence is a whole line of exactly three hyphens,
 optionally followed by spaces or tabs. `----`, `---x`, `...` and three hyphens inside a value are text. Line breaks are

@@ -66,14 +66,14 @@ class ScriptText(Struct, frozen=True, kw_only=True):
 
 
 class LineBreaks(Struct, frozen=True, kw_only=True):
-    """Number of lines of a text that end with CRLF, and with LF without CR. Both are 0 if no line ends with CRLF."""
+    """Number of lines of a text that end with CRLF, and with LF without CR. Both are 0 without CRLF."""
 
     crlf: int = 0
     lf: int = 0
 
 
 class SkillFiles:
-    """The files in a skill's directory, listed on first use. Empty if `directory` is None."""
+    """The files in a skill's directory, listed on first use. If `directory` is None, there are no files."""
 
     def __init__(self, directory: str | None) -> None:
         self._directory = directory

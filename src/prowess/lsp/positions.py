@@ -1,7 +1,7 @@
 """Conversion of positions: in Prowess 1-based code points, in the protocol 0-based code units.
 
-In both, a line ends only at LF, CRLF or a lone CR. The protocol counts UTF-16 code units unless client and server agree
-on another encoding, so a character beyond the basic plane counts as two.
+In Prowess and in the protocol, a line ends only at LF, CRLF or a lone CR. The protocol counts UTF-16 code units unless
+client and server agree on another encoding, so a character beyond the basic plane counts as two.
 """
 
 from __future__ import annotations

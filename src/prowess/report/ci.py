@@ -1,8 +1,8 @@
 """Reports for CI servers: workflow commands of GitHub Actions, JUnit XML, and SARIF 2.1.0.
 
 Code hosts show SARIF beside the code, and editors import SARIF, including its fixes. Columns count code points, as
-`columnKind` declares. If a path was given as a relative path, the report has the same relative path. Code hosts take
-that path as relative to the root of the repository.
+`columnKind` declares. If a path was given as a relative path, the report has that relative path. Code hosts take that
+path as relative to the root of the repository.
 """
 
 from __future__ import annotations

@@ -176,7 +176,7 @@ class Judgement(Struct, frozen=True, kw_only=True):
         return not self.excluded and self.selection.keeps(rule, self.profile)
 
     def judge(self, findings: Iterable[Diagnostic], rules: Mapping[str, RuleMeta] = RULES) -> list[Diagnostic]:
-        """Return the reported findings with their severities, in the same order.
+        """Return the reported findings with their severities, in the given order.
 
         `rules` are the declarations of the rules by id; the default is the rules of the format.
         """
@@ -229,7 +229,7 @@ Subject_contra = TypeVar("Subject_contra", contravariant=True)
 
 
 class Rule(Protocol[Subject_contra]):
-    """One rule for one type of subject. It reads only the subject and raises no errors."""
+    """One rule for one type of subject. A rule reads only the subject and raises no errors."""
 
     meta: ClassVar[RuleMeta]
 
@@ -262,7 +262,7 @@ _MAX_SUPPRESSIONS = 200
 
 
 class Suppression(Struct, frozen=True, kw_only=True):
-    """One selector of one comment. It applies from line `first` to line `last`, both included, 1-based."""
+    """One selector of one comment. The comment applies to the lines from `first` to `last`, both included, 1-based."""
 
     selector: str
     first: int

@@ -145,7 +145,7 @@ _SQLITE = "sqlite:///"
 
 
 def open_store(url: str) -> MemorySessionStore | SqliteSessionStore:
-    """Return the store at `url`. It is opened when it is first used.
+    """Return the store at `url`. The store is opened when it is first used.
 
     `memory:` is a new store in this process. `sqlite:///state.db` is a file relative to the working directory;
     `sqlite:////var/lib/state.db`, with four slashes, is a file at an absolute path.

@@ -12,7 +12,7 @@ def write_atomically(path: str, data: bytes, mode: int = 0o600, *, sync: bool = 
     """Write `data` to `path` with `mode`. A link at `path` is replaced, not followed.
 
     With `sync` the bytes are on the disk before they replace the old file, and the new name is on the disk on return.
-    Without `sync` the change is as safe if the process is killed, but not after a loss of power.
+    Without `sync` the change is safe if the process is killed, but not if the power fails.
 
     Raises:
         OSError: the file was not changed.

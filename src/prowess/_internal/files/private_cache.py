@@ -1,6 +1,6 @@
 """A directory of private cache files. A file is read only if no other user could have written it.
 
-A cache that cannot be trusted, read or written is not an error: the caller works as if there were no cache. Only this
+A cache that cannot be trusted, read or written is not an error: the caller works as if there were no cache. No other
 user can write the files, but a file may be damaged, so a caller must decode its content strictly.
 """
 

@@ -1,7 +1,8 @@
 """TOML files written by people: read with a size limit, every fault reported with its line.
 
 `tomllib` does not report the line of a key. `TomlLines` walks through a text that `tomllib` has accepted, statement by
-statement. It parses only enough to find the end of a statement: the four kinds of strings, brackets and comments.
+statement. To find the end of a statement, it parses only these elements: the four kinds of strings, brackets and
+comments.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A file is replaced as a whole: a temporary file is written next to it and rename
 the descriptor of the directory, so exchanging a directory for a link cannot redirect the bytes. Links are not followed,
 even to places inside the workspace: the target of a link can change between two checks.
 
-This module also maps absolute paths in a workspace to relative ones, for tools and policies alike.
+This module also maps absolute paths in a workspace to relative paths, for tools and policies.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ SANDBOX_NAME = "/workspace"  # the workspace's path for scripts and models, what
 def relative_to_workspace(path: str, *roots: str) -> str | None:
     """Return an absolute path relative to the workspace; None if it is outside.
 
-    `roots` are the workspace's paths on this machine. They are tried before `SANDBOX_NAME`, because a workspace may be
-    below a directory of that name. The result may still leave the workspace through `..`.
+    `roots` are the workspace's paths on this machine. The `roots` are tried before `SANDBOX_NAME`, because a workspace
+    may be below a directory of that name. The result may still leave the workspace through `..`.
     """
     for name in (*roots, SANDBOX_NAME):
         prefix = name.rstrip("/") + "/"

@@ -314,7 +314,7 @@ def _is_plain(path: str) -> bool:
 
 
 def _segment(part: str) -> str | None:
-    """Decode one segment of a URI. None if the result is not a plain file name."""
+    """Decode one segment of a URI. Return None if the result is not a plain file name."""
     from urllib.parse import unquote_to_bytes  # Imported here: most catalogs have no skills of other servers.
 
     if _ESCAPE.search(part) or "?" in part or "#" in part:

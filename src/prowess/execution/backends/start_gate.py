@@ -76,7 +76,7 @@ def end_orphans() -> None:
     """Kill, once per process, the first processes of sandboxes whose Prowess was killed during the set-up.
 
     bubblewrap's first process waits for its monitor without a timeout. If the monitor dies at that moment, the first
-    process waits forever. It runs no script, but it uses resources.
+    process waits forever. Such a process runs no script, but it uses resources.
     """
     for name in os.listdir("/proc"):
         if name.isdigit() and _waits_at_a_gate(name):

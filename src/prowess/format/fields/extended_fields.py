@@ -1,17 +1,17 @@
 """Fields beyond the specification that a runtime obeys, as typed and frozen values.
 
-`extended_fields` reads them from the properties of a skill, whatever parser produced those. It raises no errors. A
-value that cannot be read is a fault. If the field is a restriction, its strictest value then applies: a typing error
-may isolate a skill, hide it or stop it from running, but never gives it more rights. The types below document the
-meaning of an absent field.
+`extended_fields` reads them from the properties of a skill, whatever parser produced those. This function raises no
+errors. A value that cannot be read is a fault. If the field is a restriction, its strictest value then applies: a
+typing error may isolate a skill, hide it or stop it from running, but never gives it more rights. The types below
+document the meaning of an absent field.
 
 Sources: agent skills platform, YAML frontmatter fields, skill scoping, script execution security; a platform in use,
 for the names and bounds of the limits on a turn; agents in use, for the fields on who may invoke a skill, with which
 arguments.
 
-Arguments are in the order in which a call passes them. The field is either a list of names (or one text of names with
-spaces), or a list of mappings with a description and a default. If any part of the declaration cannot be read, there
-are no arguments: if only the faulty entry were left out, every later name would get the wrong value.
+Arguments are in the order in which a call passes them. The field `arguments` is either a list of names (or one text of
+names with spaces), or a list of mappings with a description and a default. If any part of the declaration cannot be
+read, there are no arguments: if only the faulty entry were left out, every later name would get the wrong value.
 
 The field `execution` is a request by the skill. It grants no permission: limits of the host and its sandbox always
 apply. A number outside its bounds becomes the nearest bound. A value that cannot be read is left to the host, or, if

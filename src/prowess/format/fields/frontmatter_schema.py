@@ -1,8 +1,8 @@
 """The front matter of each profile as JSON Schema, generated from the rule table.
 
-A schema rejects most errors of the profile, but not all. It sees only the values, not how they were written. It does
-not know the directory's name or the grammar of `allowed-tools`. It accepts values from any YAML reader, so a number or
-boolean is valid if the profile accepts its text.
+A schema rejects most errors of the profile, but not all. A schema sees only the values, not how they were written. It
+does not contain the directory's name or the grammar of `allowed-tools`. A schema accepts values from any YAML reader,
+so a number or boolean is valid if the profile accepts its text.
 """
 
 from __future__ import annotations

@@ -72,7 +72,10 @@ _REST = r"[ \t]*(?:[ \t]#[^\n]*)?(?=\n|\Z)"
 
 
 def remove_second(origin: SourceText, first: Node, key: Node, value: Node) -> Fix | None:
-    """Return a fix that removes an entry; `None` if its lines hold other text. It is safe if both values are equal."""
+    """Return a fix that removes an entry; `None` if its lines hold other text.
+
+    The fix is safe if both values are equal.
+    """
     text = origin.text
     end = max(value.end, key.end)
     if value.end <= key.end:

@@ -1,9 +1,9 @@
 """The rule `description-quality`.
 
-It checks whether a description states when to use a skill. Such a clause is recognised by its words, in the languages
-in which skills are written. Text in an unknown script or language passes, because a finding that is a guess is worse
-than none. Chinese, Japanese and Korean have no spaces between words. Therefore parts of words are searched for, and
-most text in these scripts passes.
+The rule checks whether a description states when to use a skill. Such a clause is recognised by its words, in the
+languages in which skills are written. Text in an unknown script or language passes, because a finding that is a guess
+is worse than none. Chinese, Japanese and Korean have no spaces between words. Therefore parts of words are searched
+for, and most text in these scripts passes.
 """
 
 from __future__ import annotations

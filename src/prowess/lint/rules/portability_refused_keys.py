@@ -32,7 +32,7 @@ class PortabilityRefusedKeys(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield one finding at the first field that Factory refuses. It names all of them."""
+        """Yield one finding at the first field that Factory refuses. The finding names all such fields."""
         keys = [field.key for field in subject.document.fields if field.key in _FACTORY]
         if keys:
             yield self.meta.found(
