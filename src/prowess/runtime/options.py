@@ -47,52 +47,60 @@ _SESSION_ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
 
 
 class SessionOptions(Struct, frozen=True, kw_only=True):
-    """Options of a session, apart from the catalog. `Session(catalog, cap=4)` takes the fields as keywords.
+    """Options of a session except the catalog. `Session(catalog, cap=4)` takes the fields as keywords.
 
-    `store` keeps the state; by default the state is in the memory of this session only. `session_id` continues the
-    session of this id in the store, or starts it if there is none. At most `cap` skills are active. After `ttl_seconds`
-    without a call the session expires. `body` sets where the instructions of loaded skills appear: in `instructions()`,
-    or in the load result for hosts whose instructions are fixed. `exposure` is how skills are presented to a model,
-    unless a call of `tools` or `instructions` chooses another one (`prowess.runtime.disclosure.exposure`). With
-    `expose_location=False` no path of this machine is shown. `artifacts_dir` defaults to `PROWESS_HOME/artifacts`;
-    `clock` returns seconds since the epoch.
+    `store` keeps the state; by default the state is in the memory of this session only. If the store has a session with
+    the id `session_id`, that session is continued, otherwise it is started. At most `cap` skills are active. After
+    `ttl_seconds` without a call the session expires. `body` sets where the instructions of loaded skills appear: in
+    `instructions()`, or in the load result for hosts whose instructions are fixed. `exposure` is how skills are
+    presented to a model (`prowess.runtime.disclosure.exposure`); a call of `tools` or `instructions` can choose another
+    exposure. With `expose_location=False` no path of this machine is shown. `artifacts_dir` defaults to
+    `PROWESS_HOME/artifacts`. `clock` returns seconds since the epoch.
 
     `sandbox` defaults to the strongest sandbox of this machine; `scripts=False` switches scripts off. `workspace` is
-    the directory that scripts work on, read-only unless `write`. Built-in tools among `extra_tools` must work on the
-    same directory. `tools` are built-in tools to offer for the workspace, `"read,bash"` or a list of names in any case.
-    `commands` allows commands in skill bodies to run, in the sandbox. `fork_runner` runs skills with `context: fork`,
-    as one of `agent_types` if they name one. They see the workspace only with `fork_workspace`. `first_argument` is the
-    number of the first word of a skill's arguments: with 0, `$0` is the first and `$1` the second; with 1, `$1` is the
-    first. None uses the user's `config.toml` (`[session] first_argument`), else 0.
+    the directory that scripts work on. Scripts can change the workspace only with `write=True`. Built-in tools among
+    `extra_tools` must have the same workspace as the session. `tools` are built-in tools to offer for the workspace:
+    `"read,bash"` or a list of names in any case. With `commands`, commands in skill bodies run in the sandbox.
 
-    Every call must pass the policy files of this machine and this user as they are at that moment, and `policy`; then
-    the `allowed-tools` of the active skills; then, if the policy requires approval, `approve` or `approver`. `approve`
-    is a plain or async function that receives the `ApprovalRequest` and returns True, False, an `Approval` or a
-    `Refusal`. `approver` is an object with such a method. Without either, the call is refused with `approval_required`
-    until `Session.approve` is called. A plain function blocks the event loop, so use an async one to wait for a person.
+    `fork_runner` runs skills with `context: fork`. If such a skill names an agent type, it must be one of
+    `agent_types`. A fork has access to the workspace only with `fork_workspace`. `first_argument` is the number of the
+    first word of a skill's arguments: with 0, `$0` is the first and `$1` the second; with 1, `$1` is the first. None
+    uses the user's `config.toml` (`[session] first_argument`), else 0.
 
-    `allowed_tools` is the meaning of the skills' field of this name: `restrict` refuses tools that are not listed,
-    `ask` requires approval for them, and `preapprove` lets listed tools run without approval. None leaves it to the
-    policy; the value of a policy file can only be tightened. If neither is set, `profile` decides: skills pre-approve
-    in `claude-code` and restrict in every other profile. `profile=None` uses the user's `config.toml`. `audit` is the
-    log of all calls, None for no log. Its records name `caller`, by default the user of this process.
+    Every call is checked in this order. First the call must be permitted by the current policy files of this machine
+    and this user, and by `policy`. Then it must be permitted by the `allowed-tools` of the active skills. Last, if the
+    policy requires approval, `approve` or `approver` is asked. `approve` is a plain or async function that receives the
+    `ApprovalRequest` and returns True, False, an `Approval` or a `Refusal`. `approver` is an object with a method
+    `approve`. If neither is given, the call is refused with `approval_required` until `Session.approve` is called. A
+    plain function blocks the event loop, so use an async function to wait for a person.
+
+    `allowed_tools` sets how the skills' field `allowed-tools` is used: `restrict` refuses tools that are not listed,
+    `ask` requires approval for tools that are not listed, and `preapprove` lets listed tools run without approval. A
+    host can only tighten the value that a policy file sets. If neither the host nor a policy file sets a value,
+    `profile` decides: skills pre-approve in `claude-code` and restrict in every other profile. `profile=None` uses the
+    user's `config.toml`. `audit` is the log of all calls, None for no log. The records name `caller`, by default the
+    user of this process.
 
     A skill whose manifest requires a tool is loaded only if the tool exists. `host_tools` names the tools that the
-    model has besides those of this session, with versions if known. With None these tools are unknown; a required tool
-    that is missing here is then reported to the model, and the load is not refused.
+    model has in addition to the session's tools, with versions if known. With None, the host's tools are unknown: if
+    the session lacks a required tool, this is reported to the model, and the load is not refused.
 
     `on_event` is called in its own thread with each event of this session and its forks. `Session.events` returns the
-    events as a stream. With `keep_events`, the store keeps about that many events, which can be read later and by other
-    processes. `observers` are called when an event happens (`prowess.runtime.events.delivery`). Without any listener,
-    events cost no time.
+    events as a stream. With `keep_events`, the store keeps about that many of the newest events, also for other
+    processes. `observers` are called when an event happens (`prowess.runtime.events.delivery`). If there is no
+    listener, events cost no time.
 
     Raises:
-        InvalidArgumentsError: `session_id` is not 1 to 128 letters, digits, `.`, `_`, `-`; `cap` is below 1;
-            `exposure`, `allowed_tools` or `profile` does not exist; `first_argument` is neither 0 nor 1; `workspace` is
-            unsuitable (`prowess.execution.usable_workspace`: the root of the file system, a home directory, a directory
-            that contains one or `PROWESS_HOME`, not a directory) or a tool works on another one; `tools` without a
-            workspace; `approve` together with `approver`; `keep_events` is negative, above 1,000,000, or the store
-            cannot keep events.
+        InvalidArgumentsError: an option is invalid, for one of these reasons:
+
+            - `session_id` is not 1 to 128 letters, digits, `.`, `_`, `-`.
+            - `cap` is below 1, or `first_argument` is neither 0 nor 1.
+            - `exposure`, `allowed_tools` or `profile` does not exist.
+            - `workspace` is unsuitable (`prowess.execution.usable_workspace`): no directory, the root directory, a home
+              directory, or a directory that contains a home directory or `PROWESS_HOME`.
+            - A built-in tool has another workspace, or `tools` are given without a workspace.
+            - Both `approve` and `approver` are given.
+            - `keep_events` is negative or above 1,000,000, or the store cannot keep events.
         ToolNotFoundError: `tools` has an unknown name; similar names are in `suggestions`.
     """
 
@@ -176,14 +184,14 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, given: SessionOptions | None, keywords: Mapping[str, Any]) -> Self:
-        """Return options from a value, from keywords, or from both; keywords take precedence."""
+        """Return options from a `SessionOptions`, from keywords, or from both. Keywords take precedence."""
         known = {} if given is None else {name: getattr(given, name) for name in given.__struct_fields__}
         if keywords.get("approve") is not None:
             known.pop("approver", None)
         return cls(**{**known, **keywords})
 
     def for_fork(self, tools: Iterable[Tool], caller: Caller) -> Self:
-        """Return the options of a fork's session: a new state, and only the parent's options listed here."""
+        """Return options for a fork's session: new state, and only those parent options that this method names."""
         return type(self)(
             cap=self.cap,
             sandbox=self.sandbox,
@@ -209,14 +217,14 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
 
     @property
     def pattern_root(self) -> str | None:
-        """Base of path patterns: the workspace of the session, else of the first built-in tool, else None."""
+        """Directory that path patterns are relative to: the session's workspace, else a built-in tool's, else None."""
         if self.workspace is not None:
             return os.fspath(self.workspace)
         return next((root for tool in self.extra_tools if (root := _workspace_of(tool)) is not None), None)
 
 
 def _workspace_of(tool: Tool) -> str | None:
-    """Return the workspace of a built-in tool, also if the tool is wrapped; None for other tools."""
+    """Return the workspace of a built-in tool, even inside wrappers; None if the tool is not built-in."""
     inner: object = tool
     while inner is not None:
         if isinstance(root := getattr(inner, "workspace_root", None), str):
