@@ -189,7 +189,7 @@ class InvalidArgumentsError(SkillError, ValueError):
 
 
 class SkillNotFoundError(SkillError, LookupError):
-    """The catalog offers no skill of this name. If it has skipped or not yet trusted such a skill, `reason` is set."""
+    """The catalog offers no skill of this name. If a copy was skipped or is not trusted yet, `reason` states why."""
 
     code = "skill_not_found"
     name: str

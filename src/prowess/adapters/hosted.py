@@ -53,7 +53,7 @@ class HostedSession:
         return self._session.tools(exposure=self._options.get("exposure"), budget=self._budget)
 
     def instructions(self, before: str = "") -> str:
-        """Return the host's instructions `before`, then those of the session as of the last call or `refresh`."""
+        """Return `before`, then the instructions of the session as of the last call or `refresh`."""
         ours = self._session.instructions(self._budget, **self._options)
         return "\n\n".join(part for part in (before.rstrip(), ours) if part)
 
@@ -145,8 +145,8 @@ class CallOrder:
     """Runs the calls of one message one after another, in the order of the model, whichever thread is faster.
 
     A framework starts all calls of a message at once. A call waits up to `seconds_to_begin` for the earlier calls to
-    begin, and then for those that have begun to end. The first wait has a limit, because an earlier call never begins
-    if other code, such as another middleware, answers it. Calls are identified by their ids.
+    begin, then until all begun calls have ended. The first wait has a limit, because other code, such as another
+    middleware, may answer an earlier call, which then never begins. Calls are identified by their ids.
     """
 
     def __init__(self, seconds_to_begin: float = _SECONDS_TO_BEGIN) -> None:

@@ -1,7 +1,7 @@
 """Metadata, body and files of the skills in a catalog, for interfaces without sessions.
 
-The bytes of a file are returned only if they have the hash that the file had when the skill was read, so all results
-about one skill belong together. A path can only name a regular file inside the same skill.
+The bytes of a file are returned only if they have the hash that the file had when the skill was read. So all results
+about a skill come from one state of the skill. A path can only name a regular file inside the named skill.
 """
 
 from __future__ import annotations

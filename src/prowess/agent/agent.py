@@ -45,12 +45,12 @@ class Agent:
 
     A run ends with an answer, after `max_turns` model calls, at a limit of `budget`, or when calls keep failing.
 
-    - `models` are additional models by name. If a skill or agent type names one of them, its fork runs with that
-      model. If an active skill names one of them, the next turns use that model.
+    - `models` are additional models by name. If a skill or its agent type names such a model, a fork of the skill runs
+      with this model. If an active skill names such a model, the next turns use this model.
     - `on_event` is called with every step. The function may be async.
     - `role` is the first part of the system prompt. `project` is a directory whose AGENTS.md and CLAUDE.md are added.
-    - With `skills_dir`, the agent may write new skills to this directory (`create_skill`). Each skill needs an approval
-      by `approve`.
+    - With `skills_dir`, the agent may write new skills to this directory (`create_skill`). Each new skill needs an
+      approval by `approve`.
     - All other options are those of `Session`, such as `policy` and `approve`. Without `approve`, no person is asked,
       and calls that need an approval are refused.
 

@@ -3,8 +3,9 @@
 A model receives instructions, messages and tools, and streams parts. A run reports steps and ends with a result.
 
 The protocol has a single method, so a test double is short (`prowess.agent.ScriptedModel`), and the turn loop is
-independent of providers. A model may need data back unchanged in its next request, such as a provider's own message. It
-yields the data as `Opaque` and finds it in `AssistantMessage.opaque`. No other code reads the data.
+independent of providers. A model may need data of one answer, such as a provider's own message, in its next request.
+Such a model yields the data as `Opaque` and finds it unchanged in `AssistantMessage.opaque`. No other code reads the
+data.
 """
 
 from __future__ import annotations
@@ -190,7 +191,7 @@ class TurnStarted(Struct, frozen=True, kw_only=True):
 
 
 class Said(Struct, frozen=True, kw_only=True):
-    """A piece of the model's text. It is not withdrawn, even if the turn fails later."""
+    """A piece of the model's text. The text is not withdrawn, even if the turn fails later."""
 
     text: str
 

@@ -61,7 +61,7 @@ class ScriptedModel:
         A call has `name` and `arguments`. `usage` may have `input_tokens`, `output_tokens` and `cost_usd`.
 
         Raises:
-            InvalidArgumentsError: the file cannot be read or is not such a list.
+            InvalidArgumentsError: the file cannot be read, or its content is not a list of turns.
         """
         shown = str(path)
         try:

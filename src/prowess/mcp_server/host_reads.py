@@ -241,7 +241,7 @@ class ArtifactResources:
     """Artifacts of this session's scripts as resources, the newest run first.
 
     The URI is `prowess://artifacts/<run>/<name>`, percent-encoded so that every name is preserved. Runs sort by time
-    and distinguish files of the same name. If the host hides paths, the URI has no run. Artifacts are read through
+    and distinguish files with equal names. If the host hides paths, the URI has no run. Artifacts are read through
     `skills.read` and the session's executor.
     """
 

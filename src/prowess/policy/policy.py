@@ -147,7 +147,7 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     @property
     def script_dirs(self) -> tuple[str, ...]:
-        """The directories of a skill whose scripts may run: those in the list of every file that has such a list."""
+        """The directories of a skill whose scripts may run. If several files set a list, each list must permit them."""
         said = [file.script_dirs for file in self.files if file.script_dirs is not None]
         if not said:
             return () if self.fault else ("scripts",)
@@ -158,7 +158,7 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     @property
     def env_allow(self) -> tuple[str, ...]:
-        """The host's variables that scripts receive: those in the list of every file that has such a list."""
+        """The host's variables that scripts receive. If several files set a list, each list must have the variable."""
         said = [file.env_allow for file in self.files if file.env_allow is not None]
         return tuple(name for name in said[0] if all(name in other for other in said[1:])) if said else ()
 
@@ -204,10 +204,7 @@ def _switched_on(values: Iterable[bool | None]) -> bool:
 
 
 def _inside_both(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the directories that are in both lists.
-
-    If a directory is inside one of the other list, return the inner one.
-    """
+    """Return the directories that both lists permit. If one list has a parent of a directory, return the inner one."""
     return tuple(
         one if _is_below(one, other) else other
         for one in some

@@ -9,8 +9,8 @@ denied. The earlier content is not used, and the file is not treated as missing.
 
 One policy decides about a call from beginning to end: inside `during_call`, `now` always returns the same policy.
 
-The policy files are the machine's, the user's, and the one that a command names. Each file can only tighten the others.
-`check_expectations` tests a file against its own `[[expect]]` entries.
+The policy files are the machine's, the user's, and the file that a command names. No file can permit a call that
+another file denies. `check_expectations` tests a file against its own `[[expect]]` entries.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class PolicyInForce:
 
     @contextmanager
     def during_call(self) -> Iterator[Policy]:
-        """Fix the policy for one call: inside, `now` returns the same policy even if the files change."""
+        """Fix the policy for one call: inside the block, `now` always returns one policy, even if the files change."""
         policy = self.now()
         taken = _Taken(self, policy)
         token = _taken.set(taken)
@@ -178,7 +178,7 @@ class PolicyInForce:
         return (*policy_places(self._enterprise_file), *named)
 
     def _look(self) -> _Marks | None:
-        """Return the `stat` values of each file. None if a file changed so recently that they prove nothing."""
+        """Return the `stat` values of each file. None if a file has just changed: a second change may go unnoticed."""
         marks: list[Mark | str | None] = []
         before = settled_before()
         for path in self._places():

@@ -48,11 +48,11 @@ _MOST_SHOWN = 400  # limit on the characters of a reason
 class Restriction(Struct, frozen=True, kw_only=True):
     """The tools that one active skill allows and disallows.
 
-    `tokens` is None if the skill has no `allowed-tools`. A call must also be in each list of `further`, which come from
-    misspelt fields. `denied` are the tokens of `disallowed-tools`. If `allowed-tools` or `disallowed-tools` cannot be
-    read, its tokens are empty and the reason is in `fault` or `denial_fault`. `variables` are the values of
-    placeholders such as `${CLAUDE_SKILL_DIR}`. `digest` is the digest of the skill; it is part of each approval
-    request.
+    `tokens` is None if the skill has no `allowed-tools`. `further` has one list of tokens for each misspelt
+    `allowed-tools`; a call must be in each of these lists too. `denied` are the tokens of `disallowed-tools`. If
+    `allowed-tools` or `disallowed-tools` cannot be read, its tokens are empty and the reason is in `fault` or
+    `denial_fault`. `variables` are the values of placeholders such as `${CLAUDE_SKILL_DIR}`. `digest` is the digest of
+    the skill; it is part of each approval request.
     """
 
     skill: str

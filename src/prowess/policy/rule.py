@@ -67,9 +67,10 @@ class PolicyCall(Struct, frozen=True, kw_only=True):
 class ArgumentMatch(Struct, frozen=True, kw_only=True):
     """The value of `argument` must match one of `patterns`.
 
-    The patterns are command-line patterns for the command of Bash, path globs for the paths of file tools and searches,
-    and globs over the whole value for every other argument. Each element of a list is compared separately. An argument
-    that a call leaves out may have any value, because a tool has defaults that a policy does not know.
+    For the command of Bash, the patterns are command-line patterns. For the paths of file tools and searches, they are
+    path globs. For every other argument, they are globs over the whole value. Each element of a list is compared
+    separately. An argument that a call leaves out may have any value, because a tool has defaults that a policy does
+    not know.
     """
 
     argument: str

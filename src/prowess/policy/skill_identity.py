@@ -85,7 +85,7 @@ def _forms(source: str) -> tuple[str, ...]:
     """Return the pattern as written and, for an absolute path, its resolved form.
 
     Components before the first glob are resolved: symbolic links are followed, and `.`, `..` and a trailing slash are
-    removed. This allows a rule to name a symbolic link to a directory of skills.
+    removed. So a rule may name a symbolic link to a directory of skills.
     """
     if not source.startswith("/"):
         return (source,)

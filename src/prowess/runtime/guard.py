@@ -66,7 +66,7 @@ class Guard:
     def settle(self, request_id: str, answer: Approval | Refusal) -> ApprovalRequest:
         """Answer a call that was refused with `approval_required`. The call may then be sent again.
 
-        Raise InvalidArgumentsError if no such request was made in this session.
+        Raise InvalidArgumentsError if this session has no request with this id.
         """
         settled = self.approvals.settle(request_id, answer)
         if settled is None:

@@ -199,8 +199,9 @@ def serve_json_lines(
 ) -> None:
     """Answer requests until the input ends; `call` answers the requests that name a tool.
 
-    `skills.list` is offered in addition to the other tools. `read_line` is the `readline` of a binary stream: it takes
-    the maximum number of bytes and returns b"" at the end. `write_line` receives whole lines with their line feed.
+    `skills.list` is offered in addition to the session's tools. `read_line` is the `readline` of a binary stream: it
+    takes the maximum number of bytes and returns b"" at the end. `write_line` receives whole lines with their line
+    feed.
     """
     session.offer_list()
     while line := read_line(MAX_LINE_BYTES + 1):

@@ -173,9 +173,10 @@ class Session(SessionView):
         """Return a stream of this session's events from now on, for `async for` by one reader.
 
         The stream ends with the session. With `seconds`, the stream also ends if no event occurs for that long. If the
-        session keeps events, the stream includes the events of other processes: with `since`, all kept events whose
-        number is higher (0 for all), otherwise events that occur after the first read. A reader that is too slow
-        receives the number of missed events. A slow reader delays neither the session nor other readers.
+        session keeps events, the stream includes events that other processes cause. With `since`, the stream starts
+        with the kept events whose number is higher than `since` (0 for all). Without `since`, events of other processes
+        are included from the first read on. A reader that is too slow receives the number of missed events. A slow
+        reader delays neither the session nor other readers.
 
         Raises:
             InvalidArgumentsError: `since` is given, but the session keeps no events.

@@ -87,13 +87,13 @@ class SessionView:
     def function(self, function: None = None, **options: Unpack[FunctionOptions]) -> Callable[[F], F]: ...
 
     def function(self, function: F | None = None, **options: Unpack[FunctionOptions]) -> F | Callable[[F], F]:
-        """Offer a function as a tool of this session, from the next call on; the options are those of `FunctionTool`.
+        """Offer a function as a tool of this session, from the next call on. `options` are those of `FunctionTool`.
 
         Usable as a decorator, with or without options. The function itself is returned unchanged.
 
         Raises:
             UnsupportedFunctionError: a part of the signature has no schema.
-            ValueError: another tool has the same name.
+            ValueError: a tool with this name exists.
         """
         if function is None:
             return lambda decorated: self.function(decorated, **options)
@@ -124,7 +124,7 @@ class SessionView:
         return tuple(name for name in self._parts.offered.names("user") if name.startswith(wanted))
 
     def observe(self, observer: EventObserver) -> None:
-        """Add an observer for every later event. It runs in the emitting task, and the session waits for it."""
+        """Add an observer of all later events. The observer runs in the emitting task, and the session waits for it."""
         self._parts.events.observe(observer)
 
     def drain_events(self, seconds: float | None = None) -> bool:

@@ -1,8 +1,8 @@
 """The state of a session, and its changes by load and unload: values and pure functions.
 
 The state is an ordered tuple of active skills, the most recently loaded last. A transition takes a state and returns
-the next one, or raises. It accesses neither disk nor store, so a session may repeat it on a newer state whenever
-another process wrote first. Order and cap: runtime protocol 002, load and unload.
+the next state, or raises. A transition accesses neither disk nor store. So if another process has written first, the
+session repeats the transition on the newer state. Order and cap: runtime protocol 002, load and unload.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _READABLE = (1, 2, 3)
 
 
 class ActiveSkill(Struct, frozen=True, kw_only=True):
-    """One loaded skill as it was when it was loaded. Reading its fields needs no disk access.
+    """One loaded skill, with its contents at the time of the load. Reading its fields needs no disk access.
 
     `key` is the name used for comparison. `digest` covers the whole tree; it is None if the tree contains links or
     special files, and `obstacle` names the first such file. `content_digest` covers the regular files and is always
@@ -58,7 +58,7 @@ class ActiveSkill(Struct, frozen=True, kw_only=True):
         return self.properties.get("allowed-tools")
 
     def same_activation(self, other: ActiveSkill) -> bool:
-        """Return whether `other` has the same bytes and, if this skill has arguments, the same arguments."""
+        """Return whether `other` has equal bytes and, if this skill has arguments, equal arguments."""
         return self.same_bytes(other) and self.args in (None, other.args)
 
     def same_bytes(self, other: ActiveSkill) -> bool:
@@ -113,9 +113,9 @@ class Transition(Struct, frozen=True, kw_only=True):
 
 
 def require_room(active: Collection[str], asked: Collection[str], mode: LoadMode, cap: int) -> None:
-    """Refuse a load after which more than `cap` skills would be active. Both collections are distinct comparison keys.
+    """Refuse a load after which more than `cap` skills would be active. `active` and `asked` are comparison keys.
 
-    Raise LimitExceededError with advice that states the cap.
+    Each collection has no key twice. Raise LimitExceededError with advice that states the cap.
     """
     total = len(asked) if mode == "replace" else len({*active, *asked})
     if total > cap:

@@ -150,7 +150,7 @@ class SyncSession(SessionView):
     def detach(self) -> None:
         """End the thread and keep the session in its store, so that another process can continue it.
 
-        Calls of other threads that are still running are cancelled, so that no script outlives its caller.
+        Running calls of other threads are cancelled, so that no script outlives the code that called it.
         """
         portal, self._portal = self._portal, None
         if portal is not None:

@@ -51,8 +51,8 @@ class ToolExecutor:
     """Runs tool calls for one session.
 
     `clock` returns monotonic nanoseconds. `observer` is notified of each call. `policy` is read once for each call.
-    `complete` fills in arguments that a call leaves to the session, so that gates and tool see the same arguments.
-    Calls may overlap; `call_all` runs the calls of one message in their order.
+    `complete` fills in arguments that a call leaves to the session; gates and tool then see equal arguments. Calls may
+    overlap; `call_all` runs the calls of one message in their order.
 
     Raises:
         ValueError: two tools share a name or a spelling.

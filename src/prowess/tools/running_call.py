@@ -1,10 +1,10 @@
 """The call that is running in this task: its tool, and the resources it has used so far.
 
 The executor opens a `RunningCall` for one tool and one call, and closes it when the tool has returned. Every `run`
-begins with `require_executor(self, call)`. So a program that holds a tool cannot run it without validation, gates and
-audit, not even from inside another tool. This prevents mistakes; it does not stop malicious code in this process. A
-tool that asks a model reports the cost with `report_usage`, from any place in its code. Each call has its own usage
-counters, so concurrent calls do not share them.
+begins with `require_executor(self, call)`. So a program that has a tool object cannot run the tool without validation,
+gates and audit, not even from inside another tool. This check prevents mistakes; it does not stop malicious code in
+this process. A tool that asks a model reports the cost with `report_usage`, from any place in its code. Concurrent
+calls have separate usage counters.
 """
 
 from __future__ import annotations

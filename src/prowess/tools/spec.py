@@ -106,11 +106,11 @@ class ToolSpec(Struct, frozen=True, kw_only=True):
     """A tool as it is offered to a model, independent of providers.
 
     `name` is canonical (`skills.load`). `input_schema` must be in the subset of JSON Schema that `prowess.tools.spec`
-    enforces; otherwise ValueError, so that no schema promises a rule that is not checked. `output_schema` is for hosts
-    and is not checked. Four flags are hints for a host and never a reason to permit a call: `read_only` (changes
-    nothing), `destructive` (may remove or overwrite), `idempotent` (may be repeated safely), `open_world` (reaches
-    outside this machine). `aliases` are other names that calls of this tool may use. `needs_approval` is the reason why
-    a person must approve each run; None leaves the decision to the policy.
+    enforces; otherwise ValueError is raised, so that no schema promises a rule that is not checked. `output_schema` is
+    for hosts and is not checked. Four flags are hints for a host and never a reason to permit a call: `read_only`
+    (changes no data), `destructive` (may remove or overwrite), `idempotent` (may be repeated safely), `open_world`
+    (reaches outside this machine). `aliases` are other names that calls of this tool may use. `needs_approval` is the
+    reason why a person must approve each run; None leaves the decision to the policy.
     """
 
     name: str
@@ -140,7 +140,7 @@ class ToolSpec(Struct, frozen=True, kw_only=True):
 
 
 class Tool(Protocol):
-    """A tool that an executor can run. It receives arguments that fit its schema, with defaults filled in.
+    """A tool that an executor can run. The arguments of `run` fit the tool's schema and include default values.
 
     `run` must begin with `prowess.tools.require_executor(self, call)`, so that only an executor can run it. A
     `SkillError` becomes a failed result; any other exception is a defect of the tool, reported as `internal`.
