@@ -3,7 +3,7 @@
 The hash of a record covers its fields and the hash of the previous record. A change, deletion, move or insertion
 therefore breaks the chain at that place. If records are cut from the end, the chain stays intact, but `head.json`
 counts more records. The chain does not protect against a person who may write to the directory, because that person can
-write a new chain and a new head. A copy of the head kept elsewhere protects against that.
+write a new chain and a new head. A copy of the head in another place protects against a new chain.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ class Catalog:
     # ── listing ────────────────────────────────────────────────────────────────────────────────────────
 
     def entries(self, *, prefix: str = "") -> tuple[SkillEntry, ...]:
-        """Return the skills in use, sorted by name. With `prefix`, only names that begin with it."""
+        """Return the skills in use, sorted by name. With `prefix`, return only those whose names begin with it."""
         entries = self._index.entries
         return tuple(entry for entry in entries if entry.name.startswith(prefix)) if prefix else entries
 

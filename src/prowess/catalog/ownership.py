@@ -1,4 +1,4 @@
-"""Ownership checks: skills of a project are used only if no other user could have put them there.
+"""Ownership checks: skills of a project are used only if no other user could have created them.
 
 A user who can create `.git` in a parent directory, for example a shared one, makes every directory below it part of
 their own project (CVE-2022-24765 in git). So a project and its folders of skills must belong to this user or to root,

@@ -28,8 +28,8 @@ _OF_A_SKILL = frozenset({"skill.md", MANIFEST_FILE})  # files that select the sk
 class Target:
     """One SKILL.md to check. It is read on first use.
 
-    `named` is the path on the command line that led to it. `path` is the skill's directory as the user wrote it.
-    `directory` is the absolute path, or None for standard input without a path.
+    `named` is the path on the command line that selected this target. `path` is the skill's directory as the user wrote
+    it. `directory` is the absolute path, or None for standard input without a path.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """The table of settings, the presets that bundle them, and the origin of a value.
 
 Each setting is declared once: its name, its allowed values and its default. Its variable and flag are derived from the
-name. The readers of files, environment and flags use this table, and so do `prowess config show`, the JSON Schema and
-the documentation page.
+name. This table is used by the readers of files, environment and flags, by `prowess config show`, by the JSON Schema
+and by the documentation page.
 
 A file gives plain data; a variable or flag gives a text. The text `a,b` is a list, and `a=error,b=off` is a table.
 `value_of` returns the value of a setting and a sentence for each fault.

@@ -1,4 +1,4 @@
-"""Child process that runs one tool at a time and kills everything the tool started. Started by its path.
+"""Child process that runs one tool at a time and kills everything the tool started. Run this file by its path.
 
 This module imports only the standard library. Each line of standard input is a request, a JSON object with `argv`,
 `seconds` and `most_bytes`. The answer to each request is a line with `ended`, `status`, `output` (base64) and

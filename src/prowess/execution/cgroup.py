@@ -5,7 +5,7 @@ its guarantees state that the limits on processes and memory are not enforced.
 
 Moving another process between groups makes the kernel wait for every processor, some milliseconds each time. A thread
 that moves itself does not have this cost, and a child begins in the group of the thread that starts it. Hierarchies of
-version 1 can hold single threads, so there the starting thread enters the group only while it starts the child.
+version 1 can hold single threads. In version 1, the starting thread enters the group only while it starts the child.
 
 Creating and deleting the directory of a group would take a tenth of the time of a short run. So the directories of a
 finished run are kept in a pool. The next run with equal limits reuses the directories that are clean by then. Some

@@ -85,7 +85,7 @@ INTERPRETERS: Final = (
 class InterpreterMount(Struct, frozen=True, kw_only=True):
     """An interpreter outside /usr.
 
-    `prefix` is a host directory that is mounted read-only in the sandbox. `program` is a path relative to it. For
+    `prefix` is a host directory that is mounted read-only in the sandbox. `program` is a path relative to `prefix`. For
     example `InterpreterMount(prefix="/opt/python3.13", program="bin/python3")`.
     """
 

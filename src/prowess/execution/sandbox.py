@@ -45,7 +45,7 @@ class Sandbox(Protocol):
 
 @cache  # the machine is probed once per process, not once per session
 def default_sandbox() -> Sandbox:
-    """Return the strongest sandbox that Prowess has for this platform; its `probe` reports whether it can start."""
+    """Return the strongest sandbox for this platform. Its `probe` reports whether the sandbox can start."""
     # Imported here, not at the top: the backend imports this module, and listing skills needs no backend.
     from prowess.execution.backends.bubblewrap import BubblewrapSandbox
 

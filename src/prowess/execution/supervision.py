@@ -34,7 +34,7 @@ class Capture(Struct):
     total: int = 0
 
     def add(self, chunk: bytes) -> None:
-        """Keep the part of `chunk` that fits, and count all of it."""
+        """Keep the part of `chunk` below the limit, and count all its bytes."""
         if room := self.limit - len(self.data):
             self.data += chunk[:room]
             if self.kept is not None:

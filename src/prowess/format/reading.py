@@ -1,7 +1,7 @@
 """Read a skill from a directory: find SKILL.md, open it safely, and validate it against a profile.
 
 The file name is compared with the real directory entry, even on a file system that ignores case. Only a regular file is
-opened. A pipe or symbolic link called SKILL.md is reported as a diagnostic, and so are errors of the operating system.
+opened. A pipe or symbolic link called SKILL.md and errors of the operating system are reported as diagnostics.
 
 Validation returns all faults at once, each with its rule, its place and, if one is obvious, a fix. `raw_findings`
 returns the findings of the rules at default severities; `judge` applies the severities of the profile.

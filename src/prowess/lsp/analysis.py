@@ -151,7 +151,7 @@ def reported(found: Diagnostic, analysis: Analysis) -> types.Diagnostic:
 
 
 def shown_at(found: Diagnostic, analysis: Analysis) -> types.Range:
-    """Return the range of a finding in the buffer: its place, or the first line if it is about another file."""
+    """Return the range of a finding in the buffer: its place, or the first line for a finding about another file."""
     if concerns(found, analysis):
         return analysis.lines.range_of(found.location)
     return types.Range(

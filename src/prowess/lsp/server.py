@@ -288,8 +288,8 @@ def serve_stdio(load: Load) -> int:
     """Serve one client on standard input and output until it sends `exit` or closes the pipe.
 
     Return 0 if the client requested shutdown before that, else 1, as the protocol requires. Standard output carries
-    only the protocol: its descriptor is duplicated, and descriptor 1 is redirected to standard error. So a stray print
-    of a library cannot break a message.
+    only the protocol: the descriptor of standard output is duplicated, and descriptor 1 is redirected to standard
+    error. So a stray print of a library cannot break a message.
     """
     logging.getLogger("pygls").addHandler(logging.NullHandler())
     logging.getLogger("pygls").propagate = False  # errors go to the editor's log

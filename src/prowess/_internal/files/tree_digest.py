@@ -92,8 +92,8 @@ class TreeReading(Struct, frozen=True, kw_only=True):
     """Result of one walk over a tree: its hashes, its stamp, and the bytes of the requested files by path.
 
     `stamp` is None if the tree has an obstacle or was changed within the last two seconds. `stamp` is also None on
-    systems that cannot open files relative to a directory, because a changed entry may not change the time of its
-    directory there.
+    systems that cannot open files relative to a directory, because on such systems a changed entry may not change the
+    time of its directory.
     """
 
     manifest: TreeManifest

@@ -66,7 +66,9 @@ class RemoteFile(Struct, frozen=True, kw_only=True):
 
 
 class RemoteSkill(Struct, frozen=True, kw_only=True):
-    """One skill as described by its server. Its form has been checked; its content is verified when it is fetched.
+    """One skill as described by its server.
+
+    The form of the description has been checked. The files are verified when they are fetched.
 
     `origin` is the label of the server. `(origin, uri)` is the identity of the skill; two skills may have the same
     `name`.

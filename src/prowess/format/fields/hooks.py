@@ -133,7 +133,7 @@ class Hooks(Struct, frozen=True, kw_only=True):
         return self.of("post")
 
     def of(self, event: str, tool: str | None = None) -> tuple[Hook, ...]:
-        """Return the hooks of an event. With `tool`, only those that apply to that tool."""
+        """Return the hooks of an event. With `tool`, return only hooks that apply to that tool."""
         return tuple(hook for hook in self.entries if hook.event == event and (tool is None or hook.matches(tool)))
 
 

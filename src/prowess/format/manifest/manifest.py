@@ -54,7 +54,7 @@ class ToolBinding(Struct, frozen=True, kw_only=True):
 
 
 def read_binding(value: object, faults: Faults) -> ToolBinding | None:
-    """Read the value of `tools`. If any part of it is wrong, report every fault and return `None`."""
+    """Read the value of `tools`. If any part is wrong, report every fault and return `None`."""
     return _binding(value, "tools.type", ("tools",), faults)
 
 

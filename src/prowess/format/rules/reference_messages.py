@@ -2,8 +2,8 @@
 
 The messages equal those of the reference library (skills-ref 0.1.1), because programs match on them. Only the text
 after `Invalid YAML in frontmatter: ` is worded by Prowess. The tool's YAML dialect refuses bracketed lists, braced
-mappings and uneven indentation; it is confined to this module. Defects of the tool are not reproduced: a fence found
-inside a line, an empty directory name for `.`, and tracebacks.
+mappings and uneven indentation; this dialect is used only in this module. Defects of the tool are not reproduced: a
+fence found inside a line, an empty directory name for `.`, and tracebacks.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class HookMissing(LintRule):
 
 
 def hook_faults(subject: LintSubject) -> Iterator[tuple[HookFault, Location]]:
-    """Yield each fault that prevents the skill's activation, with its location. None without `hooks` or directory."""
+    """Yield each fault that prevents the skill's activation, with its location."""
     field, directory = subject.document.field("hooks"), subject.document.directory
     if field is None or directory is None:
         return
