@@ -227,7 +227,7 @@ class Stop(Struct, frozen=True, kw_only=True):
 
 
 class Tally:
-    """Checks the usage of a run against its budget and counts failures in a row. `clock` is in monotonic seconds."""
+    """Compares the usage of a run with its budget and counts consecutive failures. `clock` is in monotonic seconds."""
 
     def __init__(self, budget: Budget, clock: Callable[[], float] = time.monotonic) -> None:
         self._budget, self._clock, self._begun = budget, clock, clock()
@@ -301,7 +301,7 @@ class SubAgentError(SkillError):
 
 
 class AgentForkRunner:
-    """Runs each fork, within `budget`, with `model` or the one of `models` that its skill or agent type names."""
+    """Runs forks within `budget` each. A skill or agent type can name a model of `models`; the default is `model`."""
 
     def __init__(
         self, model: Model, *, models: Mapping[str, Model] | None = None, budget: Budget | None = None

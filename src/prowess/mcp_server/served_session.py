@@ -122,7 +122,7 @@ class OnlySession:
         return self._session
 
     def open(self) -> Iterable[ServedSession]:
-        """Return all open sessions: this one."""
+        """Return the single session, as a collection."""
         return (self._session,)
 
 

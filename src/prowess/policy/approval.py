@@ -39,7 +39,7 @@ class ApprovalRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> str:
-        """Digest of the tool, the arguments, the active skills and the session. Any change gives another id."""
+        """Digest of the tool, the arguments, the active skills and the session. Any change gives a new id."""
         asked = {**self._call, "skills": sorted(self.skills), "session": self.session_id}
         return f"ask-{sha256_of(canonical_json(asked)).removeprefix('sha256:')[:_DIGITS]}"
 

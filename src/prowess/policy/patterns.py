@@ -143,7 +143,7 @@ class PathPattern(Struct, frozen=True, kw_only=True):
         return False
 
     def finds_only_fitting(self, directory: ResolvedPath, glob: str) -> bool:
-        """Return whether a search for `glob` finds matching files only: this is `directory`/`glob` or `**/NAME`."""
+        """Return whether all found files match: the pattern is `directory`/`glob`, or `**/` and the end of `glob`."""
         # Glob treats braces as alternatives; a pattern does not. Glob also respects case on every system.
         if directory.inside is None or directory.folded or self.absolute or "{" in glob:
             return False
@@ -269,7 +269,7 @@ class CommandPattern(Struct, frozen=True, kw_only=True):
         return self._reaches(given, self.words[1:])
 
     def _reaches(self, given: Sequence[ShellWord], wanted: Sequence[str]) -> bool:
-        """Whether `wanted` occur in the arguments in this order, with only options and their values between."""
+        """Return whether the words `wanted` are in `given` in order, with only options and their values in between."""
         places = {0}  # possible counts of matched words of `wanted`
         for at, word in enumerate(given[1:], start=1):
             if (self.open_end and len(wanted) in places) or (word.expands and places != {len(wanted)}):
@@ -302,7 +302,7 @@ def judge_command(line: object, patterns: Sequence[CommandPattern]) -> Fit:
 
 
 def _may_start(command: SimpleCommand, pattern: CommandPattern) -> bool:
-    """Whether the command, or a command that it starts, can match."""
+    """Return whether `command`, or a command that it starts, can match."""
     if pattern.may_fit(command):
         return True
     others = started_by(command)
@@ -327,7 +327,7 @@ def _shortened(text: str, most: int = 120) -> str:
 
 
 def matches_stars(pattern: str, text: str, *, slash: bool) -> bool:
-    """Whether `text` matches a pattern in which only `*` is special. If `slash` is false, `*` does not match `/`."""
+    """Return whether `text` matches a pattern with `*` as only wildcard. If `slash` is false, `*` matches no `/`."""
     if slash or "/" not in f"{pattern}{text}":
         return fits_stars(text, pattern)
     pieces, parts = text.split("/"), pattern.split("/")

@@ -203,7 +203,7 @@ def _fit(
     *,
     refuses: bool,
 ) -> Fit | None:
-    """Return how a call matches the tokens; None if no token is about its tool."""
+    """Return how a call matches the tokens; None if no token names the tool of the call."""
     own = [token for token in tokens if token_names(token.name, tool, refuses=refuses)]
     if not own:
         return None
@@ -214,7 +214,7 @@ def _fit(
 
 
 def _starts(tool: str, arguments: Mapping[str, object], restriction: Restriction) -> bool:
-    """Whether a skill in mode `preapprove` lists, as `Skill(name)`, every skill that this call loads."""
+    """Return whether a skill in mode `preapprove` lists each skill that this call loads, as `Skill(name)`."""
     if restriction.mode != "preapprove" or not restriction.lists or restriction.fault is not None:
         return False
     given = arguments.get(SKILL_ARGUMENTS.get(tool, ""), arguments.get("skill_name"))

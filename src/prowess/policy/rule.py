@@ -160,7 +160,7 @@ class PolicyRule(Struct, frozen=True, kw_only=True):
         return next((fit for fit in fits if not fit.certain), CERTAIN)
 
     def applies(self, call: PolicyCall, workspace: str | None) -> Fit | None:
-        """Return the match if the rule has its effect on the call, else None."""
+        """Return the match if the rule has its effect on the call, otherwise None."""
         fit = self.fit(call, workspace)
         if self.effect == "allow":
             return fit if fit.certain else None
@@ -170,7 +170,7 @@ class PolicyRule(Struct, frozen=True, kw_only=True):
 
 
 def _as_load(call: PolicyCall, effect: Effect) -> PolicyCall | None:
-    """Return the `skills.load` call that this call implies, or None if this call implies none for `effect`."""
+    """Return the call as a `skills.load` call; None if rules with `effect` do not treat it as a load."""
     tool = canonical_tool_name(call.tool)
     skill = call.arguments.get("skill", call.arguments.get("skill_name"))  # the `skill` tool accepts both names
     # Only a denial extends to starts by the user and to reads. A user who starts a skill has approved it already, and

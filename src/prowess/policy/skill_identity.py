@@ -45,7 +45,7 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
     copy: str | None = None
 
     def values(self, fact: str) -> tuple[str, ...] | None:
-        """Return the known values of a fact, by its name in rules; None if unknown."""
+        """Return the values of a fact, given by its name in rules; None if the fact is unknown."""
         if fact == "digest":
             return self.digests or None
         if fact == "source":
@@ -55,7 +55,7 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
 
 
 def is_fact(argument: str) -> bool:
-    """Whether a key of `match` names a fact of skills instead of a tool's argument."""
+    """Return whether a key of `match` names a fact of skills instead of a tool's argument."""
     return argument.removeprefix(PREFIX) in FACTS and argument.startswith(PREFIX)
 
 
@@ -96,7 +96,7 @@ def _forms(source: str) -> tuple[str, ...]:
 
 
 def fact_fault(fact: str, pattern: str) -> str | None:
-    """Return why a pattern can never match; None if it can."""
+    """Return the reason why a pattern can never match; None if the pattern can match."""
     if fact == "digest" and not re.fullmatch(_DIGEST, pattern):
         return f"{pattern[:80]!r} is not a digest; write sha256: and 64 lowercase hexadecimal digits"
     if fact == "layer" and pattern not in LAYERS and not re.search(_GLOB, pattern):

@@ -46,13 +46,13 @@ def canonical_tool_name(name: str) -> str:
 
 
 def names_of(name: str) -> tuple[str, ...]:
-    """Return every name that rules read as this tool: `name`, the canonical name, and its other spellings."""
+    """Return every name that rules read as this tool: `name`, the canonical name, and all aliases."""
     known = canonical_tool_name(name)
     return tuple(dict.fromkeys((name, known, *(alias for alias, meant in ALIASES.items() if meant == known))))
 
 
 def token_names(written: str, tool: str, *, refuses: bool) -> bool:
-    """Whether a name written in a skill means this tool. `tool` is the canonical name.
+    """Return whether a name written in a skill means this tool. `tool` is the canonical name.
 
     The written name can be the tool's own name, the name of its MCP server, or a pattern of that server's tools. If
     `refuses` is true, more names match: `*` matches any characters of any name, and `mcp__a__b` may be the name of a

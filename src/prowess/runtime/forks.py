@@ -161,7 +161,7 @@ class ForkRunner(Protocol):
     """Runs a sub-agent to its end. An exception fails the tool call, and the parent sees no part of the run."""
 
     async def run(self, request: ForkRequest) -> ForkOutcome:
-        """Run the request within its limits and return the output."""
+        """Run the sub-agent within the limits of the request and return its output."""
         ...
 
 

@@ -195,7 +195,7 @@ async def _made(make: Callable[[], EventStream]) -> EventStream:
 
 
 def _end_with_the_program(session: SyncSession) -> None:
-    """Let a program exit although it did not close its sessions.
+    """Let a program exit even if it did not close its sessions.
 
     Python waits for worker threads before it runs exit handlers, and the workers wait for the event loop. So one more
     thread, shared by all sessions, waits for the main thread to end and then ends the loops.

@@ -298,7 +298,7 @@ def _unrecorded(fault: AuditError) -> str:
 
 
 def _defect(what: str, fault: Exception) -> SkillError:
-    """Return an error with code `internal` for an exception of a tool or a gate, which is its `__cause__`.
+    """Return an error with code `internal` for the exception of a tool or a gate. `fault` becomes its `__cause__`.
 
     The message has only the type of the exception, because its text may contain any data.
     """
@@ -325,7 +325,7 @@ class _FailedCalls:
         self._failed: dict[tuple[str, str | None], None] = {}  # a dict, because it keeps the insertion order
 
     def remark(self, tool: str, arguments: bytes | None, result: ToolResult) -> ToolResult:
-        """Return `result`, with a remark if this call, with these canonical arguments, has failed before."""
+        """Return `result`, with a remark if a call with equal tool and canonical arguments has failed before."""
         if (result.success and not self._failed) or isinstance(result.cause, ApprovalRequiredError):
             return result  # a call that waits for an approval must be sent again
         key = (tool, None if arguments is None else sha256_of(arguments))

@@ -68,7 +68,7 @@ _UNICODE_ESCAPES = {char: f"\\u{ord(char):04x}" if char == "<" else json.dumps(c
 
 
 class _Shadows(dict[int, str]):
-    """Maps each character to its shadow, always one character, computed at its first use."""
+    """Maps each character to its shadow (see the module docstring): one character, computed on first use."""
 
     def __missing__(self, point: int) -> str:
         shadow = _shadow(chr(point))
