@@ -3,9 +3,9 @@
 A server over standard input and output has one session, a server over HTTP has a table of sessions.
 
 Clients are notified if their lists are out of date. The catalog is scanned again at intervals, so changes on disk are
-noticed within one interval. After every call the catalog is also compared, because the call may have scanned it. If
-no file has changed, a scan only calls `stat` for each skill file. The wait after a scan is at least a hundred times the
-duration of the scan.
+noticed within one interval. After every call the lists are compared too, because the call may have scanned the catalog.
+If no file has changed, a scan only calls `stat` for each skill file. The wait after a scan is at least a hundred times
+the duration of the scan.
 
 Clients of protocol revisions with a handshake (all before 2026-07-28) receive notifications on their connection.
 Clients of 2026-07-28 receive notifications on a stream that they open for this purpose.

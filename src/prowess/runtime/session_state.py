@@ -62,7 +62,7 @@ class StoredState:
         self.state = SessionState()
 
     def look(self) -> None:
-        """Read the state now if the store supports blocking reads. The next call reports a failure."""
+        """Read the state now if the store supports blocking reads. If reading fails, the next call raises the error."""
         if not isinstance(self._store, PeekingStore):
             return
         with suppress(StoreError):
