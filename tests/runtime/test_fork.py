@@ -105,8 +105,7 @@ async def test_a_fork_is_never_loaded_and_the_refusal_names_the_way(root: Path) 
         assert 'call the tool skill with {"skill": "review"' in wrong["message"]
     assert session.active_skills == ()
     told = session.instructions()
-    assert "run in a sub-agent and cannot be loaded; call the tool skill with name and args" in told
-    assert "The skills inner, review run" in told
+    assert "run in a sub-agent and cannot be loaded: inner, review. Start them with the tool `skill`." in told
     tool = session.tools()[-1]
     assert tool.name == "skill"
     assert tool.input_schema["properties"]["skill"]["enum"] == ["inner", "review"]  # type: ignore[index]  # a schema

@@ -4,8 +4,8 @@ The front matter is written by a YAML library that keeps comments and quotes (ex
 indented by two spaces, list items by two spaces and a dash, and one space follows a colon. Line breaks become LF, a
 byte-order mark is removed, and the file ends with one line break. The rest of the body is not changed.
 
-The result is checked with the parser of Prowess. If a value, a quote or a comment changed, or if formatting the result
-again would change it, the file is not changed.
+The result is checked with the parser of Prowess. If a value, a quote or a comment is different, or if a second
+formatting would give another result, the file is left as it was.
 """
 
 from __future__ import annotations

@@ -135,5 +135,5 @@ def plain(node: Node, origin: SourceText, typed: Callable[[Scalar], object] | No
 
 
 def key_text(key: Node, origin: SourceText) -> str:
-    """Return the text of a key, or its source if the key is a collection."""
+    """Return the text of a key, or its YAML source if the key is a list or a mapping."""
     return key.text if isinstance(key, Scalar) else origin.text[key.start : key.end]

@@ -159,7 +159,7 @@ class ToolExecutor:
         return ready
 
     async def _pass_gates(self, call: ToolCall, spec: ToolSpec, audit: CallAudit) -> ToolCall:
-        """Return the call as it may run. If a gate changes the arguments, all earlier gates check the new arguments."""
+        """Return the call that may run. If a gate changes the arguments, all earlier gates check the new arguments."""
         for place, gate in enumerate(self._gates):
             decision = await _passed(gate, call, spec, audit)
             if decision.by is not None:

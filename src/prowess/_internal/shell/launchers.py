@@ -1,12 +1,12 @@
-"""Programs that start other programs: which commands a simple command may start, decided by its words.
+"""Find the commands that a command line may start through another program, such as `env` or `xargs`.
 
     env A=1 git push            →   git push
     bash -lc 'cd x && git push' →   cd x, git push
     xargs -n1 git               →   git, followed by any arguments
 
-The result is for rules that refuse, so it contains too many commands rather than too few: every word after `env`,
-`nohup` or `find -exec` may be the program. A program that reads its commands from a file is not followed: the sandbox,
-not a pattern, limits the effects of a file.
+The result is compared with rules that deny a command. To miss none, it contains too many commands rather than too few:
+every word after `env`, `nohup` or `find -exec` is taken as a possible program. Commands that a program reads from a
+file are not part of the result, because the sandbox, not a rule, limits their effects.
 """
 
 from __future__ import annotations

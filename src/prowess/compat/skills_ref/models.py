@@ -1,4 +1,8 @@
-"""The result of `read_properties`. As in the reference library, it is positional, mutable and unchecked."""
+"""The result of `read_properties`.
+
+As in the reference library, its constructor takes positional arguments, its values can be changed, and their types are
+not checked.
+"""
 
 from __future__ import annotations
 

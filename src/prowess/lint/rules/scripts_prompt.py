@@ -69,7 +69,7 @@ class ScriptsPrompt(LintRule):
 
 
 def _is_word_before(code: str, at: int) -> bool:
-    """Whether the text at this offset is in a name, method, string, comment or definition: no call for input."""
+    """Return whether the offset is inside a name, method, string, comment or definition, so not at a call."""
     before = code[max(at - 1, 0) : at]
     line = code[code.rfind("\n", 0, at) + 1 : at]
     in_text = line.count('"') % 2 == 1 or line.count("'") % 2 == 1 or "#" in line or "def " in line

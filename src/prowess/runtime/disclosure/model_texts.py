@@ -44,7 +44,7 @@ with skills.run_script. Unload skills that the task no longer needs with skills.
 rules.
 """
 _FORKS = """\
-- The skills {names} run in a sub-agent and cannot be loaded; call the tool skill with name and args instead.
+- Skills that run in a sub-agent and cannot be loaded: {names}. Start them with the tool `skill`.
 """
 _FILE_RULES = """\
 # Skills
@@ -65,11 +65,11 @@ LOAD = (
     "Load one or more skills: their instructions take effect, and their files and scripts can be used. "
     'Mode "replace" (the default) unloads all other skills; "add" keeps them.'
 )
-UNLOAD = "Unload skills that are no longer needed: give their names, or set all to true."
+UNLOAD = "Unload skills that are no longer needed. Give `names`, or set `all` to true."
 READ = (
     "Read a file of a loaded skill (references, assets, any other), or an artifact of a script. Give exactly one of "
-    "path and artifact. Long files are returned in parts: continue at next_offset. With section, one section and the "
-    "outline of a Markdown file are returned. Files below scripts/ are described, not shown."
+    "path and artifact. Long files are returned in parts: continue at next_offset. With `section`, that section of a "
+    "Markdown file and its outline are returned. Files below scripts/ are described, not shown."
 )
 RUN_SCRIPT = (
     "Run a script below scripts/ of a loaded skill in a sandbox without network. It runs in the workspace; files that "

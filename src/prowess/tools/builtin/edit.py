@@ -16,8 +16,8 @@ SPEC = ToolSpec(
     name="Edit",
     title="Edit a file",
     description=(
-        "Replace old_string with new_string in a text file of the workspace. old_string must occur exactly once, "
-        "white space included; with replace_all, every occurrence is replaced. The file's line ends are kept. To "
+        "Replace old_string with new_string in a text file of the workspace. old_string must match exactly, white "
+        "space too, and only once. With replace_all, every match is replaced. The file's line ends are kept. To "
         "create a file, use Write."
     ),
     input_schema=object_schema(

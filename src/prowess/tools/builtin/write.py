@@ -19,7 +19,7 @@ SPEC = ToolSpec(
     title="Write a file",
     description=(
         "Write a whole text file of the workspace, in UTF-8. Missing directories are created. An existing file is "
-        "replaced, and keeps its mode. Line ends stay CR LF if all are. To change a part, use Edit."
+        "replaced, and keeps its mode. If it had only CR LF line ends, it keeps them. For a part, use Edit."
     ),
     input_schema=object_schema(
         "file_path content",
