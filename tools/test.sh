@@ -27,6 +27,7 @@ trap 'kill "$checker" 2>/dev/null; rm -f "$found" "$proofs"' EXIT
 # The first run records which requirements its tests prove; the second judges both.
 .venv/bin/python -m pytest -q -n 2 -p tests.spec.passed_proofs "--record-proofs=$proofs" -m unmeasured "$@"
 unmeasured=$?
+if [ $# -gt 0 ] && [ "$unmeasured" = 5 ]; then unmeasured=0; fi # the arguments may select no such test
 .venv/bin/python -m pytest -q -n 2 -p tests.spec.passed_proofs "--recorded-proofs=$proofs" -m "not unmeasured" \
     --cov --cov-report=term:skip-covered "$@"
 tested=$?

@@ -67,8 +67,26 @@ async def test_the_same_value_twice_is_no_conflict(tmp_path: Path) -> None:
         _skills(tmp_path, "disable-model-invocation: false\ndisableModelInvocation: false\n")
     ) as session:
         await session.load("demo")
+        assert [skill.name for skill in session.active_skills] == ["demo"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "disable-model-invocation: true\ndisable-model-invocation: false\n",
+        "disableModelInvocation: true\ndisableModelInvocation: false\n",
+        "scope:\n  tenants: [a]\nscope:\n  tenants: [b]\n",
+    ],
+)
+async def test_a_field_that_is_written_twice_closes(tmp_path: Path, lines: str) -> None:
+    root = _skills(tmp_path, lines)
+    for catalog in (Catalog(root), Catalog(root, tenant="a"), Catalog(root, tenant="b")):
+        async with Session(catalog) as session:
+            with pytest.raises(SkillNotFoundError):
+                await session.load("demo")
 
 
 async def test_other_keys_restrict_nothing(tmp_path: Path) -> None:
     async with Session(_skills(tmp_path, "hook: x\nscopes: y\nmodel-invocation: false\n")) as session:
         await session.load("demo")
+        assert [skill.name for skill in session.active_skills] == ["demo"]

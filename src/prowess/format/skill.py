@@ -16,7 +16,7 @@ from prowess._internal.yaml_reader import Mapping as YamlMapping
 from prowess._internal.yaml_reader import Scalar, Sequence
 from prowess.format.document import key_text, plain
 from prowess.format.fields.allowed_tools import parse_allowed_tools
-from prowess.format.fields.near_fields import tool_field, with_restricting_fields
+from prowess.format.fields.near_fields import restricts, tool_field, with_restricting_fields
 from prowess.format.limits import FIELDS
 from prowess.format.name import normalise
 
@@ -166,8 +166,8 @@ def _properties(document: SkillDocument, name: str, description: str) -> dict[st
         if key not in properties and not (key in {"license", "metadata"} and _is_blank(value)):
             properties[key] = value
     for key, times in Counter(field.key for field in document.fields).items():
-        if times > 1 and tool_field(key) is not None:
-            properties[key] = None  # a restriction written twice is ambiguous, so it refuses every tool
+        if times > 1 and restricts(key):
+            properties[key] = None  # a restriction written twice is ambiguous; readers refuse None
     return with_restricting_fields(properties)
 
 

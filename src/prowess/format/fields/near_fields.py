@@ -64,6 +64,11 @@ def tool_field(key: str) -> ToolField | None:
     return _TOOL_FIELDS[near[0]] if near else None
 
 
+def restricts(key: str) -> bool:
+    """Return whether a key is a field that restricts a skill or its tools, or is read as one."""
+    return tool_field(key) is not None or _folded(key) in _RESTRICTING
+
+
 def restricting_fields(properties: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     """Return the misspelt keys of `RESTRICTING` fields, each with the field that it is read as."""
     unknown = properties.keys() - KNOWN_FIELDS
@@ -77,8 +82,11 @@ def with_restricting_fields(properties: dict[str, object]) -> dict[str, object]:
 
     A field with two different values becomes None, which every reader of these fields refuses.
     """
+    misspelt = restricting_fields(properties)
+    if not misspelt:
+        return properties
     read = dict(properties)
-    for key, field in restricting_fields(properties):
+    for key, field in misspelt:
         read[field] = properties[key] if read.get(field, properties[key]) == properties[key] else None
     return read
 
