@@ -105,22 +105,33 @@ def spent(commands: Mapping[str, Command], rounds: int) -> dict[str, Spent]:
 
 
 def _run(arguments: Sequence[str], home: str) -> Spent:
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     began = time.perf_counter()
-    process = subprocess.Popen(
-        arguments,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**environment, "PROWESS_HOME": home},
-    )
-    _, status, usage = os.wait4(process.pid, 0)
+    process = started(arguments, home, subprocess.DEVNULL)
+    processor = waited(process)
     wall = time.perf_counter() - began
-    process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in NO_FAULT:
         message = f"{' '.join(arguments)} ended with {process.returncode}"
         raise RuntimeError(message)
-    return Spent(processor=usage.ru_utime + usage.ru_stime, wall=wall)
+    return Spent(processor=processor, wall=wall)
+
+
+def started(arguments: Sequence[str], home: str, streams: int) -> subprocess.Popen[bytes]:
+    """Start a process with `home` as PROWESS_HOME. `streams` is `subprocess.PIPE` or `DEVNULL` for input and output."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.Popen(
+        arguments,
+        stdin=streams,
+        stdout=streams,
+        stderr=subprocess.DEVNULL,
+        env={**environment, "PROWESS_HOME": home},
+    )
+
+
+def waited(process: subprocess.Popen[bytes]) -> float:
+    """Wait for the end of the process, and return its processor time in seconds."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime
 
 
 def least_printed(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, float]:

@@ -6,14 +6,13 @@ Both processes get an `initialize` request on standard input, and end when it is
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
 import time
 from typing import TYPE_CHECKING
 
-from benchmarks.figures import Figure, Spent, beside
+from benchmarks.figures import Figure, Spent, beside, started, waited
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,15 +71,8 @@ def run(corpora: Sequence[Corpus], rounds: int) -> list[Figure]:
 
 def _first_answer(command: Sequence[str], home: str) -> Spent:
     """Return the processor time of the whole process, and the seconds until its first answer."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     began = time.perf_counter()
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**environment, "PROWESS_HOME": home},
-    )
+    process = started(command, home, subprocess.PIPE)
     assert process.stdin is not None
     assert process.stdout is not None
     with process.stdin, process.stdout:
@@ -90,9 +82,8 @@ def _first_answer(command: Sequence[str], home: str) -> Spent:
         wall = time.perf_counter() - began
         process.stdin.close()
         process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
+    processor = waited(process)
     if b'"result"' not in answer:
         message = f"{' '.join(command)} did not answer: {answer.decode(errors='replace')}"
         raise RuntimeError(message)
-    return Spent(processor=usage.ru_utime + usage.ru_stime, wall=wall)
+    return Spent(processor=processor, wall=wall)
