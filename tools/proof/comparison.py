@@ -66,7 +66,12 @@ SUBJECTS = (
         ),
         whole_skills.skills,
     ),
-    Subject("layers", "prowess.catalog.scan.CatalogIndex", ("IsWinner", "Winner", "MayAnswer"), subjects.winners),
+    Subject(
+        "layers",
+        "prowess.catalog.catalog_index.CatalogIndex",
+        ("IsWinner", "Winner", "MayAnswer"),
+        subjects.winners,
+    ),
     Subject(
         "sessions",
         "prowess.runtime.state.loaded, prowess.runtime.state.unloaded, prowess.runtime.activation.stack.entered, "

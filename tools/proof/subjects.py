@@ -16,10 +16,10 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from prowess._internal.files import contained
-from prowess.catalog import scan as catalog_scan
+from prowess.catalog import catalog_index
+from prowess.catalog.catalog_index import Skipped
 from prowess.catalog.entry import SkillEntry
 from prowess.catalog.layers import Layer
-from prowess.catalog.scan import Skipped
 from prowess.errors import UnsafePathError
 from prowess.format import limits, name, parsing, reading, role
 from prowess.format.fields import allowed_tools
@@ -150,7 +150,7 @@ def winners() -> Pairs:
             in_order = sorted(entries, key=lambda entry: entry.layer.rank)  # as a catalog sorts its sources
             for holder in (None, *range(_RANKS)):
                 skipped = [] if holder is None else [Skipped(("deploy",), "a fault", holder)]
-                winner = catalog_scan.CatalogIndex(in_order, skipped=skipped).winner("deploy")
+                winner = catalog_index.CatalogIndex(in_order, skipped=skipped).winner("deploy")
                 answer = "-" if winner is None else f"+{entries.index(winner)}"
                 yield f"winner\t{absent_or(holder)}\t{''.join(map(str, ranks))}", answer
 

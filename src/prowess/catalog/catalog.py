@@ -11,10 +11,11 @@ from _thread import allocate_lock  # importing `threading` takes too long
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.file_mark import settled_before
+from prowess.catalog.catalog_index import CatalogIndex
 from prowess.catalog.entry import key_of
 from prowess.catalog.layers import Layer
 from prowess.catalog.ownership import stranger_in_folder, stranger_in_project
-from prowess.catalog.scan import CatalogIndex, Scan
+from prowess.catalog.scan import Scan
 from prowess.catalog.sources.directory import DirectorySource, enterprise_sources
 from prowess.errors import InvalidArgumentsError, SkillNotFoundError, SkillParseError, UnavailableError
 
