@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from prowess.catalog.entry import SkillEntry
     from prowess.catalog.faults import Notice
     from prowess.catalog.layers import Layer
+    from prowess.catalog.matching.match import Match, Matcher, Reason
     from prowess.catalog.resolution import Resolution, Shadowed
     from prowess.catalog.sources import CatalogSource
     from prowess.catalog.sources.directory import DirectorySource
@@ -30,7 +31,10 @@ __all__ = [
     "CatalogSource",
     "DirectorySource",
     "Layer",
+    "Match",
+    "Matcher",
     "Notice",
+    "Reason",
     "Resolution",
     "Shadowed",
     "SkillEntry",
@@ -42,6 +46,7 @@ _HOMES = {
     "sources": ("CatalogSource",),
     "sources.directory": ("DirectorySource",),
     "layers": ("Layer",),
+    "matching.match": ("Match", "Matcher", "Reason"),
     "faults": ("Notice",),
     "resolution": ("Resolution", "Shadowed"),
     "entry": ("SkillEntry",),

@@ -20,7 +20,7 @@ from prowess.catalog.sources.directory import DirectorySource, enterprise_source
 from prowess.errors import InvalidArgumentsError, SkillNotFoundError, SkillParseError, UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from typing import Unpack
 
     from prowess._internal.files.file_mark import Mark
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from prowess.catalog.audience import Audience, AudienceKeywords
     from prowess.catalog.entry import SkillEntry
     from prowess.catalog.faults import Notice
+    from prowess.catalog.matching.match import Match
+    from prowess.catalog.matching.rankings import Rankings
     from prowess.catalog.resolution import Resolution
     from prowess.catalog.sources import CatalogSource
     from prowess.diagnostics import Diagnostic
@@ -107,6 +109,7 @@ class Catalog:
         self._lock = allocate_lock()
         self._read: dict[str, _Known] = {}
         self._generation = 0
+        self._rankings: Rankings | None = None
         self._index = self._look(None)
 
     @classmethod
@@ -188,16 +191,9 @@ class Catalog:
         index = self._index
         if location is not None:
             return self._at(index, name, location)
-        # Most names are already in normal form, so the lookup without normalisation comes first.
-        entry = index.winner(name) or index.winner(key_of(name))
-        if entry is not None:
-            return entry
-        bare, at, label = name.rpartition("@")
-        if at:
-            for entry in index.copies_of(key_of(bare)):
-                if entry.layer is Layer.PLUGIN and entry.source == label:
-                    return entry
-        raise self._not_found(index, name)
+        if (entry := index.named(name)) is None:
+            raise self._not_found(index, name)
+        return entry
 
     def why(self, name: str) -> Resolution:
         """Explain which copy of a name is used, which copies are shadowed, and why.
@@ -238,6 +234,24 @@ class Catalog:
             reason = next((skipped.reason for skipped in index.skipped if name in skipped.names), None)
         suggestions = () if reason else close_names(key, (entry.name for entry in index.entries))
         return SkillNotFoundError(name, suggestions, reason)
+
+    # ── matching ───────────────────────────────────────────────────────────────────────────────────────
+
+    def match(
+        self, task: str, limit: int = 5, *, bodies: bool = False, among: Collection[SkillEntry] | None = None
+    ) -> tuple[Match, ...]:
+        """Return at most `limit` skills that fit a task, best first; none if no skill fits well enough.
+
+        Compares the words of the task with names, descriptions, tags and `when_to_use`; with `bodies`, also with the
+        instructions. A skill that the task names as `/name` or `$name` is first. Only skills `among` the given entries
+        are returned; words get their weights from the whole catalog.
+        """
+        if self._rankings is None:
+            from prowess.catalog.matching.rankings import Rankings  # Imported here: a listing does not match.
+
+            self._rankings = Rankings()
+        # The number is read before the index, so a ranking of a newer index is brought up to date once more.
+        return self._rankings.match(task, limit, self._generation, self._index, bodies=bodies, among=among)
 
     # ── one skill in full ──────────────────────────────────────────────────────────────────────────────
 

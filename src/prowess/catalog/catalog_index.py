@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.catalog.entry import key_of
+from prowess.catalog.layers import Layer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -103,6 +104,16 @@ class CatalogIndex:
     def winner(self, key: str) -> SkillEntry | None:
         """Return the entry in use for a key, or None."""
         return self._winners.get(key)
+
+    def named(self, name: str) -> SkillEntry | None:
+        """Return the entry that `name` refers to: the winner, or the copy of a plugin as `name@plugin`; or None."""
+        # Most names are already in normal form, so the lookup without normalisation comes first.
+        entry = self._winners.get(name) or self._winners.get(key_of(name))
+        if entry is not None:
+            return entry
+        bare, at, label = name.rpartition("@")
+        copies = self.copies_of(key_of(bare)) if at else []
+        return next((copy for copy in copies if copy.layer is Layer.PLUGIN and copy.source == label), None)
 
     def copies_of(self, key: str) -> list[SkillEntry]:
         """Return every copy of a name in the order of precedence; empty if there is none."""

@@ -1,0 +1,108 @@
+"""The texts of a skill that are matched, by field, without the sentences on when not to use it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from prowess._internal.text.invisible import visible
+from prowess.format.limits import MAX_TAGS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.catalog.entry import SkillEntry
+    from prowess.catalog.matching.match import MatchedField
+
+FIELDS: tuple[MatchedField, ...] = ("name", "tags", "when_to_use", "description", "body")  # most important first
+LONGEST = 20_000  # characters of a field that are read: five times the longest field that the profiles allow
+
+_USE = r"(?:us(?:e|ed|ing)|trigger(?:ed)?|invoke[ds]?|activate[ds]?|apply|applied|load(?:ed)?|select(?:ed)?|choose)"
+# Begins the part of a sentence that is about other uses. What follows it up to the end of the sentence is left out.
+_NOT = re.compile(
+    rf"""
+      \b(?:do|does|should|must|shall|can|may|is|are|will)(?:\s+not|n['\u2019]t)\s+(?:be\s+)?(?:to\s+be\s+)?
+         (?:{_USE}|for|intended|meant|designed|suitable|needed|necessary|appropriate)\b
+    | \b(?:never|avoid|don['\u2019]t)\s+(?:{_USE}|using|for)\b
+    | \bskip\s+(?:this|it|the\s+skill|if|when|for)\b
+    | \bnot\s+(?:for|when|if|to\s+be\s+used|to\s+{_USE}|intended|meant|suitable|suited|appropriate|recommended)\b
+    | \bnot\s+{_USE}\b
+    | \bwhen\s+not\s+to\b | \bwhen-not-to-use\b
+    | \bnicht\s+(?:f(?:ü|ue)r|verwenden|benutzen|nutzen|wenn)\b | \bne\s+pas\s+utiliser\b
+    | \bno\s+(?:usar|utilizar|uses)\b
+    | \bn[ãa]o\s+(?:use|usar|utilize)\b | \bnon\s+(?:usare|utilizzare)\b
+    | 不要(?:用|使用)|不适用|不用于|不應用|不適用|請勿使用|请勿使用|使用しない|には使わない
+    | 사용하지\s*(?:마|않)|не\s+использ\w+|не\s+для\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_MAY_BE_NOT = re.compile(r"not|n['\u2019]t|never|avoid|skip|nicht|pas|no |não|nao|non|[^\x00-\x7f]", re.IGNORECASE)
+_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?](?=[\s\"')\]]|$)|[\u3002\uff01\uff1f]|\n")
+_ITEM = re.compile(r"\s*(?:[-*+•]|\(?\d{1,2}[.)])\s")
+_HEADING = re.compile(r"^(#{1,6})\s+(.*)$", re.MULTILINE)
+
+
+def fields_of(entry: SkillEntry) -> Iterator[tuple[MatchedField, str]]:
+    """Yield the field and the text of each field that is matched, except the body."""
+    found = entry.properties
+    yield "name", entry.name
+    yield "description", positive(visible(str(found["description"]))[:LONGEST])
+    if "tags" in found:
+        yield "tags", _joined(found["tags"])
+    if isinstance(when := found.get("when_to_use"), str):
+        yield "when_to_use", positive(visible(when)[:LONGEST])
+
+
+def _joined(tags: object) -> str:
+    """Return the tags as one text, also those that were written as one."""
+    if isinstance(tags, str):
+        return visible(tags[:LONGEST])
+    if not isinstance(tags, list | tuple):
+        return ""
+    return visible(" ".join(tag for tag in tags[:MAX_TAGS] if isinstance(tag, str))[:LONGEST])
+
+
+def body_text(text: str) -> str:
+    """Return the part of a body that is matched: its beginning, without sections on when not to use the skill."""
+    text = text[:LONGEST]
+    if not _MAY_BE_NOT.search(text):
+        return text
+    kept: list[str] = []
+    at, left_out = 0, 0  # the level of the heading whose section is left out, or 0
+    for heading in _HEADING.finditer(text):
+        if not left_out:
+            kept.append(text[at : heading.start()])
+        at, level = heading.start(), len(heading.group(1))
+        if not left_out or level <= left_out:
+            left_out = level if _NOT.search(heading.group(2)) else 0
+    if not left_out:
+        kept.append(text[at:])
+    return positive("".join(kept))
+
+
+def positive(text: str) -> str:
+    """Return a text without its sentences on when not to use the skill. Of a mixed sentence, the beginning is kept."""
+    if not _MAY_BE_NOT.search(text):
+        return text
+    kept: list[str] = []
+    at = 0
+    while (found := _NOT.search(text, at)) is not None:
+        kept.append(text[at : found.start()])
+        at = _end_of_sentence(text, found.end())
+    kept.append(text[at:])
+    return " ".join(kept)
+
+
+def _end_of_sentence(text: str, at: int) -> int:
+    """Return the end of the sentence around `at`. A list that the sentence announces belongs to it."""
+    end = _END.search(text, at)
+    if end is None:
+        return len(text)
+    place = end.end()
+    if text[at : end.start()].rstrip("* \t").endswith(":") or text[at : end.start()].strip("* \t") == "":
+        line = re.compile(r"[^\n]*(?:\n|$)")
+        while place < len(text) and ((item := line.match(text, place)) is not None):
+            if item.group().strip() and not _ITEM.match(item.group()):
+                break
+            place = item.end()
+    return place
