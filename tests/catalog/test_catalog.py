@@ -222,21 +222,24 @@ def test_each_copy_of_a_plugins_skill_stays_reachable_and_the_conflict_is_said(t
         write_skill(tmp_path / plugin / "deploy", description=plugin)
         sources.append(DirectorySource(str(tmp_path / plugin), layer=Layer.PLUGIN, label=plugin))
     catalog = Catalog(*sources)
-    assert catalog.get("deploy").description == "acme"
-    assert catalog.get("deploy@acme").description == "acme"
+    assert catalog.get("deploy").description == "globex"
     assert catalog.get("deploy@globex").description == "globex"
-    assert catalog.skill("deploy@globex").description == "globex"
+    assert catalog.get("deploy@acme").description == "acme"
+    assert catalog.skill("deploy@acme").description == "acme"
     with pytest.raises(SkillNotFoundError):
         catalog.get("deploy@initech")
     found = catalog.why("deploy")
     assert found.winner is catalog.get("deploy")
-    assert [(copy.entry.source, copy.reason) for copy in found.shadowed] == [
-        ("globex", "shadowed; still reachable as deploy@globex")
-    ]
+    (copy,) = found.shadowed
+    assert (copy.source, copy.rule) == ("acme", "catalog.order")
+    assert copy.reason == (
+        "shadowed by the plugin globex (of two plugins, the one that was added later wins); "
+        "still reachable as deploy@acme"
+    )
     message = finding(catalog, "catalog.shadowed").message
-    assert "deploy@globex" in message
-    assert str(tmp_path / "acme" / "deploy") in message
-    assert "(plugin, acme)" in message
+    assert "deploy@acme" in message
+    assert str(tmp_path / "globex" / "deploy") in message
+    assert "(plugin, globex)" in message
 
 
 @pytest.mark.proves("client.discovery.precedence", "client.discovery.shadowing")
@@ -250,7 +253,7 @@ def test_within_a_layer_the_first_source_wins_and_in_a_source_the_first_path(tmp
     winner = str(tmp_path / "first" / "b" / "same")
     assert found.winner is not None
     assert found.winner.root_dir == winner
-    assert [(copy.entry.description, copy.reason) for copy in found.shadowed] == [
+    assert [(copy.entry and copy.entry.description, copy.reason) for copy in found.shadowed] == [
         ("first z", f"shadowed by {winner} (in one directory, the first path wins)"),
         ("second", f"shadowed by {winner} (its directory is searched earlier)"),
     ]

@@ -47,7 +47,7 @@ def test_a_named_root_replaces_three_layers_and_never_the_enterprise(
     write_skill(own_home / ".prowess" / "skills", "personal")
     write_skill(tmp_path / ".prowess" / "skills", "project")
     assert _listed(Catalog(root)) == [("deploy", "enterprise"), ("own", "project")]
-    assert Catalog(root).why("deploy").shadowed[0].entry.layer.value == "project"
+    assert Catalog(root).why("deploy").shadowed[0].layer.value == "project"
     session = Session(Catalog(root))
     assert session.completions() == ("deploy", "own")
 
@@ -155,10 +155,9 @@ async def test_a_hidden_skill_is_answered_like_one_that_does_not_exist(scoped: P
         assert (caught.value.reason, caught.value.suggestions) == (None, ())
         assert not (await session.call("skills.load", {"names": [name]})).success
         assert not (await session.call("skill", {"skill": name})).success
-    with pytest.raises(
-        SkillNotFoundError, match="its scope allows environments production, staging, but none is known"
-    ):
-        catalog.why("release")
+    (copy,) = catalog.why("release").copies
+    assert (copy.state, copy.rule) == ("out_of_scope", "catalog.scope")
+    assert "its scope allows environments production, staging, but none is known" in copy.reason
     inside = Session(Catalog(scoped, environment="production"))
     assert (await inside.call("skills.load", {"names": ["release"]})).success
 
@@ -173,15 +172,35 @@ def test_a_scope_that_cannot_be_read_hides_the_skill(scoped: Path) -> None:
     write_skill(scoped, "closed", extra="scope: production\n")
     catalog = Catalog(scoped, environment="production")
     assert "closed" not in _names(catalog)
-    with pytest.raises(SkillNotFoundError, match="its scope cannot be read"):
-        catalog.why("closed")
+    (copy,) = catalog.why("closed").copies
+    assert "its scope cannot be read" in copy.reason
     assert not any("closed" in str(found.location.path) for found in catalog.diagnostics)
 
 
-def test_outside_its_scope_a_skill_shadows_nothing(machine: Path, scoped: Path) -> None:
+def test_a_name_of_a_higher_layer_stays_closed_below_if_its_copy_is_out_of_scope(machine: Path, scoped: Path) -> None:
     write_skill(machine, "free", extra=_SCOPED)
-    assert _listed(Catalog(scoped)) == [("free", "project")]
+    catalog = Catalog(scoped)
+    assert _listed(catalog) == []
+    assert catalog.diagnostics == ()
+    with pytest.raises(SkillNotFoundError) as absent:
+        catalog.get("free")
+    assert absent.value.reason is None
+    assert [(copy.layer.value, copy.state, copy.rule) for copy in catalog.why("free").copies] == [
+        ("enterprise", "out_of_scope", "catalog.scope"),
+        ("project", "shadowed", "catalog.reserved"),
+    ]
     assert ("free", "enterprise") in _listed(Catalog(scoped, environment="staging"))
+
+
+def test_in_one_layer_the_copies_of_two_tenants_are_side_by_side(tmp_path: Path) -> None:
+    for tenant in ("acme", "globex"):
+        write_skill(tmp_path / tenant, "deploy", description=tenant, extra=f"scope:\n  tenants: {tenant}\n")
+    for tenant in ("acme", "globex"):
+        catalog = Catalog(tmp_path / "acme", tmp_path / "globex", tenant=tenant)
+        assert catalog.get("deploy").description == tenant
+        assert {found.location.path for found in catalog.diagnostics} == {catalog.get("deploy").location}
+        assert len(catalog.all_entries()) == 1
+    assert Catalog(tmp_path / "acme", tmp_path / "globex").entries() == ()
 
 
 @pytest.mark.proves("governance.scope.environments")
@@ -192,4 +211,4 @@ def test_commands_take_the_environment(scoped: Path, capsys: pytest.CaptureFixtu
     assert run(["load", "release", "--root", str(scoped), "--environment", "staging"]) == 0
     capsys.readouterr()
     assert run(["why", "release", "--root", str(scoped)]) != 0
-    assert "its scope allows environments" in capsys.readouterr().err
+    assert "its scope allows environments" in capsys.readouterr().out

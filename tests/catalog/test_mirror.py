@@ -95,7 +95,7 @@ def test_a_skill_of_another_server_never_stands_in_for_one_of_this_machine(tmp_p
         TrustStore().trust(source.project or "")
     catalog = Catalog(one, other, tmp_path)
     assert catalog.get("pdf").description == "Ours."
-    assert [shadowed.entry.origin for shadowed in catalog.why("pdf").shadowed] == ["docs", "evil"]
+    assert [shadowed.origin for shadowed in catalog.why("pdf").shadowed] == ["docs", "evil"]
     assert catalog.get("pdf@mcp:evil").origin == "evil"
     assert {found.rule for found in catalog.diagnostics} == {"catalog.shadowed"}
 

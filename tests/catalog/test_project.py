@@ -134,10 +134,10 @@ def test_an_enterprise_copy_wins_over_all_and_nothing_a_project_says_changes_tha
     found = catalog.why("deploy")
     assert found.winner is not None
     assert found.winner.description == "By the rules."
-    assert [(copy.entry.layer.value, copy.reason) for copy in found.shadowed] == [
+    assert [(copy.layer.value, copy.reason) for copy in found.shadowed] == [
         ("personal", "shadowed by enterprise (a higher layer replaces the whole skill)"),
         ("project", "shadowed by enterprise (a higher layer replaces the whole skill)"),
-        ("plugin", "shadowed; still reachable as deploy@acme"),
+        ("plugin", "shadowed by enterprise (a higher layer replaces the whole skill); still reachable as deploy@acme"),
     ]
 
 
@@ -165,9 +165,9 @@ def test_two_plugins_of_one_name_get_labels_that_differ(tmp_path: Path) -> None:
     catalog = Catalog.discover(
         cwd=tmp_path, plugins=[tmp_path / "one" / "acme" / "skills", tmp_path / "two" / "acme" / "skills"]
     )
-    assert catalog.get("deploy").description == "one"
-    assert catalog.get("deploy@acme").description == "one"
-    assert catalog.get("deploy@acme-2").description == "two"
+    assert catalog.get("deploy").description == "two"
+    assert catalog.get("deploy@acme").description == "two"
+    assert catalog.get("deploy@acme-2").description == "one"
 
 
 def test_a_working_directory_that_was_deleted_means_no_project(

@@ -40,8 +40,11 @@ def test_skills_of_an_untrusted_project_are_held_back_with_one_notice(project: P
     with pytest.raises(SkillNotFoundError) as absent:
         catalog.get("theirs")
     assert "not trusted" in (absent.value.reason or "")
-    with pytest.raises(SkillNotFoundError):
-        catalog.why("theirs")
+    found = catalog.why("theirs")
+    assert found.winner is None
+    assert [(copy.state, copy.rule, copy.advice) for copy in found.copies] == [
+        ("held_back", "catalog.trust", f"prowess trust {project}")
+    ]
 
 
 @pytest.mark.proves("governance.layers.project.shared")

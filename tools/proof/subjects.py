@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from prowess._internal.files import contained
 from prowess.catalog import catalog_index
-from prowess.catalog.catalog_index import Skipped
 from prowess.catalog.entry import SkillEntry
 from prowess.catalog.layers import Layer
+from prowess.catalog.viewing.left_out import LeftOut
 from prowess.errors import UnsafePathError
 from prowess.format import limits, name, parsing, reading, role
 from prowess.format.fields import allowed_tools
@@ -149,10 +149,14 @@ def winners() -> Pairs:
             entries = [_entry(sources[rank], number) for number, rank in enumerate(ranks)]
             in_order = sorted(entries, key=lambda entry: entry.layer.rank)  # as a catalog sorts its sources
             for holder in (None, *range(_RANKS)):
-                skipped = [] if holder is None else [Skipped(("deploy",), "a fault", holder)]
+                skipped = [] if holder is None else [_skipped(sources[holder])]
                 winner = catalog_index.CatalogIndex(in_order, skipped=skipped).winner("deploy")
                 answer = "-" if winner is None else f"+{entries.index(winner)}"
                 yield f"winner\t{absent_or(holder)}\t{''.join(map(str, ranks))}", answer
+
+
+def _skipped(source: CatalogSource) -> LeftOut:
+    return LeftOut(("deploy",), rule="frontmatter.missing", reason="a fault", location="/s", source=source)
 
 
 def _entry(source: CatalogSource, number: int) -> SkillEntry:

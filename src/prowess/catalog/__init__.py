@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from prowess.catalog.faults import Notice
     from prowess.catalog.layers import Layer
     from prowess.catalog.matching.match import Match, Matcher, Reason
-    from prowess.catalog.resolution import Resolution, Shadowed
+    from prowess.catalog.resolution import Copy, Resolution
     from prowess.catalog.sources import CatalogSource
     from prowess.catalog.sources.directory import DirectorySource
     from prowess.catalog.trust import TrustStore
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Catalog",
     "CatalogSource",
+    "Copy",
     "DirectorySource",
     "Layer",
     "Match",
@@ -36,7 +37,6 @@ __all__ = [
     "Notice",
     "Reason",
     "Resolution",
-    "Shadowed",
     "SkillEntry",
     "TrustStore",
 ]
@@ -48,7 +48,7 @@ _HOMES = {
     "layers": ("Layer",),
     "matching.match": ("Match", "Matcher", "Reason"),
     "faults": ("Notice",),
-    "resolution": ("Resolution", "Shadowed"),
+    "resolution": ("Copy", "Resolution"),
     "entry": ("SkillEntry",),
     "trust": ("TrustStore",),
 }

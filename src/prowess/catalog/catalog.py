@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 from prowess._internal.files.file_mark import settled_before
 from prowess.catalog.catalog_index import CatalogIndex
 from prowess.catalog.entry import key_of
-from prowess.catalog.layers import Layer
+from prowess.catalog.layers import Layer, ranks_of
 from prowess.catalog.ownership import stranger_in_folder, stranger_in_project
 from prowess.catalog.scan import Scan
 from prowess.catalog.sources.directory import DirectorySource, enterprise_sources
+from prowess.catalog.sources.precedence import by_precedence
+from prowess.catalog.viewing.left_out import LeftOut
 from prowess.errors import InvalidArgumentsError, SkillNotFoundError, SkillParseError, UnavailableError
 
 if TYPE_CHECKING:
@@ -26,13 +28,14 @@ if TYPE_CHECKING:
     from prowess._internal.files.file_mark import Mark
     from prowess._internal.files.tree_digest import TreeReading
     from prowess._internal.files.tree_stamp import TreeStamp
-    from prowess.catalog.audience import Audience, AudienceKeywords
+    from prowess._internal.layers_order import LayersOrder
     from prowess.catalog.entry import SkillEntry
     from prowess.catalog.faults import Notice
     from prowess.catalog.matching.match import Match
     from prowess.catalog.matching.rankings import Rankings
     from prowess.catalog.resolution import Resolution
     from prowess.catalog.sources import CatalogSource
+    from prowess.catalog.viewing.audience import Audience, AudienceKeywords
     from prowess.diagnostics import Diagnostic
     from prowess.format.skill import Skill
 
@@ -78,10 +81,11 @@ class Catalog:
     With `live`, edits of a loaded skill take effect at once; use it for an author's own skills. With `trust_project`,
     sources of an untrusted project are used too. `enterprise_root` is an additional directory of the enterprise layer.
     `only` means that the enterprise layer is not searched, for tests on a machine that has no enterprise skills.
-    `agent`, `tenant` and `environment` are the audience (`prowess.catalog.audience`).
+    `layers_order` is `personal-first` (the default) or `project-first` (`prowess.catalog.layers`).
+    `agent`, `tenant` and `environment` are the audience (`prowess.catalog.viewing.audience`).
 
     Raises:
-        InvalidArgumentsError: `only` was given on a machine with enterprise skills.
+        InvalidArgumentsError: `only` was given on a machine with enterprise skills, or there is no such order.
     """
 
     def __init__(
@@ -91,9 +95,11 @@ class Catalog:
         trust_project: bool = False,
         enterprise_root: str | None = None,
         only: bool = False,
+        layers_order: LayersOrder | None = None,
         **audience: Unpack[AudienceKeywords],
     ) -> None:
-        # Sources are scanned by layer: a directory that is in two layers belongs to the higher one. The sort is stable.
+        # Sources are scanned by precedence: a directory that is in two layers belongs to the higher one.
+        self._ranks = ranks_of(layers_order)
         sources = [_as_source(root, live=live) for root in roots]
         enterprise = enterprise_sources(enterprise_root)
         added: Sequence[CatalogSource] = ()
@@ -104,7 +110,7 @@ class Catalog:
             sources += (added := [source for source in enterprise if source.named not in there])
         self._enterprise = added
         self._for_whom = audience
-        self._sources: tuple[CatalogSource, ...] = tuple(sorted(sources, key=lambda source: source.layer.rank))
+        self._sources: tuple[CatalogSource, ...] = by_precedence(sources, self._ranks)
         self._trust_project = trust_project
         self._lock = allocate_lock()
         self._read: dict[str, _Known] = {}
@@ -120,6 +126,7 @@ class Catalog:
         plugins: Iterable[str | os.PathLike[str]] = (),
         trust_project: bool = False,
         enterprise_root: str | None = None,
+        layers_order: LayersOrder | None = None,
         **audience: Unpack[AudienceKeywords],
     ) -> Catalog:
         """Search the four layers, as seen from `cwd`. Defaults to the current working directory.
@@ -137,7 +144,7 @@ class Catalog:
         except OSError:
             here = None  # the working directory was deleted, so there is no project
         sources = default_sources(here, [os.fspath(plugin) for plugin in plugins], enterprise_root=enterprise_root)
-        return cls(*sources, trust_project=trust_project, **audience)
+        return cls(*sources, trust_project=trust_project, layers_order=layers_order, **audience)
 
     # ── listing ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -171,7 +178,7 @@ class Catalog:
     def audience(self) -> Audience:
         """The audience of the catalog, as given by the caller."""
         # Imported here: few skills have a scope, and importing a Struct takes longer than a listing.
-        from prowess.catalog.audience import Audience
+        from prowess.catalog.viewing.audience import Audience
 
         return Audience(**self._for_whom)
 
@@ -196,23 +203,22 @@ class Catalog:
         return entry
 
     def why(self, name: str) -> Resolution:
-        """Explain which copy of a name is used, which copies are shadowed, and why.
+        """Explain every copy of a name: its state, the rule that decided, and what to change.
 
-        If `name` has the form `name@plugin`, the part before the `@` is explained.
+        Copies that are skipped, held back or hidden from this audience are explained too; if no copy is used, the
+        winner is None. If `name` has the form `name@plugin`, the part before the `@` is explained.
 
         Raises:
-            SkillNotFoundError: as for `get`. If the skill is not visible to this audience, the error gives the reason.
+            SkillNotFoundError: no copy of this name is known. The error has suggestions.
         """
         index = self._index
-        copies = index.copies_of(key_of(name))
-        if not copies:
-            if (hidden := index.out_of_scope.get(key_of(name))) is not None:
-                raise SkillNotFoundError(name, (), f"it is not visible: {hidden}")
+        found = index.explained(key_of(name))
+        if found is None:
             entry = self.get(name)  # a plugin's copy; raises if there is none
-            copies = index.copies_of(entry.key) or [entry]
-        from prowess.catalog.resolution import resolve  # Imported here: a listing does not need it.
-
-        return resolve(copies[0].name, copies)
+            found = index.explained(entry.key)
+        if found is None:  # refreshed meanwhile
+            raise self._not_found(index, name)
+        return found
 
     def _at(self, index: CatalogIndex, name: str, location: str) -> SkillEntry:
         for entry in index.copies_of(key_of(name)):
@@ -229,9 +235,11 @@ class Catalog:
         from prowess.catalog.match import close_names  # Imported here: a wrong name is rare.
 
         key = key_of(name)
-        reason = index.reserved.get(key) or index.held_back.get(key)
+        reason = index.reserved.get(key)
         if reason is None:
-            reason = next((skipped.reason for skipped in index.skipped if name in skipped.names), None)
+            left_out = index.left_out_of(key)
+            told = [one for one in left_out if one.state == "held_back"] or left_out
+            reason = next((one.why_missing for one in told if one.state in {"held_back", "skipped"}), None)
         suggestions = () if reason else close_names(key, (entry.name for entry in index.entries))
         return SkillNotFoundError(name, suggestions, reason)
 
@@ -350,19 +358,20 @@ class Catalog:
                     source.scan(scan)
             else:
                 held.append(source)
-        held_back = self._held_back(held, scan, notices) if held else {}
-        entries, out_of_scope = scan.finished(), {}
+        held_back = self._held_back(held, scan, notices) if held else []
+        entries, hidden = scan.finished(), []
         if scoped := [entry for entry in entries if entry.has_scope]:
             here = self.audience.here()
-            hidden = {entry: why for entry in scoped if (why := here.why_hidden(entry)) is not None}
-            out_of_scope = {entry.key: why for entry, why in hidden.items()}
-            entries = [entry for entry in entries if entry not in hidden]
-            for entry in hidden:
-                told = scan.faults.pop(entry.root_dir, ())
-                scan.diagnostics = [found for found in scan.diagnostics if found not in told]
+            for entry in scoped:
+                if (left_out := here.hides(entry)) is not None:
+                    hidden.append(left_out)
+                    told = scan.faults.pop(entry.root_dir, ())
+                    scan.diagnostics = [found for found in scan.diagnostics if found not in told]
+            entries = [entry for entry in entries if entry not in {one.entry for one in hidden}]
         return CatalogIndex(
             entries,
-            out_of_scope=out_of_scope,
+            ranks=self._ranks,
+            hidden=hidden,
             diagnostics=scan.diagnostics,
             faults=scan.faults,
             skipped=scan.skipped,
@@ -397,26 +406,28 @@ class Catalog:
         return why is None
 
     @staticmethod
-    def _held_back(held: Sequence[CatalogSource], scan: Scan, notices: list[Notice]) -> dict[str, str]:
-        """Scan untrusted sources only to count their skills. Return the reason for each key that is not listed."""
-        aside = Scan()
-        for source in held:
-            source.scan(aside)
-        names = {entry.key: entry.name for path, entry in aside.entries.items() if path not in scan.entries}
-        if not names:
-            return {}
-
-        project = held[0].project
-        shown = sorted(names.values())
-        more = f" and {len(shown) - _SHOWN_NAMES} more" if len(shown) > _SHOWN_NAMES else ""
-        count = "1 skill" if len(shown) == 1 else f"{len(shown)} skills"
-        message = (
-            f"{count} of the project {project} held back because the project is not trusted: "
-            f"{', '.join(shown[:_SHOWN_NAMES])}{more}; to offer them: prowess trust {project}"
-        )
-        notices.append(_notice("project_untrusted", message))
-        reason = f"it is held back because its project {project} is not trusted; to trust it: prowess trust {project}"
-        return dict.fromkeys(names, reason)
+    def _held_back(held: Sequence[CatalogSource], scan: Scan, notices: list[Notice]) -> list[LeftOut]:
+        """Scan untrusted sources only to count their skills. Return the copies that are not listed."""
+        found: list[LeftOut] = []
+        for project in dict.fromkeys(source.project or source.named for source in held):
+            aside = Scan()
+            for source in held:
+                if (source.project or source.named) == project:
+                    aside.begin(source)
+                    source.scan(aside)
+            entries = [entry for path, entry in aside.entries.items() if path not in scan.entries]
+            if not entries:
+                continue
+            found += [LeftOut.held_back(entry, project) for entry in entries]
+            shown = sorted({entry.key: entry.name for entry in entries}.values())
+            more = f" and {len(shown) - _SHOWN_NAMES} more" if len(shown) > _SHOWN_NAMES else ""
+            count = "1 skill" if len(shown) == 1 else f"{len(shown)} skills"
+            message = (
+                f"{count} of the project {project} held back because the project is not trusted: "
+                f"{', '.join(shown[:_SHOWN_NAMES])}{more}; to offer them: prowess trust {project}"
+            )
+            notices.append(_notice("project_untrusted", message))
+        return found
 
 
 def _as_source(root: str | os.PathLike[str] | CatalogSource, *, live: bool) -> CatalogSource:

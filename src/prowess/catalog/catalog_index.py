@@ -1,11 +1,12 @@
 """`CatalogIndex`: an immutable snapshot of a catalog, made from one scan of all sources.
 
 Readers keep a consistent view while another thread refreshes. Copies of one name are in the order of precedence: by
-layer, then by the order of the sources, then by path. A scan reaches the copies in this order, and the first copy is
-used. So equal files give equal winners on every run.
+layer, in a layer by the field `priority` (the highest first), then by the order of the sources, then by path. The first
+copy is used. So equal files give equal winners on every run.
 
-The names of a skipped skill are reserved: lower layers cannot use them. Otherwise, if an administrator's skill had a
-fault, a project's skill could take over its name, and users would mistake it for the administrator's.
+The names of a copy that is left out are reserved: lower layers cannot use them. Otherwise, if an administrator's skill
+had a fault or were hidden from this audience, a project's skill could take over its name, and users would mistake it
+for the administrator's.
 """
 
 from __future__ import annotations
@@ -13,48 +14,43 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.catalog.entry import key_of
-from prowess.catalog.layers import Layer
+from prowess.catalog.layers import DEFAULT_RANKS, Layer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from prowess.catalog.entry import SkillEntry
     from prowess.catalog.faults import Notice
+    from prowess.catalog.resolution import Resolution
+    from prowess.catalog.viewing.left_out import LeftOut
     from prowess.diagnostics import Diagnostic
-
-
-class Skipped:
-    """A skill that is not listed: its reserved names, the reason, and the rank of its layer."""
-
-    __slots__ = ("names", "rank", "reason")
-
-    def __init__(self, names: tuple[str, ...], reason: str, rank: int) -> None:
-        self.names = names
-        self.reason = reason
-        self.rank = rank
 
 
 class CatalogIndex:
     """The result of one scan of all sources.
 
-    The argument `entries` must be in the order of precedence. The attribute `entries` has only the winners, `copies`
-    has all entries. Both are sorted by name, and copies of one name by precedence. `skipped`, `held_back` and
-    `out_of_scope` contain the reasons why a name is not listed. `reserved` maps a key to the reason why copies of lower
+    The argument `entries` must be in the order of the scan: by layer, then by source, then by path. The attribute
+    `entries` has only the winners, `copies` has all entries. Both are sorted by name, and copies of one name by
+    precedence. `skipped`, `held_back` and `hidden` are the copies that are not listed: faulty ones, those whose source
+    is not trusted, and those that this audience does not see. `reserved` maps a key to the reason why copies of lower
     layers are blocked by a skipped skill. `faults` maps the directory of each skill that was read in full to its
     findings. If the last change of a file is before `settled_before` (nanoseconds), the file has not changed since the
-    scan began.
+    scan began. `ranks` is the rank of each layer.
     """
 
     __slots__ = (
+        "_blocked",
         "_clashes",
+        "_left_out",
         "_winners",
         "copies",
         "diagnostics",
         "entries",
         "faults",
         "held_back",
+        "hidden",
         "notices",
-        "out_of_scope",
+        "ranks",
         "reserved",
         "settled_before",
         "skipped",
@@ -64,40 +60,51 @@ class CatalogIndex:
         self,
         entries: Sequence[SkillEntry],
         *,
+        ranks: Mapping[Layer, int] = DEFAULT_RANKS,
         diagnostics: Sequence[Diagnostic] = (),
         faults: Mapping[str, tuple[Diagnostic, ...]] | None = None,
-        skipped: Sequence[Skipped] = (),
-        held_back: Mapping[str, str] | None = None,
-        out_of_scope: Mapping[str, str] | None = None,
+        skipped: Sequence[LeftOut] = (),
+        held_back: Sequence[LeftOut] = (),
+        hidden: Sequence[LeftOut] = (),
         notices: tuple[Notice, ...] = (),
         settled_before: int = 0,
     ) -> None:
+        self.ranks = ranks
+        self.skipped = tuple(skipped)
+        self.held_back = tuple(held_back)
+        self.hidden = tuple(hidden)
+        self._left_out: dict[str, list[LeftOut]] | None = None
         winners: dict[str, SkillEntry] = {}
         clashes: dict[str, list[SkillEntry]] = {}
-        kept, blocked = _reservations(skipped), []
+        holders = self._reservations() if skipped or hidden else {}
+        blocked: dict[str, list[SkillEntry]] = {}
         for entry in entries:
-            if kept and _is_blocked(entry, winners, kept):
-                blocked.append(entry)
+            if holders and self._is_blocked(entry, winners, holders):
+                blocked.setdefault(entry.key, []).append(entry)
             elif (first := winners.setdefault(key_of(entry.name), entry)) is not entry:
                 clashes.setdefault(first.key, [first]).append(entry)
+        for key, group in clashes.items():
+            group.sort(key=self._precedence)  # stable: the order of the scan decides what is left
+            winners[key] = group[0]
         self._winners = winners
         self._clashes = clashes
+        self._blocked = {key: (holders[key], group) for key, group in blocked.items()}
         self.entries = tuple(sorted(winners.values(), key=_by_name))
         self.copies = _with_clashes(self.entries, clashes) if clashes else self.entries
         self.diagnostics = tuple(diagnostics)
         self.reserved: dict[str, str] = {}
-        hiding = [entry for entry in self.copies if entry.hides_something]
-        if clashes or blocked or hiding:
+        unusual = [entry for entry in self.copies if entry.hides_something]
+        if clashes or blocked or unusual:
             # Imported here: in most catalogs each name has one copy, no skill is skipped, and no description has hidden
             # text.
             from prowess.catalog.resolution import blocked_errors, hidden_text_warnings, shadow_warnings
 
-            self.reserved, found = blocked_errors(blocked, {key: one.reason for key, one in kept.items()})
-            self.diagnostics = (*self.diagnostics, *shadow_warnings(clashes), *found, *hidden_text_warnings(hiding))
+            # A name that a hidden copy reserves is not reported: the finding would reveal the copy.
+            told = {key: pair for key, pair in self._blocked.items() if pair[0].state == "skipped"}
+            self.reserved, found = blocked_errors(told)
+            shadowed = shadow_warnings(clashes)
+            self.diagnostics = (*self.diagnostics, *shadowed, *found, *hidden_text_warnings(unusual))
         self.faults = faults or {}
-        self.skipped = tuple(skipped)
-        self.held_back = held_back or {}
-        self.out_of_scope = out_of_scope or {}
         self.notices = notices
         self.settled_before = settled_before
 
@@ -120,6 +127,24 @@ class CatalogIndex:
         winner = self._winners.get(key)
         return self._clashes.get(key, [winner]) if winner is not None else []
 
+    def left_out_of(self, key: str) -> list[LeftOut]:
+        """Return the copies of a name that are not listed: skipped ones, then held-back ones, then hidden ones."""
+        if self._left_out is None:
+            self._left_out = {}
+            for one in (*self.skipped, *self.held_back, *self.hidden):
+                for name in dict.fromkeys(map(key_of, one.names)):
+                    self._left_out.setdefault(name, []).append(one)
+        return self._left_out.get(key, [])
+
+    def explained(self, key: str) -> Resolution | None:
+        """Return every copy of a name with its state, or None if no copy is known."""
+        from prowess.catalog.resolution import resolve  # Imported here: a listing does not need it.
+
+        copies, left_out = self.copies_of(key), self.left_out_of(key)
+        if not copies and not left_out:
+            return None
+        return resolve(copies, left_out=left_out, blocked=self._blocked.get(key), ranks=self.ranks)
+
     def differs_from(self, other: CatalogIndex) -> bool:
         """Whether the two indexes differ. Unchanged entries are the same objects in both."""
         return (
@@ -129,21 +154,24 @@ class CatalogIndex:
             or self.notices != other.notices
         )
 
+    def _precedence(self, entry: SkillEntry) -> tuple[int, int]:
+        return self.ranks[entry.layer], -entry.priority
 
-def _reservations(skipped: Sequence[Skipped]) -> dict[str, Skipped]:
-    """Return, for each key, the skipped skill of the highest layer with that name."""
-    kept: dict[str, Skipped] = {}
-    for one in skipped:
-        for name in one.names:
-            if kept.setdefault(key_of(name), one).rank > one.rank:
-                kept[key_of(name)] = one
-    return kept
+    def _reservations(self) -> dict[str, LeftOut]:
+        """Return, for each key, the copy of the highest layer that is left out; a skipped one before a hidden one."""
+        holders: dict[str, LeftOut] = {}
+        for one in (*self.skipped, *self.hidden):
+            for key in map(key_of, one.names):
+                if self.ranks[holders.setdefault(key, one).layer] > self.ranks[one.layer]:
+                    holders[key] = one
+        return holders
 
-
-def _is_blocked(entry: SkillEntry, winners: Mapping[str, SkillEntry], kept: Mapping[str, Skipped]) -> bool:
-    """Whether a skipped skill of a higher layer reserves the name of `entry`, and the name has no winner above it."""
-    holder = kept.get(entry.key)
-    return holder is not None and entry.layer.rank > holder.rank and entry.key not in winners
+    def _is_blocked(self, entry: SkillEntry, winners: Mapping[str, SkillEntry], holders: Mapping[str, LeftOut]) -> bool:
+        """Whether a copy of a higher layer reserves the name of `entry`, and no listed copy above it has the name."""
+        holder = holders.get(entry.key)
+        if holder is None or entry.key in winners:
+            return False
+        return self.ranks[entry.layer] > self.ranks[holder.layer]
 
 
 def _by_name(entry: SkillEntry) -> str:

@@ -152,6 +152,11 @@ class SkillEntry:
         return not isinstance(self._facts, bytes) and "scope" in self._facts
 
     @property
+    def priority(self) -> int:
+        """The field `priority`, 0 if absent. Front matter that is kept as bytes has none."""
+        return 0 if isinstance(self._facts, bytes) or "priority" not in self._facts else self.extended.priority
+
+    @property
     def is_fork(self) -> bool:
         """Whether the skill runs in a sub-agent and never becomes one of the active skills."""
         return self.extended.context == "fork"

@@ -51,7 +51,10 @@ def _is_project(directory: str) -> bool:
 def default_sources(
     cwd: str | None, plugins: Sequence[str], *, enterprise_root: str | None = None
 ) -> list[DirectorySource]:
-    """Return the sources of all four layers in the order of precedence. Their directories may be missing."""
+    """Return the sources of all four layers, by layer. Their directories may be missing.
+
+    In a layer they are in the order of precedence, except plugins, of which the last one has the highest.
+    """
     sources: list[DirectorySource] = [*enterprise_sources(enterprise_root)]
     sources.append(UnsignedEnterpriseSource(f"{prowess_home()}/enterprise/skills", layer=Layer.ENTERPRISE))
     sources += _personal()
@@ -81,13 +84,16 @@ def _project(cwd: str) -> Iterator[DirectorySource]:
 
 
 def plugin_sources(directories: Sequence[str]) -> list[DirectorySource]:
-    """Return a source of the plugin layer for each directory. Their labels are distinct."""
+    """Return a source of the plugin layer for each directory, in the order given. Their labels are distinct.
+
+    The last one has the highest precedence, so it keeps its name if two plugins have the same one.
+    """
     if not directories:
         return []
     # Imported here: most catalogs have no plugin, and importing this module takes longer than a listing.
     from prowess.catalog.sources.plugin import PluginSource
 
     sources: list[PluginSource] = []
-    for directory in directories:
+    for directory in reversed(directories):
         sources.append(PluginSource(directory, sources))
-    return list(sources)
+    return [*reversed(sources)]

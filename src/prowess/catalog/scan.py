@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.file_mark import last_change
-from prowess.catalog.catalog_index import Skipped
 from prowess.catalog.entry import SkillEntry
+from prowess.catalog.viewing.left_out import LeftOut
 from prowess.format.source.plain_front_matter import read_plain_skill
 
 if TYPE_CHECKING:
@@ -29,16 +29,16 @@ class Scan:
     def __init__(self, previous: CatalogIndex | None = None) -> None:
         self.entries: dict[str, SkillEntry] = {}
         self.faults: dict[str, tuple[Diagnostic, ...]] = {}
-        self.skipped: list[Skipped] = []
+        self.skipped: list[LeftOut] = []
         self.diagnostics: list[Diagnostic] = []
         self._previous = previous
         self._before = {} if previous is None else {entry.root_dir: entry for entry in previous.copies}
         self._aliases: dict[str, list[str]] = {}
-        self._rank = 0
+        self._source: EntrySource | None = None
 
     def begin(self, source: EntrySource) -> None:
         """Set the source of the skills that are added next."""
-        self._rank = source.layer.rank
+        self._source = source
 
     def report(self, rule: str, path: str, message: str, *, skill: str | None = None) -> None:
         """Add a finding of the catalog."""
@@ -52,19 +52,25 @@ class Scan:
         name = directory.rpartition("/")[2]
         path = f"{directory}/{file}" if file else directory
         self.report(rule, path, message, skill=name)
-        self.reserve((name,), f"{path}: {message} ({rule})")
+        self.reserve((name,), rule, path, message)
 
-    def reserve(self, names: tuple[str, ...], reason: str) -> None:
-        """Reserve names without a finding: lower layers cannot use them. `reason` is why they are not listed."""
-        self.skipped.append(Skipped(names, reason, self._rank))
+    def reserve(
+        self, names: tuple[str, ...], rule: str, location: str, message: str, *, place: str | None = None
+    ) -> None:
+        """Reserve names without a finding: lower layers cannot use them. `message` is why they are not listed."""
+        self.skipped.append(
+            LeftOut(names, rule=rule, location=location, reason=message, source=self._source, place=place)
+        )
 
-    def reserve_all(self, other: Scan, reason: str) -> None:
-        """Reserve every name that `other`, a scan of the directory, found or skipped."""
-        names = {entry.name: None for entry in other.entries.values()}
-        names.update((path.rpartition("/")[2], None) for path in other.entries)
-        names.update((name, None) for skipped in other.skipped for name in skipped.names)
-        if names:
-            self.reserve(tuple(names), reason)
+    def reserve_all(self, other: Scan, rule: str, reason: str) -> None:
+        """Reserve every name that `other`, a scan of the directory, found or skipped, for one fault around them."""
+        for directory, entry in other.entries.items():
+            if self.skipped and self.skipped[-1].location == directory:
+                self.skipped.pop()  # reported as a directory; now its file is known
+            names = dict.fromkeys((directory.rpartition("/")[2], entry.name))
+            self.reserve(tuple(names), rule, entry.location, reason)
+        for skipped in other.skipped:
+            self.reserve(skipped.names, rule, skipped.location, reason)
 
     def reached(self, directory: str, path: str) -> bool:
         """Whether the skill in the real `directory` is already listed. If so, `path` becomes an alias of its entry."""
@@ -109,8 +115,10 @@ class Scan:
             self.faults[directory] = diagnostics
         if (fault := next((found for found in diagnostics if found.severity == "error"), None)) is not None:
             names = {directory.rpartition("/")[2]: None, frontmatter.name: None}
-            reason = f"{fault.location}: {fault.message} ({fault.rule})"
-            self.reserve(tuple(name for name in names if name), reason)
+            path = fault.location.path or directory
+            self.reserve(
+                tuple(name for name in names if name), fault.rule, path, fault.message, place=str(fault.location)
+            )
             return
         entry = SkillEntry(
             name=frontmatter.name,

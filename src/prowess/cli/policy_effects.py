@@ -14,7 +14,7 @@ from msgspec import Struct
 from prowess._internal.places import MACHINE_POLICY, POLICY_FILE, prowess_home, user_home
 
 if TYPE_CHECKING:
-    from prowess.catalog import Catalog, SkillEntry
+    from prowess.catalog import Catalog, Copy, SkillEntry
     from prowess.policy.policy import Policy
 
 _SAID = {"allow": "allowed", "ask": "asked about", "deny": "denied"}
@@ -54,13 +54,25 @@ class PolicyEffects:
 
     def of(self, entry: SkillEntry) -> PolicyEffect | None:
         """Return the effect of the policy on a skill, or None if there is no policy file."""
+        return self._effect(entry, self._catalog)
+
+    def of_copy(self, copy: Copy) -> PolicyEffect | None:
+        """Return the effect on one copy of a name, or None if there is no policy file or the copy was not read.
+
+        If the copy is not listed, its files are not read, so no rule about digests matches it.
+        """
+        if copy.entry is None:
+            return None
+        return self._effect(copy.entry, self._catalog if copy.state in {"active", "shadowed"} else None)
+
+    def _effect(self, entry: SkillEntry, catalog: Catalog | None) -> PolicyEffect | None:
         if self.policy is None:
             return None
         from prowess.policy.decision import effect_of  # Imported here for the same reason.
         from prowess.runtime.activation.skill_identities import of_entry
         from prowess.runtime.activation.visibility import decided
 
-        known = of_entry(entry, self._catalog if self.policy.needs_digests else None)
+        known = of_entry(entry, catalog if self.policy.needs_digests else None)
         decision = decided(self.policy, known, "model")
         return PolicyEffect(
             effect=effect_of(decision),  # type: ignore[arg-type]  # its type is str, its values are these three

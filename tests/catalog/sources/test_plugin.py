@@ -106,13 +106,13 @@ def test_two_plugins_of_one_name_are_a_warning_that_names_both(tmp_path: Path) -
     for plugin in plugins:
         write_skill(plugin / "skills" / "doctor", description=str(plugin))
     catalog = catalog_of(*plugins)
-    assert catalog.get("doctor").description == str(plugins[0])
-    for label, plugin in zip(("acme", "acme-2", "acme-3"), plugins, strict=True):
+    assert catalog.get("doctor").description == str(plugins[-1])
+    for label, plugin in zip(("acme-3", "acme-2", "acme"), plugins, strict=True):
         assert catalog.get(f"doctor@{label}").description == str(plugin)
     warnings = [found for found in catalog.diagnostics if found.rule == "catalog.plugin"]
     assert [found.severity for found in warnings] == ["warning", "warning"]
-    assert str(plugins[0]) in warnings[0].message
     assert str(plugins[1]) in warnings[0].message
+    assert str(plugins[2]) in warnings[0].message
     assert "acme-2" in warnings[0].message
 
 

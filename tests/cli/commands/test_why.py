@@ -38,15 +38,21 @@ def test_every_copy_stands_on_a_line_with_its_layer_place_and_state(
     (project / ".claude" / "skills" / "again").symlink_to(own_home / ".prowess" / "skills" / "deploy")
     assert run(words) == exit_codes.OK
     mine = str(own_home / ".prowess" / "skills" / "deploy")
-    width = len(mine)
+    width, blank = len(mine), " " * 18
     assert capfd.readouterr().out.splitlines() == [
-        f"deploy  personal  {mine}  active",
-        "                  also reached as .claude/skills/again",
+        f"deploy  personal  {mine}  active (personal is a higher layer than project) [catalog.layer]",
+        f"{blank}also reached as .claude/skills/again",
         (
             f"        project   {'.prowess/skills/deploy':<{width}}  "
-            "shadowed by personal (a higher layer replaces the whole skill)"
+            "shadowed by personal (a higher layer replaces the whole skill) [catalog.layer]"
         ),
-        f"        plugin    {'acme-tools: deploy@acme-tools':<{width}}  shadowed; still reachable as deploy@acme-tools",
+        f"{blank}to change this: rename this copy, or remove {mine}, or set layers.order to project-first",
+        (
+            f"        plugin    {'acme-tools: deploy@acme-tools':<{width}}  "
+            "shadowed by personal (a higher layer replaces the whole skill); still reachable as deploy@acme-tools "
+            "[catalog.layer]"
+        ),
+        f"{blank}to change this: rename this copy, or remove {mine}",
     ]
 
 
@@ -60,7 +66,9 @@ def test_json_lists_the_copies_in_the_order_of_precedence(words: list[str], capf
         ("project", "shadowed"),
         ("plugin", "shadowed"),
     ]
-    assert document["copies"][0]["reason"] is None
+    assert [copy["rule"] for copy in document["copies"]] == ["catalog.layer"] * 3
+    assert [copy["policy"] for copy in document["copies"]] == [None] * 3
+    assert document["copies"][0]["reason"] == "active (personal is a higher layer than project)"
 
 
 def test_a_skill_that_was_left_out_is_explained(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -68,13 +76,16 @@ def test_a_skill_that_was_left_out_is_explained(tmp_path: Path, capfd: pytest.Ca
     (tmp_path / "bad" / "SKILL.md").write_text("# no front matter\n")
     assert run(["why", "bad", "--root", str(tmp_path)]) == exit_codes.FAILED
     printed = capfd.readouterr()
-    assert printed.out == ""
-    assert f"{tmp_path}/bad/SKILL.md" in printed.err
-    assert "frontmatter.missing" in printed.err
+    assert f"{tmp_path}/bad/SKILL.md" in printed.out
+    assert "skipped: " in printed.out
+    assert "[frontmatter.missing]" in printed.out
+    assert printed.err == "error: no copy of 'bad' is used\n"
 
 
 @pytest.mark.usefixtures("project")
 def test_a_skill_that_is_held_back_is_explained(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     write_skill(tmp_path / "project" / ".prowess" / "skills" / "theirs")
     assert run(["why", "theirs", "--quiet"]) == exit_codes.FAILED
-    assert "is not trusted; to trust it: prowess trust" in capfd.readouterr().err
+    printed = capfd.readouterr().out
+    assert "is not trusted [catalog.trust]" in printed
+    assert "to change this: prowess trust" in printed

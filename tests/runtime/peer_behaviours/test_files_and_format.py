@@ -231,7 +231,7 @@ def test_18_no_skill_outbids_a_layer(tmp_path: Path, own_home: Path) -> None:
     catalog = Catalog.discover(cwd=tmp_path / "plugin", plugins=[tmp_path / "plugin"])
 
     assert catalog.get("deploy").root_dir == str(own_home.resolve() / ".prowess" / "skills" / "deploy")
-    assert [shadowed.entry.layer.value for shadowed in catalog.why("deploy").shadowed] == ["plugin"]
+    assert [shadowed.layer.value for shadowed in catalog.why("deploy").shadowed] == ["plugin"]
     assert catalog.get("twin").description == "Of a."
 
 

@@ -114,7 +114,7 @@ class EnterpriseSource(DirectorySource):
             message = f"no enterprise skill is loaded: {weakness}"
             scan.report("catalog.enterprise", self.named, message)
             self.root = os.path.realpath(self.named)
-            _reserve_below(scan, self, lambda walk: walk.search_root(), f"{self.named}: {message} (catalog.enterprise)")
+            _reserve_below(scan, self, lambda walk: walk.search_root(), message)
             return
         super().scan(scan)
 
@@ -307,8 +307,7 @@ class _GuardedWalk(Walk):
             return
         message = f"not loaded: {weakness}"
         self._scan.skip(directory, "", "catalog.enterprise", message)
-        reason = f"{directory}: {message} (catalog.enterprise)"
-        _reserve_below(self._scan, self._source, lambda walk: walk.visit(directory, path, relative, depth), reason)
+        _reserve_below(self._scan, self._source, lambda walk: walk.visit(directory, path, relative, depth), message)
 
     def _admits(self, directory: str) -> bool:
         weakness = _weakness_below(directory, self._owner)
@@ -324,7 +323,7 @@ def _reserve_below(scan: Scan, source: DirectorySource, look: Callable[[Walk], N
     """
     aside = Scan()
     look(Walk(source, aside, DEFAULT_BOUNDS))
-    scan.reserve_all(aside, reason)
+    scan.reserve_all(aside, "catalog.enterprise", reason)
 
 
 def _is_other_spelling(directory: str) -> bool:

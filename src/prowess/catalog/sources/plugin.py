@@ -30,14 +30,15 @@ _SHOWN = 3
 class PluginSource(DirectorySource):
     """The skills of one plugin. `directory` is the plugin's directory or its `skills/`.
 
-    `earlier` are the plugins that come before this one. If one of them has the same name, this plugin's label gets a
-    number: `acme`, `acme-2`. The manifest is read again at each scan.
+    `above` are the plugins that take precedence over this one. If one of them has the same name, this plugin's label
+    gets a number: `acme`, `acme-2`. So `NAME@acme` is the copy that the plain name refers to. The manifest is read
+    again at each scan.
     """
 
-    def __init__(self, directory: str, earlier: Sequence[PluginSource]) -> None:
+    def __init__(self, directory: str, above: Sequence[PluginSource] = ()) -> None:
         super().__init__(directory, layer=Layer.PLUGIN, named=True)
         self._given = self.named
-        self._earlier = tuple(earlier)
+        self._above = tuple(above)
         self._name = ""
         self._read()
 
@@ -54,7 +55,7 @@ class PluginSource(DirectorySource):
         directory = above if base == _SKILLS and above else self._given
         name = None if manifest is None else manifest.name
         self._name = name or directory.rpartition("/")[2]
-        label, number, taken = self._name, 1, {plugin.label for plugin in self._earlier}
+        label, number, taken = self._name, 1, {plugin.label for plugin in self._above}
         while label in taken:
             number += 1
             label = f"{self._name}-{number}"
@@ -84,11 +85,11 @@ class PluginSource(DirectorySource):
     def _report_name(self, scan: Scan) -> None:
         if self.label == self._name:
             return
-        (other,) = [plugin for plugin in self._earlier if plugin.label == self._name]
+        (other,) = [plugin for plugin in self._above if plugin.label == self._name]
         if other.root != self.root:
             message = (
-                f"{self.named} and {other.named} are both called {self._name!r}; use NAME@{self.label} for a skill of "
-                f"{self.named}"
+                f"{self.named} and {other.named} are both called {self._name!r}; {other.named} was added later and "
+                f"takes precedence; use NAME@{self.label} for a skill of {self.named}"
             )
             scan.report("catalog.plugin", self.named, message)
 

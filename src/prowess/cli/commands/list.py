@@ -131,20 +131,16 @@ def _line(found: Diagnostic) -> str:
 
 
 def _document(catalog: Catalog, prefix: str, effects: PolicyEffects) -> dict[str, object]:
-    from prowess.catalog.resolution import resolve  # Imported here because only `--json` needs it.
-
-    winners = {entry.key for entry in catalog.entries(prefix=prefix)}
-    copies: dict[str, list[SkillEntry]] = {}
-    for entry in catalog.all_entries():
-        if entry.key in winners:
-            copies.setdefault(entry.key, []).append(entry)
-    resolved = [resolve(group[0].name, group) for group in copies.values()]
+    listed = catalog.entries(prefix=prefix)
+    winners = {entry.key: entry for entry in listed}
+    clashing = {entry.key: entry.name for entry in catalog.all_entries() if winners.get(entry.key, entry) is not entry}
     return {
-        "skills": [{**_entry(entry), **effects.as_member(entry)} for entry in catalog.entries(prefix=prefix)],
+        "skills": [{**_entry(entry), **effects.as_member(entry)} for entry in listed],
         "shadowed": [
-            {**_entry(shadowed.entry), "reason": shadowed.reason, **effects.as_member(shadowed.entry)}
-            for found in resolved
-            for shadowed in found.shadowed
+            {**_entry(copy.entry), "reason": copy.reason, **effects.as_member(copy.entry)}
+            for name in clashing.values()
+            for copy in catalog.why(name).shadowed
+            if copy.entry is not None
         ],
         "diagnostics": [_diagnostic(found) for found in catalog.diagnostics],
         "notices": catalog.notices,

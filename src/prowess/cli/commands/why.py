@@ -1,4 +1,4 @@
-"""`prowess why`: shows which copy of a skill is used, which copies are shadowed, and why."""
+"""`prowess why`: shows every copy of a skill, which one is used, why, and what to change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from prowess.cli.options.skill_completion import complete_skill
 from prowess.cli.policy_effects import PolicyEffects
 
 if TYPE_CHECKING:
-    from prowess.catalog import Resolution, SkillEntry
+    from prowess.catalog import Copy, Resolution
 
 
 @click.command()
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 @catalog_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, name: str, skills: CatalogOptions, as_json: bool) -> int:
-    """Show which copy of the skill NAME is used, which are shadowed, and why.
+    """Show every copy of the skill NAME: its state, the rule that decided, and what to change.
 
-    If all copies were left out or held back, the reason is shown. If there is a policy, its decision about each copy is
-    shown.
+    A copy is active (used), shadowed, skipped, held_back, out_of_scope or disabled. The exit code is 1 if no copy is
+    used. If there is a policy, its decision about each copy is shown.
 
     \b
     Example:
@@ -36,34 +36,36 @@ def command(*, name: str, skills: CatalogOptions, as_json: bool) -> int:
         output.document(_document(found, effects))
     else:
         output.line("\n".join(_rows(found, effects)))
-    return exit_codes.OK
-
-
-def _copies(found: Resolution) -> list[tuple[SkillEntry, str]]:
-    winner = [(found.winner, "active")] if found.winner is not None else []
-    return [*winner, *((shadowed.entry, shadowed.reason) for shadowed in found.shadowed)]
+        if found.winner is None:
+            output.error(printable_line(f"no copy of {found.name!r} is used"))
+    return exit_codes.FAILED if found.winner is None else exit_codes.OK
 
 
 def _rows(found: Resolution, effects: PolicyEffects) -> list[str]:
-    copies = _copies(found)
-    places = [_place(entry) for entry, _ in copies]
-    layer_width = max(len(entry.layer.value) for entry, _ in copies)
+    places = [_place(copy) for copy in found.copies]
+    layer_width = max(len(copy.layer.value) for copy in found.copies)
     width = max(len(place) for place in places)
     lead = f"{printable_line(found.name)}  "
     rows = []
-    for (entry, state), place in zip(copies, places, strict=True):
-        rows.append(f"{lead}{entry.layer.value:<{layer_width}}  {place:<{width}}  {printable_line(state)}")
+    for copy, place in zip(found.copies, places, strict=True):
+        state = printable_line(copy.reason if copy.rule == "catalog.only" else f"{copy.reason} [{copy.rule}]")
+        rows.append(f"{lead}{copy.layer.value:<{layer_width}}  {place:<{width}}  {state}")
         lead = " " * len(lead)
-        rows += [f"{lead}{'':<{layer_width}}  also reached as {output.shown_path(alias)}" for alias in entry.aliases]
-        if (effect := effects.of(entry)) is not None:
-            rows.append(f"{lead}{'':<{layer_width}}  policy: {printable_line(str(effect))}")
+        below = f"{lead}{'':<{layer_width}}  "
+        rows += [f"{below}also reached as {output.shown_path(alias)}" for alias in copy.aliases]
+        if copy.advice is not None:
+            rows.append(f"{below}to change this: {printable_line(copy.advice)}")
+        if (effect := effects.of_copy(copy)) is not None:
+            rows.append(f"{below}policy: {printable_line(str(effect))}")
     return rows
 
 
-def _place(entry: SkillEntry) -> str:
-    if entry.layer.value == "plugin":
-        return printable_line(f"{entry.source}: {entry.qualified_name}")
-    return output.shown_path(entry.root_dir)
+def _place(copy: Copy) -> str:
+    if copy.entry is None:
+        return output.shown_path(copy.location)
+    if copy.layer.value == "plugin":
+        return printable_line(f"{copy.source}: {copy.entry.qualified_name}")
+    return output.shown_path(copy.entry.root_dir)
 
 
 def _document(found: Resolution, effects: PolicyEffects) -> dict[str, object]:
@@ -71,15 +73,17 @@ def _document(found: Resolution, effects: PolicyEffects) -> dict[str, object]:
         "name": found.name,
         "copies": [
             {
-                "state": "active" if entry is found.winner else "shadowed",
-                "reason": None if entry is found.winner else state,
-                "layer": entry.layer.value,
-                "source": entry.source,
-                "origin": entry.origin,
-                "location": entry.location,
-                "aliases": list(entry.aliases),
-                **effects.as_member(entry),
+                "state": copy.state,
+                "rule": copy.rule,
+                "reason": copy.reason,
+                "advice": copy.advice,
+                "layer": copy.layer.value,
+                "source": copy.source,
+                "origin": copy.origin,
+                "location": copy.location,
+                "aliases": list(copy.aliases),
+                "policy": effects.of_copy(copy),
             }
-            for entry, state in _copies(found)
+            for copy in found.copies
         ],
     }

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.files.session_table import session_setting
+from prowess.catalog.viewing.left_out import LeftOut
 from prowess.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -33,21 +34,27 @@ class Audience(Struct, frozen=True, kw_only=True):
         """Return this audience. If the caller gave no environment, add the one that is configured on this machine."""
         return replace(self, environment=self.environment or _environment())
 
-    def why_hidden(self, entry: SkillEntry) -> str | None:
+    def hides(self, entry: SkillEntry) -> LeftOut | None:
         """Return why a skill is not visible to this audience, or None if it is visible."""
         scope = entry.extended.scope
-        known = {"agents": self.agent, "tenants": self.tenant, "environments": self.environment}
         if scope.admits(agent=self.agent, tenant=self.tenant, environment=self.environment):
             return None
         if scope.closed:
-            return "its scope cannot be read, so it is visible nowhere"
-        name, place = next(
-            (name, place)
-            for name, place in known.items()
-            if (allowed := getattr(scope, name)) is not None and place not in allowed
-        )
-        here = "none is known here" if place is None else f"here it is {place}"
-        return f"its scope allows {name} {', '.join(getattr(scope, name)) or '(none)'}, but {here}"
+            reason, advice = "its scope cannot be read, so it is visible nowhere", "correct the field scope"
+        else:
+            known = {"agents": self.agent, "tenants": self.tenant, "environments": self.environment}
+            name, value = next(
+                (name, value)
+                for name, value in known.items()
+                if (allowed := getattr(scope, name)) is not None and value not in allowed
+            )
+            allowed = getattr(scope, name)
+            here = "none is known here" if value is None else f"here it is {value}"
+            reason = f"its scope allows {name} {', '.join(allowed) or '(none)'}, but {here}"
+            advice = f"add to scope.{name}, or name one of them"
+            if allowed:
+                advice += f": --{name[:-1]} {allowed[0]}, PROWESS_{name[:-1].upper()} or the argument {name[:-1]}="
+        return LeftOut.of_entry(entry, "out_of_scope", "catalog.scope", f"out of scope ({reason})", advice)
 
 
 class AudienceKeywords(TypedDict, total=False):

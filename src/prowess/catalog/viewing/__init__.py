@@ -1,0 +1,1 @@
+"""Who sees which skill: the audience, and the copies that are left out for it."""
