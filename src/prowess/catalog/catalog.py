@@ -18,7 +18,6 @@ from prowess.catalog.ownership import stranger_in_folder, stranger_in_project
 from prowess.catalog.scan import Scan
 from prowess.catalog.sources.directory import DirectorySource, enterprise_sources
 from prowess.catalog.sources.precedence import by_precedence
-from prowess.catalog.viewing.left_out import LeftOut
 from prowess.errors import InvalidArgumentsError, SkillNotFoundError, SkillParseError, UnavailableError
 
 if TYPE_CHECKING:
@@ -36,13 +35,13 @@ if TYPE_CHECKING:
     from prowess.catalog.resolution import Resolution
     from prowess.catalog.sources import CatalogSource
     from prowess.catalog.viewing.audience import Audience, AudienceKeywords
+    from prowess.catalog.viewing.left_out import LeftOut
     from prowess.diagnostics import Diagnostic
     from prowess.format.skill import Skill
 
 _READ_ATTEMPTS = 3
 _KEPT_SKILLS = 256  # skills read in full; the oldest is dropped
 _MARKED = 64  # `at_rest` checks at most this many files and directories
-_SHOWN_NAMES = 5
 
 
 class _Known:
@@ -358,15 +357,21 @@ class Catalog:
                     source.scan(scan)
             else:
                 held.append(source)
-        held_back = self._held_back(held, scan, notices) if held else []
+        left_out: list[LeftOut] = []
+        if held:
+            # Imported here: a catalog of given roots, or of a trusted project, does not need it.
+            from prowess.catalog.viewing.held_back import held_back
+
+            left_out, told = held_back(held, scan.entries)
+            notices += told
         entries, hidden = scan.finished(), []
         if scoped := [entry for entry in entries if entry.has_scope]:
             here = self.audience.here()
             for entry in scoped:
-                if (left_out := here.hides(entry)) is not None:
-                    hidden.append(left_out)
-                    told = scan.faults.pop(entry.root_dir, ())
-                    scan.diagnostics = [found for found in scan.diagnostics if found not in told]
+                if (why := here.hides(entry)) is not None:
+                    hidden.append(why)
+                    faults = scan.faults.pop(entry.root_dir, ())
+                    scan.diagnostics = [found for found in scan.diagnostics if found not in faults]
             entries = [entry for entry in entries if entry not in {one.entry for one in hidden}]
         return CatalogIndex(
             entries,
@@ -375,7 +380,7 @@ class Catalog:
             diagnostics=scan.diagnostics,
             faults=scan.faults,
             skipped=scan.skipped,
-            held_back=held_back,
+            held_back=left_out,
             notices=tuple(notices),
             settled_before=before,
         )
@@ -404,30 +409,6 @@ class Catalog:
         if (why := stranger_in_folder(source.named)) is not None:
             scan.report("catalog.stranger", source.named, f"no skill is loaded from here: {why}")
         return why is None
-
-    @staticmethod
-    def _held_back(held: Sequence[CatalogSource], scan: Scan, notices: list[Notice]) -> list[LeftOut]:
-        """Scan untrusted sources only to count their skills. Return the copies that are not listed."""
-        found: list[LeftOut] = []
-        for project in dict.fromkeys(source.project or source.named for source in held):
-            aside = Scan()
-            for source in held:
-                if (source.project or source.named) == project:
-                    aside.begin(source)
-                    source.scan(aside)
-            entries = [entry for path, entry in aside.entries.items() if path not in scan.entries]
-            if not entries:
-                continue
-            found += [LeftOut.held_back(entry, project) for entry in entries]
-            shown = sorted({entry.key: entry.name for entry in entries}.values())
-            more = f" and {len(shown) - _SHOWN_NAMES} more" if len(shown) > _SHOWN_NAMES else ""
-            count = "1 skill" if len(shown) == 1 else f"{len(shown)} skills"
-            message = (
-                f"{count} of the project {project} held back because the project is not trusted: "
-                f"{', '.join(shown[:_SHOWN_NAMES])}{more}; to offer them: prowess trust {project}"
-            )
-            notices.append(_notice("project_untrusted", message))
-        return found
 
 
 def _as_source(root: str | os.PathLike[str] | CatalogSource, *, live: bool) -> CatalogSource:
