@@ -13,7 +13,7 @@ import pytest
 
 from prowess._internal.files import file_mark
 from prowess.catalog import Catalog, DirectorySource, Layer
-from prowess.catalog import catalog as catalog_module
+from prowess.catalog.memo import loaded
 from prowess.errors import SkillNotFoundError, UnavailableError
 from prowess.format import reading
 from tests.catalog.making import finding, names, rules, write_skill
@@ -330,6 +330,7 @@ def test_a_refresh_shows_what_changed_and_leaves_the_rest_as_it_is(tmp_path: Pat
 def test_a_change_of_a_fault_or_of_the_body_counts_as_a_difference(tmp_path: Path) -> None:
     skill = write_skill(tmp_path / "a")
     catalog = Catalog(tmp_path)
+    assert catalog.generation == 0
     write_skill(skill, body="longer body\n")
     catalog.refresh()
     assert catalog.generation == 1
@@ -508,7 +509,7 @@ def test_a_read_only_skill_serves_several_catalogs_unchanged(tmp_path: Path) -> 
 
 
 def test_only_so_many_skills_that_were_read_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalog_module, "_KEPT_SKILLS", 2)
+    monkeypatch.setattr(loaded, "_KEPT_SKILLS", 2)
     for name in ("a", "b", "c"):
         write_skill(tmp_path / name)
     catalog = Catalog(tmp_path)

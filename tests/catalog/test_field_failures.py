@@ -173,7 +173,7 @@ def test_k41_a_link_from_a_skill_into_a_large_tree_costs_nothing(tmp_path: Path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "scandir", counting)
         catalog = Catalog(root)
-    assert names(catalog.entries()) == ["a"]
+        assert names(catalog.entries()) == ["a"]
     assert searched == [str(root)]
     (root / "tree").symlink_to(huge)
     assert rules(Catalog(root)) == []  # beside a skill it is searched, within bounds (test_directory)

@@ -50,8 +50,8 @@ def test_skills_of_an_untrusted_project_are_held_back_with_one_notice(project: P
 @pytest.mark.proves("governance.layers.project.shared")
 def test_a_trusted_project_offers_its_skills_at_the_next_refresh(project: Path) -> None:
     catalog = Catalog.discover(cwd=project)
-    TrustStore().trust(str(project))
     before = catalog.generation
+    TrustStore().trust(str(project))
     catalog.refresh()
     assert names(catalog.entries()) == ["more", "theirs"]
     assert catalog.notices == ()

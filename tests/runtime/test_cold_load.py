@@ -46,6 +46,7 @@ async def test_a_cold_load_walks_the_tree_once_and_reads_and_parses_the_document
     walks = _counted(monkeypatch, tree_digest, "read_stamped_tree")
 
     session = Session(Catalog(tmp_path))
+    assert len(session.catalog.entries()) == 1
     discovery = (opened.count(str(skill / "SKILL.md")), len(plain), len(full))
     # What the plain reader cannot answer is read once more, by the full parser.
     assert discovery == ((2, 1, 1) if extra else (1, 1, 0))

@@ -169,6 +169,7 @@ async def test_results_come_back_in_the_order_of_the_calls(session: Session) -> 
 async def test_building_instructions_twice_reads_a_body_at_most_once(
     session: Session, skills: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert session.catalog.entries()  # the skills are listed from here on
     opened: list[str] = []
 
     def counted(real: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,6 +19,7 @@ from prowess._internal.files import contained
 from prowess.catalog import catalog_index
 from prowess.catalog.entry import SkillEntry
 from prowess.catalog.layers import Layer
+from prowess.catalog.memo.readings import Reading
 from prowess.catalog.viewing.left_out import LeftOut
 from prowess.errors import UnsafePathError
 from prowess.format import limits, name, parsing, reading, role
@@ -160,7 +161,8 @@ def _skipped(source: CatalogSource) -> LeftOut:
 
 
 def _entry(source: CatalogSource, number: int) -> SkillEntry:
-    return SkillEntry(name="deploy", source=source, relative=str(number), file="SKILL.md", facts=b"", found=None)
+    reading = Reading("deploy", "SKILL.md", b"", stamp=0, settled=False)
+    return SkillEntry(reading, source, str(number))
 
 
 def trits() -> Pairs:

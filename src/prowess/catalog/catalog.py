@@ -2,6 +2,7 @@
 
 A catalog has a list of sources and one immutable index, which `refresh` replaces as a whole. Reading methods use the
 current index, so they are consistent and need no lock. Names are looked up in the index and never joined to a path.
+The sources are scanned when the index is first needed, not when the catalog is made.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import os
 from _thread import allocate_lock  # importing `threading` takes too long
 from typing import TYPE_CHECKING
 
-from prowess._internal.files.file_mark import settled_before
 from prowess.catalog.catalog_index import CatalogIndex
 from prowess.catalog.entry import key_of
 from prowess.catalog.layers import Layer, ranks_of
+from prowess.catalog.memo.loaded import LoadedSkills
+from prowess.catalog.memo.seen import Seen
 from prowess.catalog.ownership import stranger_in_folder, stranger_in_project
 from prowess.catalog.scan import Scan
 from prowess.catalog.sources.directory import DirectorySource, enterprise_sources
@@ -24,46 +26,18 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import Unpack
 
-    from prowess._internal.files.file_mark import Mark
-    from prowess._internal.files.tree_digest import TreeReading
-    from prowess._internal.files.tree_stamp import TreeStamp
     from prowess._internal.layers_order import LayersOrder
     from prowess.catalog.entry import SkillEntry
     from prowess.catalog.faults import Notice
     from prowess.catalog.matching.match import Match
     from prowess.catalog.matching.rankings import Rankings
+    from prowess.catalog.memo.readings import Memo
     from prowess.catalog.resolution import Resolution
     from prowess.catalog.sources import CatalogSource
     from prowess.catalog.viewing.audience import Audience, AudienceKeywords
     from prowess.catalog.viewing.left_out import LeftOut
     from prowess.diagnostics import Diagnostic
     from prowess.format.skill import Skill
-
-_READ_ATTEMPTS = 3
-_KEPT_SKILLS = 256  # skills read in full; the oldest is dropped
-_MARKED = 64  # `at_rest` checks at most this many files and directories
-
-
-class _Known:
-    """A skill that was read in full, its catalog entry, and the `stat` values of its files at the last read.
-
-    `stamp` covers all files of the skill, `mark` only SKILL.md. `entry` is None until the front matter of the skill has
-    been compared with an entry and was equal.
-    """
-
-    __slots__ = ("entry", "mark", "skill", "stamp")
-
-    mark: Mark
-    stamp: TreeStamp | None
-
-    def __init__(self, skill: Skill, files: TreeReading) -> None:
-        self.skill = skill
-        self.entry: SkillEntry | None = None
-        self.see(files)
-
-    def see(self, files: TreeReading) -> None:
-        """Replace the stored `stat` values by newer ones of the same files."""
-        self.stamp, self.mark = files.stamp, files.kept[os.path.basename(self.skill.location)].mark
 
 
 class Catalog:
@@ -112,10 +86,11 @@ class Catalog:
         self._sources: tuple[CatalogSource, ...] = by_precedence(sources, self._ranks)
         self._trust_project = trust_project
         self._lock = allocate_lock()
-        self._read: dict[str, _Known] = {}
+        self._loaded = LoadedSkills()
         self._generation = 0
         self._rankings: Rankings | None = None
-        self._index = self._look(None)
+        self._scanned: CatalogIndex | None = None
+        self._seen: Seen | None = None
 
     @classmethod
     def discover(
@@ -144,6 +119,17 @@ class Catalog:
             here = None  # the working directory was deleted, so there is no project
         sources = default_sources(here, [os.fspath(plugin) for plugin in plugins], enterprise_root=enterprise_root)
         return cls(*sources, trust_project=trust_project, layers_order=layers_order, **audience)
+
+    @property
+    def _index(self) -> CatalogIndex:
+        """The result of the last scan. The first use scans."""
+        index = self._scanned
+        if index is None:
+            with self._lock:
+                index = self._scanned
+                if index is None:  # another thread may have scanned during the wait
+                    index = self._scanned = self._look(None)
+        return index
 
     # ── listing ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -183,7 +169,8 @@ class Catalog:
 
     @property
     def generation(self) -> int:
-        """A number that grows each time `refresh` finds a difference."""
+        """A number that grows each time `refresh` finds a difference from the scan before. The first scan has 0."""
+        _ = self._index  # later changes count as differences
         return self._generation
 
     # ── one name ───────────────────────────────────────────────────────────────────────────────────────
@@ -277,11 +264,11 @@ class Catalog:
         if (unchanged := self.at_rest(entry)) is not None:
             return unchanged
         try:
-            known = self._snapshot(entry)
+            known = self._loaded.read(entry)
         except (OSError, SkillParseError, UnavailableError):
             self.refresh()
             entry = self.get(name, location)
-            known = self._snapshot(entry)
+            known = self._loaded.read(entry)
         skill = known.skill
         if not entry.agrees_with(skill):
             self.refresh()
@@ -289,7 +276,7 @@ class Catalog:
                 return self.skill(name, location)
         if entry.agrees_with(skill):
             known.entry = entry
-            entry.take_digest(known.mark, skill.document_digest)
+            entry.take_digest(known.document, skill.document_digest)
         return skill
 
     def at_rest(self, entry: SkillEntry) -> Skill | None:
@@ -297,53 +284,34 @@ class Catalog:
 
         Calls `stat` a few times and opens no file. If None is returned, call `skill`.
         """
-        known = self._read.get(entry.root_dir)
-        if known is None or known.entry is not entry or known.stamp is None or len(known.stamp.marks) > _MARKED:
-            return None
-        return known.skill if known.stamp.holds() else None
-
-    def _snapshot(self, entry: SkillEntry) -> _Known:
-        # Imported here: a listing does not need the full reader.
-        from prowess.format.reading import read_files, skill_of_files
-
-        directory = entry.root_dir
-        files = read_files(directory)
-        known = self._read.get(directory)
-        if known is not None and known.skill.manifest == files.manifest:
-            known.see(files)
-            return known
-        for _ in range(_READ_ATTEMPTS):
-            skill = skill_of_files(directory, files, profile="lenient")
-            again = files if files.stamp is not None and files.stamp.holds() else read_files(directory)
-            # If the manifest is the same before and after, and the parsed SKILL.md is among the hashed files, no file
-            # changed during the reading.
-            if files.manifest == again.manifest and os.path.basename(skill.location) in again.kept:
-                return self._keep(directory, _Known(skill, again))
-            files = again
-        raise UnavailableError(f"skill {entry.name!r}", 1, "it is being written to")
-
-    def _keep(self, directory: str, known: _Known) -> _Known:
-        if len(self._read) >= _KEPT_SKILLS:
-            self._read.pop(next(iter(self._read)), None)
-        self._read[directory] = known
-        return known
+        return self._loaded.at_rest(entry)
 
     # ── refreshing ─────────────────────────────────────────────────────────────────────────────────────
 
     def refresh(self) -> None:
         """Scan the sources again. Readers see the old index or the new one; unchanged entries stay the same objects."""
         with self._lock:
-            index = self._look(self._index)
+            before, seen = self._scanned, self._seen
+            index = self._look(None if seen is None else seen.memo())
             # The index is set before its number, so a caller that caches by number never caches data of an older index.
-            differs, self._index = index.differs_from(self._index), index
+            self._scanned, differs = index, before is not None and index.differs_from(before)
             if differs:
                 self._generation += 1
-                listed = {entry.root_dir for entry in index.copies}
-                self._read = {path: known for path, known in self._read.items() if path in listed}
+                self._loaded.drop_unlisted(index.copies)
 
-    def _look(self, previous: CatalogIndex | None) -> CatalogIndex:
-        before = settled_before()
-        scan = Scan(previous)
+    def look_again(self, entries: Iterable[SkillEntry] = ()) -> None:
+        """Refresh the catalog if something moved among the files of `entries`, the searched directories and the links.
+
+        A bounded part of the other entries is examined too, another part at each call. So each edit is found after some
+        calls, and the cost of a call depends on the directories and on `entries`, not on the number of skills. Calls
+        `stat` alone, unless something moved.
+        """
+        seen = self._seen
+        if seen is None or not seen.is_current(entries):
+            self.refresh()
+
+    def _look(self, memo: Memo | None) -> CatalogIndex:
+        scan = Scan(memo)
         held: list[CatalogSource] = []
         notices: list[Notice] = []
         decided: dict[str, bool] = {}
@@ -362,9 +330,10 @@ class Catalog:
             # Imported here: a catalog of given roots, or of a trusted project, does not need it.
             from prowess.catalog.viewing.held_back import held_back
 
-            left_out, told = held_back(held, scan.entries)
+            left_out, told = held_back(held, scan)
             notices += told
         entries, hidden = scan.finished(), []
+        self._seen = Seen(entries, scan.learnt)
         if scoped := [entry for entry in entries if entry.has_scope]:
             here = self.audience.here()
             for entry in scoped:
@@ -378,11 +347,9 @@ class Catalog:
             ranks=self._ranks,
             hidden=hidden,
             diagnostics=scan.diagnostics,
-            faults=scan.faults,
             skipped=scan.skipped,
             held_back=left_out,
             notices=tuple(notices),
-            settled_before=before,
         )
 
     def _decide(self, project: str, notices: list[Notice]) -> bool:

@@ -33,9 +33,7 @@ class CatalogIndex:
     `entries` has only the winners, `copies` has all entries. Both are sorted by name, and copies of one name by
     precedence. `skipped`, `held_back` and `hidden` are the copies that are not listed: faulty ones, those whose source
     is not trusted, and those that this audience does not see. `reserved` maps a key to the reason why copies of lower
-    layers are blocked by a skipped skill. `faults` maps the directory of each skill that was read in full to its
-    findings. If the last change of a file is before `settled_before` (nanoseconds), the file has not changed since the
-    scan began. `ranks` is the rank of each layer.
+    layers are blocked by a skipped skill. `ranks` is the rank of each layer.
     """
 
     __slots__ = (
@@ -46,13 +44,11 @@ class CatalogIndex:
         "copies",
         "diagnostics",
         "entries",
-        "faults",
         "held_back",
         "hidden",
         "notices",
         "ranks",
         "reserved",
-        "settled_before",
         "skipped",
     )
 
@@ -62,12 +58,10 @@ class CatalogIndex:
         *,
         ranks: Mapping[Layer, int] = DEFAULT_RANKS,
         diagnostics: Sequence[Diagnostic] = (),
-        faults: Mapping[str, tuple[Diagnostic, ...]] | None = None,
         skipped: Sequence[LeftOut] = (),
         held_back: Sequence[LeftOut] = (),
         hidden: Sequence[LeftOut] = (),
         notices: tuple[Notice, ...] = (),
-        settled_before: int = 0,
     ) -> None:
         self.ranks = ranks
         self.skipped = tuple(skipped)
@@ -104,9 +98,7 @@ class CatalogIndex:
             self.reserved, found = blocked_errors(told)
             shadowed = shadow_warnings(clashes)
             self.diagnostics = (*self.diagnostics, *shadowed, *found, *hidden_text_warnings(unusual))
-        self.faults = faults or {}
         self.notices = notices
-        self.settled_before = settled_before
 
     def winner(self, key: str) -> SkillEntry | None:
         """Return the entry in use for a key, or None."""

@@ -3,8 +3,8 @@
 An entry keeps the bytes of its front matter and parses a field when it is requested. The bytes use less memory than the
 parsed fields, and all fields come from one state of the file. Paths are relative to the source, which saves memory.
 
-An entry stores the digest of its SKILL.md, and the file's `stat` values (`prowess._internal.files.file_mark`), which
-show whether the file has changed since it was listed.
+An entry stores the digest of its SKILL.md, and the file's stamp (`prowess._internal.files.file_mark`), which shows
+whether the file has changed since it was listed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Protocol
 
-from prowess._internal.files.file_mark import mark_of
+from prowess._internal.files.file_mark import stamp_of
 from prowess._internal.files.open_flags import READ
 from prowess._internal.text.invisible import hides_something, visible
 from prowess.format.source.plain_front_matter import plain_properties
@@ -20,8 +20,8 @@ from prowess.format.source.plain_front_matter import plain_properties
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from prowess._internal.files.file_mark import Mark
     from prowess.catalog.layers import Layer
+    from prowess.catalog.memo.readings import Reading
     from prowess.format.fields.extended_fields import ExtendedFields
     from prowess.format.skill import Skill
 
@@ -60,38 +60,13 @@ class EntrySource(Protocol):
 class SkillEntry:
     """A listed skill. Values are those of the scan. Only `document_digest` and `is_current` access the disk."""
 
-    __slots__ = (
-        "_aliases",
-        "_digest",
-        "_extended",
-        "_facts",
-        "_file",
-        "_location",
-        "_mark",
-        "_name",
-        "_relative",
-        "_source",
-    )
+    __slots__ = ("_aliases", "_digest", "_extended", "_location", "_relative", "_source", "reading")
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        source: EntrySource,
-        relative: str,
-        file: str,
-        facts: bytes | Mapping[str, object],
-        found: os.stat_result | None,
-        aliases: tuple[str, ...] = (),
-    ) -> None:
-        """`facts` are the bytes of a plain front matter, else the mapping of `Frontmatter.properties`."""
-        self._name = name
+    def __init__(self, reading: Reading, source: EntrySource, relative: str, aliases: tuple[str, ...] = ()) -> None:
+        """`relative` is the path of the directory relative to the root of the source, or an absolute path."""
+        self.reading = reading
         self._source = source
         self._relative = relative
-        self._file = file
-        self._facts = facts
-        # A hash, because a tuple would take most of the memory of an entry
-        self._mark = 0 if found is None else hash(mark_of(found))
         self._aliases = aliases
         self._digest: tuple[int, str] | None = None
         self._extended: ExtendedFields | None = None
@@ -100,12 +75,12 @@ class SkillEntry:
     @property
     def name(self) -> str:
         """The name as written in the front matter, or the directory's name if the front matter has none."""
-        return self._name
+        return self.reading.name
 
     @property
     def key(self) -> str:
         """The normalised name (NFKC), by which names are compared."""
-        return key_of(self._name)
+        return key_of(self.reading.name)
 
     @property
     def description(self) -> str:
@@ -115,24 +90,24 @@ class SkillEntry:
     @property
     def written_description(self) -> str:
         """The description as its author wrote it, without surrounding whitespace."""
-        facts = self._facts
+        facts = self.reading.facts
         return str((_fields(facts) if isinstance(facts, bytes) else facts)["description"]).strip()
 
     @property
     def hides_something(self) -> bool:
         """Whether the written description has invisible characters, which `description` leaves out."""
-        return not (isinstance(self._facts, bytes) and self._facts.isascii()) and hides_something(
+        return not (isinstance(self.reading.facts, bytes) and self.reading.facts.isascii()) and hides_something(
             self.written_description
         )
 
     @property
     def properties(self) -> Mapping[str, object]:
         """A new mapping of the parsed front matter, name and description first. Every scalar is a string."""
-        facts = self._facts
+        facts = self.reading.facts
         if not isinstance(facts, bytes):
             return dict(facts)
         fields, description = _fields(facts), self.written_description
-        return {"name": self._name, "description": description} | {
+        return {"name": self.reading.name, "description": description} | {
             key: value for key, value in fields.items() if key not in {"name", "description"}
         }
 
@@ -143,18 +118,22 @@ class SkillEntry:
             # Imported here: a listing does not need the types of these rare fields.
             from prowess.format.fields.extended_fields import extended_fields
 
-            self._extended = extended_fields({} if isinstance(self._facts, bytes) else self._facts)
+            self._extended = extended_fields({} if isinstance(self.reading.facts, bytes) else self.reading.facts)
         return self._extended
 
     @property
     def has_scope(self) -> bool:
         """Whether the front matter has a `scope`. Front matter that is kept as bytes has none."""
-        return not isinstance(self._facts, bytes) and "scope" in self._facts
+        return not isinstance(self.reading.facts, bytes) and "scope" in self.reading.facts
 
     @property
     def priority(self) -> int:
         """The field `priority`, 0 if absent. Front matter that is kept as bytes has none."""
-        return 0 if isinstance(self._facts, bytes) or "priority" not in self._facts else self.extended.priority
+        return (
+            0
+            if isinstance(self.reading.facts, bytes) or "priority" not in self.reading.facts
+            else self.extended.priority
+        )
 
     @property
     def is_fork(self) -> bool:
@@ -173,7 +152,7 @@ class SkillEntry:
     def location(self) -> str:
         """The absolute path of SKILL.md, with the spelling of the real directory entry."""
         if self._location is None:
-            self._location = f"{self.root_dir}/{self._file}"
+            self._location = f"{self.root_dir}/{self.reading.file}"
         return self._location
 
     @property
@@ -216,7 +195,7 @@ class SkillEntry:
     @property
     def qualified_name(self) -> str:
         """`name@source`: requests a plugin's copy even if the plain name refers to another copy."""
-        return f"{self._name}@{self._source.label}"
+        return f"{self.reading.name}@{self._source.label}"
 
     @property
     def document_digest(self) -> str:
@@ -225,28 +204,28 @@ class SkillEntry:
         Raises:
             OSError: the file is gone, has become a symbolic link, or cannot be read.
         """
-        if self._digest is not None and self._digest[0] == hash(mark_of(os.lstat(self.location))):
+        if self._digest is not None and self._digest[0] == stamp_of(os.lstat(self.location)):
             return self._digest[1]
         fd = os.open(self.location, READ)
         try:
-            mark = hash(mark_of(os.fstat(fd)))
-            if self._digest is None or self._digest[0] != mark:
+            stamp = stamp_of(os.fstat(fd))
+            if self._digest is None or self._digest[0] != stamp:
                 import hashlib  # Imported here: listing needs no hash.
 
                 whole = hashlib.sha256()
                 while chunk := os.read(fd, _CHUNK):
                     whole.update(chunk)
-                self._digest = (mark, f"sha256:{whole.hexdigest()}")
+                self._digest = (stamp, f"sha256:{whole.hexdigest()}")
         finally:
             os.close(fd)
         return self._digest[1]
 
     def __repr__(self) -> str:
-        return f"<SkillEntry {self._name!r} {self.layer} {self.location!r}>"
+        return f"<SkillEntry {self.reading.name!r} {self.layer} {self.location!r}>"
 
     def lists(self, found: os.stat_result) -> bool:
         """Whether `found` shows the file unchanged since it was listed."""
-        return self._mark == hash(mark_of(found))
+        return self.reading.stamp == stamp_of(found)
 
     def is_current(self) -> bool:
         """Whether the file is unchanged since it was listed. Calls `stat` once."""
@@ -257,14 +236,14 @@ class SkillEntry:
 
     def agrees_with(self, skill: Skill) -> bool:
         """Whether the front matter of `skill` equals the listed one. Parses no text."""
-        if isinstance(self._facts, bytes):
+        if isinstance(self.reading.facts, bytes):
             source = skill.document.front_matter
-            return source is not None and source.removesuffix("\n").encode() == self._facts
-        return skill.frontmatter.raw == self._facts
+            return source is not None and source.removesuffix("\n").encode() == self.reading.facts
+        return skill.frontmatter.raw == self.reading.facts
 
-    def take_digest(self, mark: Mark, digest: str) -> None:
-        """Set the digest of SKILL.md. `mark` contains the file's `stat` values at the time it was read."""
-        self._digest = (hash(mark), digest)
+    def take_digest(self, stamp: int, digest: str) -> None:
+        """Set the digest of SKILL.md. `stamp` is that of the file at the time it was read."""
+        self._digest = (stamp, digest)
 
     def with_aliases(self, aliases: tuple[str, ...]) -> SkillEntry:
         """Return a copy of this entry with `aliases`, without the aliases that the entry derives from its source."""
@@ -278,12 +257,10 @@ class SkillEntry:
     def same_as(self, other: SkillEntry) -> bool:
         """Whether both entries list one state of one file, with equal source and aliases."""
         return (
-            self._mark == other._mark
-            and self._source is other._source
+            self._source is other._source
             and self._relative == other._relative
-            and self._file == other._file
             and self._aliases == other._aliases
-            and self._facts == other._facts
+            and self.reading.same_as(other.reading)
         )
 
 

@@ -6,35 +6,49 @@ to it becomes an alias of the entry.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
-from prowess._internal.files.file_mark import last_change
+from prowess._internal.files.file_mark import last_change, stamp_of
 from prowess.catalog.entry import SkillEntry
+from prowess.catalog.memo.readings import Learnt, Listing, NoMemo, Reading
+from prowess.catalog.memo.seen import MemoryMemo
 from prowess.catalog.viewing.left_out import LeftOut
+from prowess.format.limits import MANIFEST_FILE
 from prowess.format.source.plain_front_matter import read_plain_skill
 
 if TYPE_CHECKING:
-    import os
-
-    from prowess.catalog.catalog_index import CatalogIndex
     from prowess.catalog.entry import EntrySource
+    from prowess.catalog.memo.readings import Memo
     from prowess.diagnostics import Diagnostic
 
+SKIPPED_NAMES = frozenset({".git", "node_modules"})  # client guide, discovery
 HEAD_BYTES = 4096  # Bytes read of each SKILL.md. Among some 800 public skills, every front matter ends within 4 KiB.
+
+_LENGTH = len("SKILL.md")
 
 
 class Scan:
-    """Collects entries and findings. Unchanged entries are taken from `previous`, the last index."""
+    """Collects entries and findings.
 
-    def __init__(self, previous: CatalogIndex | None = None) -> None:
+    What is unchanged is not read again but taken from `memo`. `learnt` collects what this scan reads, so that the next
+    one need not. Files and directories that were changed after `settled_before` (nanoseconds) are read again next time.
+    """
+
+    def __init__(self, memo: Memo | None = None, learnt: Learnt | None = None) -> None:
         self.entries: dict[str, SkillEntry] = {}
         self.faults: dict[str, tuple[Diagnostic, ...]] = {}
         self.skipped: list[LeftOut] = []
         self.diagnostics: list[Diagnostic] = []
-        self._previous = previous
-        self._before = {} if previous is None else {entry.root_dir: entry for entry in previous.copies}
+        self.memo: Memo = NoMemo() if memo is None else memo
+        self.learnt = Learnt() if learnt is None else learnt
         self._aliases: dict[str, list[str]] = {}
         self._source: EntrySource | None = None
+        self._is_listed = learnt is None
+
+    def aside(self) -> Scan:
+        """Return a scan whose entries are not listed. It has the memo of this scan and adds to what this one learns."""
+        return Scan(self.memo, self.learnt)
 
     def begin(self, source: EntrySource) -> None:
         """Set the source of the skills that are added next."""
@@ -86,74 +100,120 @@ class Scan:
     ) -> None:
         """Add the skill whose SKILL.md begins with `head`. `head` and `stat` must come from one descriptor."""
         name = directory[directory.rfind("/") + 1 :]
+        if name == relative:
+            name = relative  # one object, which saves memory
         facts = read_plain_skill(head, name, complete=stat.st_size <= len(head))
         if facts is None:
             self.read_in_full(directory, path, source, relative, stat)
             return
-        entry = SkillEntry(
-            name=name,
-            source=source,
-            relative=name if relative == name else relative,
-            file="SKILL.md",
-            facts=facts,
-            found=stat,
-        )
-        self._add(directory, path, entry)
+        reading = Reading(name, "SKILL.md", facts, stamp_of(stat), self._is_settled(stat))
+        self.learnt.readings[directory] = reading
+        self.take(directory, path, source, relative, reading)
 
     def read_in_full(
         self, directory: str, path: str, source: EntrySource, relative: str, stat: os.stat_result | None
     ) -> None:
         """Add a skill that is read with the full parser. If the file cannot be opened, `stat` is None."""
-        if stat is not None and self._taken_over(directory, path, stat):
-            return
         # Imported here: many collections of skills never need the full parser.
         from prowess.format.reading import read_frontmatter
 
         file, frontmatter, diagnostics = read_frontmatter(directory)
-        if diagnostics:
-            self.diagnostics += diagnostics
-            self.faults[directory] = diagnostics
-        if (fault := next((found for found in diagnostics if found.severity == "error"), None)) is not None:
+        reserved = None
+        if any(found.severity == "error" for found in diagnostics):
             names = {directory.rpartition("/")[2]: None, frontmatter.name: None}
-            path = fault.location.path or directory
-            self.reserve(
-                tuple(name for name in names if name), fault.rule, path, fault.message, place=str(fault.location)
-            )
-            return
-        entry = SkillEntry(
+            reserved = tuple(name for name in names if name)
+        reading = Reading(
             name=frontmatter.name,
-            source=source,
-            relative=relative,
             file=file,
             facts=frontmatter.properties(),
-            found=stat,
+            stamp=0 if stat is None else stamp_of(stat),
+            # The findings depend on a manifest too, whose stamp is not kept.
+            settled=stat is not None and self._is_settled(stat) and not has_manifest(directory),
+            faults=diagnostics,
+            reserved=reserved,
         )
-        self._add(directory, path, entry)
+        self.learnt.readings[directory] = reading
+        self.take(directory, path, source, relative, reading)
 
-    def _add(self, directory: str, path: str, entry: SkillEntry) -> None:
-        self.entries[directory] = entry
+    def take(self, directory: str, path: str, source: EntrySource, relative: str, reading: Reading) -> None:
+        """Add the skill with this reading of its SKILL.md, or reserve its names if the skill is skipped."""
+        if reading.faults:
+            self.diagnostics += reading.faults
+            self.faults[directory] = reading.faults
+        if reading.reserved is not None or not self._is_listed:
+            self.learnt.unlisted[directory] = reading
+        if reading.reserved is not None:
+            fault = next(found for found in reading.faults if found.severity == "error")
+            place = fault.location
+            self.reserve(reading.reserved, fault.rule, place.path or directory, fault.message, place=str(place))
+            return
+        self.entries[directory] = SkillEntry(reading, source, relative)
         if path != directory:
             self._aliases[directory] = [path]
 
-    def _taken_over(self, directory: str, path: str, stat: os.stat_result) -> bool:
-        """Reuse an entry of the last index that needed the full parser, if its file is certainly unchanged."""
-        if self._previous is None:
+    def _is_settled(self, found: os.stat_result) -> bool:
+        return last_change(found) <= self.learnt.settled_before
+
+    def is_unchanged(self, directory: str) -> bool:
+        """Whether the memo has the listing of a directory without SKILL.md, and `stat` shows it unchanged."""
+        listing = self.memo.listing(directory)
+        if listing is None or not listing.settled or "SKILL.md" in listing.loose:
             return False
-        known = self._before.get(directory)
-        fresh = last_change(stat) > self._previous.settled_before
-        if known is None or fresh or not known.lists(stat):
+        try:
+            unchanged = stamp_of(os.lstat(directory)) == listing.stamp
+        except OSError:
             return False
-        if faults := self._previous.faults.get(directory):
-            self.diagnostics += faults
-            self.faults[directory] = faults
-        self._add(directory, path, known)
-        return True
+        if unchanged:
+            self.learnt.listings[directory] = listing
+        return unchanged
+
+    def listing(self, directory: str) -> Listing:
+        """Return the names in a searched directory.
+
+        Raises:
+            OSError: the directory cannot be read.
+        """
+        if directory in self.learnt.listings or self.is_unchanged(directory):
+            return self.learnt.listings[directory]
+        found = os.lstat(directory)  # before it is listed, so that any later change has a later time
+        listing = self.learnt.listings[directory] = list_directory(directory)
+        listing.stamp, listing.settled = stamp_of(found), self._is_settled(found)
+        return listing
 
     def finished(self) -> list[SkillEntry]:
-        """Return the entries with their aliases. Unchanged entries are the objects of the last index."""
+        """Return the entries with their aliases. Unchanged entries are the objects of the last scan of this process."""
+        before = self.memo.entry if isinstance(self.memo, MemoryMemo) else None
+        if before is None and not self._aliases:
+            return list(self.entries.values())
         result = []
         for directory, found in self.entries.items():
             entry = found.with_aliases(tuple(self._aliases.get(directory, ())))
-            known = self._before.get(directory)
+            known = None if before is None else before(directory)
             result.append(known if known is not None and known.same_as(entry) else entry)
         return result
+
+
+def has_manifest(directory: str) -> bool:
+    """Whether a skill has a manifest beside its SKILL.md."""
+    return os.path.lexists(f"{directory}/{MANIFEST_FILE}")
+
+
+def list_directory(directory: str) -> Listing:
+    """Return the sorted names in a directory, without those in `SKIPPED_NAMES`. Raises OSError."""
+    directories: list[str] = []
+    links: list[str] = []
+    loose: list[str] = []
+    with os.scandir(directory) as found:
+        for entry in found:
+            name = entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if name not in SKIPPED_NAMES:
+                    directories.append(name)
+            elif len(name) == _LENGTH and name.lower() == "skill.md":
+                loose.append(name)
+            elif entry.is_symlink():
+                links.append(name)
+    directories.sort()
+    links.sort()
+    loose.sort()
+    return Listing(directories, links, loose)

@@ -14,16 +14,17 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
+from prowess._internal.files.file_mark import stamp_of
 from prowess._internal.files.open_flags import READ
 from prowess.catalog.layers import Layer
-from prowess.catalog.scan import HEAD_BYTES, Scan
+from prowess.catalog.scan import HEAD_BYTES, SKIPPED_NAMES, has_manifest
 from prowess.catalog.sources.hidden import report_hidden
 from prowess.format.limits import MAX_DOCUMENT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SKIPPED_NAMES = frozenset({".git", "node_modules"})  # client guide, discovery
+    from prowess.catalog.scan import Scan
 
 # Limits: levels below the root, and directories that are not skills.
 DEFAULT_BOUNDS = (6, 2000)  # client guide, discovery: a host searches these directories unasked
@@ -146,6 +147,10 @@ class Walk:
         scan = self._scan
         if scan.reached(directory, path):
             return True
+        if self._take_kept(directory, path, relative, _FILE):
+            return True
+        if scan.is_unchanged(directory):
+            return False
         try:
             fd = os.open(f"{directory}/{_FILE}", READ)
         except FileNotFoundError:
@@ -174,6 +179,23 @@ class Walk:
             scan.found(directory, path, self._source, relative, found, head)
         return True
 
+    def _take_kept(self, directory: str, path: str, relative: str, file: str) -> bool:
+        """Whether the skill was read before and is unchanged. If so, it was added or reported without reading it."""
+        reading = self._scan.memo.reading(directory)
+        if reading is None or reading.file != file or not reading.settled:
+            return False
+        try:
+            found = os.lstat(f"{directory}/{file}")
+        except OSError:
+            return False
+        if stamp_of(found) != reading.stamp or found.st_nlink > 1 or (_IGNORES_CASE and _is_other_spelling(directory)):
+            return False
+        if not isinstance(reading.facts, bytes) and has_manifest(directory):
+            return False
+        if self._admits(directory):
+            self._scan.take(directory, path, self._source, relative, reading)
+        return True
+
     def _admits(self, directory: str) -> bool:
         """Whether the skill in `directory` may be read. A refusal is reported before False is returned."""
         del directory
@@ -185,7 +207,7 @@ class Walk:
             return
         self._searched.add(directory)
         try:
-            directories, links, loose = _entries(directory)
+            listing = self._scan.listing(directory)
         except FileNotFoundError:
             return  # deleted meanwhile
         except OSError as fault:
@@ -195,14 +217,15 @@ class Walk:
             else:
                 self._scan.skip(path, "", "catalog.unreadable", reason)
             return
+        loose = listing.loose
         if loose and (depth or self._source.pointed_at) and self._is_misspelled(directory, path, relative, loose):
             return
         below = f"{relative}/" if relative else ""
-        for name in directories:
+        for name in listing.directories:
             if not (name.isascii() or self._is_text(name, path)):
                 continue
             self.visit(f"{directory}/{name}", f"{path}/{name}", below + name, depth + 1)
-        for name in links:
+        for name in listing.links:
             if not (name.isascii() or self._is_text(name, path)):
                 continue
             self._follow(directory, f"{path}/{name}", name, depth + 1)
@@ -240,6 +263,8 @@ class Walk:
         if not self._admits(directory):
             return True
         if "skill.md" in loose:
+            if self._take_kept(directory, path, relative, "skill.md"):
+                return True
             file = f"{directory}/skill.md"
             try:
                 found = os.lstat(file)
@@ -249,7 +274,8 @@ class Walk:
                 message = "it has a second hard link, so its content may belong to another place; put a copy here"
                 self._scan.skip(directory, "skill.md", "catalog.hardLink", message)
             else:
-                self._scan.read_in_full(directory, path, self._source, relative, found)
+                regular = stat.S_ISREG(found.st_mode)
+                self._scan.read_in_full(directory, path, self._source, relative, found if regular else None)
             return True
         message = "a skill's file is called SKILL.md; this spelling is not read, rename it"
         self._scan.skip(directory, loose[0], "catalog.spelling", message)
@@ -257,6 +283,7 @@ class Walk:
 
     def _follow(self, parent: str, path: str, name: str, depth: int) -> None:
         target = f"{parent}/{name}"
+        self._scan.learnt.targets[target] = None
         try:
             is_directory = stat.S_ISDIR(os.stat(target).st_mode)
         except OSError as fault:
@@ -268,7 +295,7 @@ class Walk:
         if not is_directory:
             self._scan.report("catalog.link", path, "this link is left out: it leads to a file, not to a directory")
             return
-        real = os.path.realpath(target)
+        real = self._scan.learnt.targets[target] = os.path.realpath(target)
         if parent == real or parent.startswith(f"{real}/"):
             self._scan.report("catalog.cycle", path, f"this link is left out: it leads back to {real}")
             return
@@ -321,7 +348,7 @@ def _reserve_below(scan: Scan, source: DirectorySource, look: Callable[[Walk], N
 
     A person who can change the directory could use this to block names, but gains no other advantage.
     """
-    aside = Scan()
+    aside = scan.aside()
     look(Walk(source, aside, DEFAULT_BOUNDS))
     scan.reserve_all(aside, "catalog.enterprise", reason)
 
@@ -376,24 +403,3 @@ def _weakness_below(directory: str, owner: int) -> str | None:
             if found.st_mode & _WRITABLE_BY_OTHERS and not stat.S_ISLNK(found.st_mode):
                 return f"{path} can be written by its group or by others"
     return None
-
-
-def _entries(directory: str) -> tuple[list[str], list[str], list[str]]:
-    """Return the sorted names of directories, of symbolic links, and of files that are SKILL.md in another spelling."""
-    directories: list[str] = []
-    links: list[str] = []
-    loose: list[str] = []
-    with os.scandir(directory) as found:
-        for entry in found:
-            name = entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if name not in SKIPPED_NAMES:
-                    directories.append(name)
-            elif len(name) == len(_FILE) and name.lower() == "skill.md":
-                loose.append(name)
-            elif entry.is_symlink():
-                links.append(name)
-    directories.sort()
-    links.sort()
-    loose.sort()
-    return directories, links, loose

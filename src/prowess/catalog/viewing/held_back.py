@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.catalog.faults import Notice
-from prowess.catalog.scan import Scan
 from prowess.catalog.viewing.left_out import LeftOut
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
+    from prowess.catalog.scan import Scan
     from prowess.catalog.sources import CatalogSource
 
 _SHOWN_NAMES = 5
 
 
-def held_back(sources: Iterable[CatalogSource], listed: Container[str]) -> tuple[list[LeftOut], list[Notice]]:
+def held_back(sources: Iterable[CatalogSource], scan: Scan) -> tuple[list[LeftOut], list[Notice]]:
     """Return the copies in the sources of untrusted projects, and one notice for each project that has some.
 
-    `listed` are the directories of skills that are offered by another source.
+    Skills that `scan` has already found are left out: another source offers them.
     """
     projects: dict[str, list[CatalogSource]] = {}
     for source in sources:
@@ -27,11 +27,13 @@ def held_back(sources: Iterable[CatalogSource], listed: Container[str]) -> tuple
     found: list[LeftOut] = []
     notices: list[Notice] = []
     for project, places in projects.items():
-        aside = Scan()
+        aside = scan.aside()
         for source in places:
             aside.begin(source)
             source.scan(aside)
-        copies = [LeftOut.held_back(entry, project) for path, entry in aside.entries.items() if path not in listed]
+        copies = [
+            LeftOut.held_back(entry, project) for path, entry in aside.entries.items() if path not in scan.entries
+        ]
         if copies:
             found += copies
             notices.append(Notice(code="project_untrusted", message=_message(project, copies)))

@@ -1,0 +1,1 @@
+"""Memos of a scan: what reading and listing gave, kept in memory and on disk, so that it need not be read again."""

@@ -1,0 +1,86 @@
+"""What the last scan of this process saw: the memo for the next scan, and checks with `stat` alone."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from prowess._internal.files.file_mark import stamp_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from prowess.catalog.entry import SkillEntry
+    from prowess.catalog.memo.readings import Learnt, Listing, Reading
+
+_SLICE = 256  # entries that `is_current` examines beside the given ones
+
+
+class MemoryMemo:
+    """The memo of what the last scan of this process saw."""
+
+    __slots__ = ("_entries", "_listings", "_unlisted")
+
+    def __init__(
+        self, entries: Iterable[SkillEntry], unlisted: Mapping[str, Reading], listings: Mapping[str, Listing]
+    ) -> None:
+        self._entries = {entry.root_dir: entry for entry in entries}
+        self._unlisted = unlisted
+        self._listings = listings
+
+    def entry(self, directory: str) -> SkillEntry | None:
+        """Return the entry of the skill in `directory`, or None."""
+        return self._entries.get(directory)
+
+    def reading(self, directory: str) -> Reading | None:
+        """Return what reading the skill in `directory` gave, or None."""
+        entry = self._entries.get(directory)
+        return self._unlisted.get(directory) if entry is None else entry.reading
+
+    def listing(self, directory: str) -> Listing | None:
+        """Return what listing `directory` gave, or None."""
+        return self._listings.get(directory)
+
+
+class Seen:
+    """What one scan saw. `entries` are all that it found, also those that are not listed because of their scope."""
+
+    __slots__ = ("_at", "_entries", "_listings", "_targets", "_unlisted")
+
+    def __init__(self, entries: Sequence[SkillEntry], learnt: Learnt) -> None:
+        self._entries = entries
+        self._unlisted, self._listings, self._targets = learnt.unlisted, learnt.listings, learnt.targets
+        self._at = 0
+
+    def memo(self) -> MemoryMemo:
+        """Return the memo for the next scan."""
+        return MemoryMemo(self._entries, self._unlisted, self._listings)
+
+    def is_current(self, shown: Iterable[SkillEntry]) -> bool:
+        """Whether `stat` shows no change of `shown`, of the searched directories and links, and of a slice of the rest.
+
+        The slice moves on with each call, so that after some calls every entry was examined.
+        """
+        return (
+            all(self._is_listed(directory, listing) for directory, listing in self._listings.items())
+            and all(target_of(path) == target for path, target in self._targets.items())
+            and all(entry.is_current() for entry in shown)
+            and all(entry.is_current() for entry in self._next_slice())
+        )
+
+    @staticmethod
+    def _is_listed(directory: str, listing: Listing) -> bool:
+        try:
+            return listing.settled and stamp_of(os.lstat(directory)) == listing.stamp
+        except OSError:
+            return False
+
+    def _next_slice(self) -> Sequence[SkillEntry]:
+        found = self._entries[self._at : self._at + _SLICE]
+        self._at = 0 if len(found) < _SLICE else self._at + _SLICE
+        return found
+
+
+def target_of(path: str) -> str | None:
+    """Return the real path of the directory that a link leads to, or None if it leads to no directory."""
+    return os.path.realpath(path) if os.path.isdir(path) else None
