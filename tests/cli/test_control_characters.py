@@ -24,6 +24,8 @@ ROOT = ("--root", "skills")
 CASES: list[tuple[str, ...]] = [
     ("list", *ROOT),
     ("list", "--json", *ROOT),
+    ("match", "good", *ROOT),
+    ("match", "--json", ODD, "/good", "--bodies", *ROOT),
     ("why", "good", *ROOT),
     ("why", "--json", "good", *ROOT),
     ("why", ODD, *ROOT),

@@ -52,6 +52,7 @@ _LOOKS: dict[str, tuple[str, ...]] = {
     "conformance": ("--cases",),
     "show": ("odd",),
     "list": _ROOT,
+    "match": ("plain", "marked", "--bodies", *_ROOT),
     "why": ("plain", *_ROOT),
     "load": ("marked", *_ROOT),
     "read": ("plain", "scripts/try.py", *_ROOT),

@@ -23,6 +23,7 @@ COMMANDS = {
     "conformance": "Test another tool with the conformance cases.",
     "show": "Show one skill, or the costs or roles of a set.",
     "list": "List the skills that the catalog finds here.",
+    "match": "Show the skills that fit a task.",
     "why": "Show which copy of a skill is used, and why.",
     "load": "Print the instructions of one skill.",
     "read": "Print one file of one skill.",

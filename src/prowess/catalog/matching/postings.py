@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from prowess.catalog.matching.fields import FIELDS, fields_of
 from prowess.catalog.matching.stems import stem
-from prowess.catalog.matching.weights import FIELD_WEIGHTS, level
+from prowess.catalog.matching.weights import FIELD_WEIGHTS, in_body, level
 from prowess.catalog.matching.words import spelled_words
 
 if TYPE_CHECKING:
@@ -106,17 +106,21 @@ def terms(texts: Iterable[tuple[MatchedField, str]], spellings: dict[str, str]) 
     """Return the stems of a skill's texts with their weight and fields. Adds each spelling with its stem."""
     frequencies: dict[str, float] = {}
     fields: dict[str, int] = {}
-    length = 0.0
+    length = 0
     for field, text in texts:
-        weight, bit = FIELD_WEIGHTS[field], _BITS[field]
+        counts: dict[str, int] = {}
         words = spelled_words(text)
-        length += len(words) if field != "body" else 0
         for word in words:
             found = spellings.get(word)
             if found is None:
                 found = spellings[word] = stem(word)
-            frequencies[found] = frequencies.get(found, 0.0) + weight
-            fields[found] = fields.get(found, 0) | bit
+            counts[found] = counts.get(found, 0) + 1
+        bit, weight = _BITS[field], FIELD_WEIGHTS.get(field)
+        length += 0 if weight is None else len(words)
+        for word, count in counts.items():
+            more = in_body(count, len(words)) if weight is None else weight * count
+            frequencies[word] = frequencies.get(word, 0.0) + more
+            fields[word] = fields.get(word, 0) | bit
     return {word: (level(frequency, length), fields[word]) for word, frequency in frequencies.items()}
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from prowess.catalog.entry import SkillEntry
 
+_DIGITS = 4
 _LONGEST_TASK = 20_000  # characters that are read
 
 
@@ -38,7 +39,7 @@ class Ranking:
     """Ranks the skills of one catalog. Not for several threads at once."""
 
     def __init__(self, body_of: Callable[[SkillEntry], str] | None = None) -> None:
-        self._postings = Postings(body_of)
+        self._postings, self._bodies = Postings(body_of), body_of is not None
         self._trigrams: Trigrams | None = None
         self._allowed: tuple[Collection[SkillEntry], frozenset[int]] | None = None
 
@@ -56,12 +57,13 @@ class Ranking:
         if among is not None:
             allowed = self._numbers(among)
             found = {number: evidence for number, evidence in found.items() if number in allowed}
-        least = THRESHOLD * asked
         matches = []
-        for number, evidence in self._best(found, limit, least):
+        for number in self._best(found, limit):
+            if (rated := score(found[number], asked, bodies=self._bodies)) < THRESHOLD:
+                break
             entry = self._postings.entries[number]
             assert entry is not None, "a skill that is gone is in no posting"  # noqa: S101 -- proves it to mypy
-            matches.append(Match(entry=entry, score=score(evidence, asked), reasons=_reasons(terms, number)))
+            matches.append(Match(entry=entry, score=round(rated, _DIGITS), reasons=_reasons(terms, number)))
         return matches
 
     def _terms(self, task: str) -> tuple[list[Term], float]:
@@ -100,11 +102,12 @@ class Ranking:
             self._allowed = among, frozenset(numbers[entry] for entry in among if entry in numbers)
         return self._allowed[1]
 
-    def _best(self, found: dict[int, float], limit: int, least: float) -> list[tuple[int, float]]:
+    def _best(self, found: dict[int, float], limit: int) -> list[int]:
+        """Return the skills with the most evidence, best first. Equal evidence is equal to four digits."""
         if limit < len(found):
-            least = max(least, nlargest(limit, found.values())[-1])
-        best = [(number, evidence) for number, evidence in found.items() if evidence >= least]
-        return sorted(best, key=lambda one: (-one[1], self._order(one[0])))[:limit]
+            least = nlargest(limit, found.values())[-1] - 10**-_DIGITS
+            found = {number: evidence for number, evidence in found.items() if evidence >= least}
+        return sorted(found, key=lambda number: (-round(found[number], _DIGITS), *self._order(number)))[:limit]
 
     def _order(self, number: int) -> tuple[str, str]:
         entry = self._postings.entries[number]

@@ -12,14 +12,25 @@ from math import log
 from prowess.catalog.matching.common_words import SHARES
 
 # A word in the name counts as many words in the description.
-FIELD_WEIGHTS = {"name": 3.0, "tags": 2.0, "when_to_use": 1.0, "description": 1.0, "body": 0.25}
-_K1 = 1.2  # the usual value: how fast repetitions stop to count
-_B = 0.4
+FIELD_WEIGHTS = {"name": 3.0, "tags": 2.0, "when_to_use": 1.0, "description": 1.0}
+# A word in a body counts as at most one in the description, and as half of it if it is there so often: once in an
+# empty body, and four times more for each length of the usual body.
+_BODY_REPETITIONS, _BODY_LENGTH = 4.0, 600  # words
+_K1 = 1.8  # how fast repetitions stop to count
+_B = 0.5  # how much a long description takes from the weight of its words
 _USUAL_LENGTH = 40.0  # words of name and description of the median public skill
 LEVELS = 255  # a weight within a skill is kept in one byte
 
 _SAMPLE = 200  # number of imagined skills with the shares of public skills that every catalog is mixed with
 _RARE = 0.002  # share of public skills that have a word without an entry in SHARES
+
+_RAREST = 7.0  # weight of a word that one skill of a thousand has; the unit of evidence
+# Fitted to the tuning half of `benchmarks/matching-pairs` and 40 further requests that no skill serves.
+_HALF, _HALF_WITH_BODIES = 3.55, 2.7  # evidence at which a match is as likely right as wrong
+_COVERED = 4.0
+# Part of the weight of a task that is covered if all its words are there once, and only in the description or a body
+_ALL_COVERED, _ALL_COVERED_BY_BODY = 0.5, 0.28
+THRESHOLD = 0.5
 
 COMMON_SHARE = 0.1  # words that more skills have bring no skill in by themselves
 _COMMON_COUNT = 10  # ... in a catalog of at least a hundred skills
@@ -31,10 +42,19 @@ def level(frequency: float, length: float) -> int:
     return max(round(LEVELS * frequency / (frequency + norm)), 1)
 
 
+def in_body(count: int, length: int) -> float:
+    """Return what `count` words in a body with `length` words add to the frequency of a word."""
+    return count / (count + 1 + _BODY_REPETITIONS * length / _BODY_LENGTH)
+
+
 def rarity(stem: str, count: int, among: int) -> float:
-    """Return the weight of a word that `count` of `among` skills have: the logarithm of one by its share."""
+    """Return the weight of a word that `count` of `among` skills have: the logarithm of one by its share.
+
+    Scaled so that the rarest words weigh the same in every catalog: among more skills, more have a rare word by chance.
+    """
+    every = among + _SAMPLE + 1
     share = SHARES.get(stem, _RARE)
-    return log((among + _SAMPLE + 1) / (count + share * _SAMPLE + 0.5))
+    return _RAREST * log(every / (count + share * _SAMPLE + 0.5)) / log(every)
 
 
 def is_common(stem: str, count: int, among: int) -> bool:
@@ -42,10 +62,16 @@ def is_common(stem: str, count: int, among: int) -> bool:
     return count > max(among * COMMON_SHARE, _COMMON_COUNT) or SHARES.get(stem, 0) > COMMON_SHARE
 
 
-def score(evidence: float, asked: float) -> float:
-    """Return the score of a skill: `evidence` is the sum over its words, `asked` the sum over those of the task."""
-    return min(evidence / asked, 1.0)
+def score(evidence: float, asked: float, *, bodies: bool) -> float:
+    """Return the score of a skill from 0 to 1, which is 0.5 where a right match is as likely as a wrong one.
+
+    `evidence` is the sum over the words of the skill, `asked` the sum over those of the task. Evidence decides, because
+    a long task has many words that no skill has. A task whose few words all match needs less of it. With `bodies`, more
+    skills have each word, so that each is weaker evidence.
+    """
+    half, all_covered = (_HALF_WITH_BODIES, _ALL_COVERED_BY_BODY) if bodies else (_HALF, _ALL_COVERED)
+    total = evidence + _COVERED * min(evidence / asked / all_covered, 1.0) ** 4
+    return total / (total + half)
 
 
-THRESHOLD = 0.16
 UNKNOWN_PAIR = 0.2  # part of the weight of a pair of characters that no skill has: most such pairs are not words
