@@ -11,32 +11,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from prowess.format.parsing import parse_source
-from prowess.format.reading import validate_skill
-from prowess.format.skill import frontmatter_of
 from prowess.format.source.plain_front_matter import plain_properties, read_plain_skill
+from tests.format.two_readers import agree as _agrees
 from tests.simple_corpus import skill_text
 
-_HEAD = 4096
 _CASES = json.loads((Path(__file__).parents[1] / "conformance" / "format-cases.json").read_text(encoding="utf-8"))
-
-
-def _agrees(data: bytes, name: str = "a") -> bool:
-    """Compare both readers; return whether the fast path answered."""
-    source = read_plain_skill(data[:_HEAD], name, complete=len(data) <= _HEAD)
-    if source is None:
-        return False
-    document = parse_source(data, path=f"/x/{name}/SKILL.md", directory=f"/x/{name}")
-    frontmatter = frontmatter_of(document)
-    fields = plain_properties(source)
-    assert fields is not None
-    description = str(fields["description"]).strip()
-    others = {key: value for key, value in fields.items() if key not in {"name", "description"}}
-    assert validate_skill(document, profile="lenient", references=False) == []
-    assert frontmatter.name == name
-    assert frontmatter.description == description
-    assert list(frontmatter.properties().items()) == [("name", name), ("description", description), *others.items()]
-    return True
 
 
 _KEYS = st.sampled_from(
@@ -157,7 +136,7 @@ def test_every_format_case_is_read_alike_or_handed_over(case: dict[str, object])
         if isinstance(content, dict) and "link" in content:
             continue  # a link has no text
         data = base64.b64decode(content["base64"]) if isinstance(content, dict) else content.encode()
-        _agrees(data, str(case["dir"]))
+        _agrees(data, str(case["dir"]).rpartition("/")[2])
 
 
 @pytest.mark.parametrize(
@@ -177,9 +156,57 @@ def test_every_format_case_is_read_alike_or_handed_over(case: dict[str, object])
 def test_the_common_forms_of_a_text_are_plain(value: str, text: str) -> None:
     data = f"---\nname: a\ndescription: {value}\n---\nB\n".encode()
     assert _agrees(data)
-    fields = plain_properties(read_plain_skill(data, "a", complete=True) or b"")
+    assert _fields_of(data)["description"] == text
+
+
+def _fields_of(data: bytes) -> dict[str, object]:
+    """Return the fields that the plain reader reads; fail if it does not answer."""
+    plain = read_plain_skill(data, "a", complete=True)
+    assert plain is not None
+    fields = plain_properties(plain.source)
     assert fields is not None
-    assert fields["description"] == text
+    return dict(fields)
+
+
+@pytest.mark.parametrize(
+    ("more", "key", "value"),
+    [
+        ("version: 1.0", "version", "1.0"),
+        ("tags: [a b, \"c, d\", 'e']", "tags", ["a b", "c, d", "e"]),
+        ("tags: []", "tags", []),
+        ("tags:\n  - a b\n  # note\n  - 'c: d'", "tags", ["a b", "c: d"]),
+        ("tags:\n- a\n- b", "tags", ["a", "b"]),
+        ("argument-hint: >-\n  one\n  two", "argument-hint", "one two"),
+        ("allowed-tools: Read, Grep", "allowed-tools", "Read, Grep"),
+        ("allowed-tools:\n  - Read\n  - Bash(git:*)", "allowed-tools", ["Read", "Bash(git:*)"]),
+        ("metadata:\n  a:\n    b: [c]\n    d:\n    - e\n  f: g", "metadata", {"a": {"b": ["c"], "d": ["e"]}, "f": "g"}),
+        ("scope:\n  agents: [x]", "scope", {"agents": ["x"]}),
+        ("license: [MIT]", "license", ["MIT"]),
+        ("description: " + "x" * 1025, "description", "x" * 1025),
+        ("compatibility: " + "x" * 501, "compatibility", "x" * 501),
+        ('compatibility: ""', "compatibility", ""),
+    ],
+)
+def test_fields_that_the_full_parser_warns_about_are_read_and_marked(more: str, key: str, value: object) -> None:
+    described = "" if key == "description" else "description: d\n"
+    data = f"---\nname: a\n{described}{more}\n---\nB\n".encode()
+    assert _agrees(data)
+    plain = read_plain_skill(data, "a", complete=True)
+    assert plain is not None
+    assert plain.has_findings
+    assert _fields_of(data)[key] == value
+
+
+@pytest.mark.parametrize("name", ["b", "A", "My Skill", "a-", "'a '"])
+def test_a_name_that_differs_from_the_directory_or_is_not_valid_is_read(name: str) -> None:
+    assert _agrees(f"---\nname: {name}\ndescription: d\n---\nB\n".encode())
+
+
+def test_fields_of_the_specification_alone_are_not_marked() -> None:
+    data = b"---\nname: a\ndescription: d\nallowed-tools: Read Bash(a,b)\nmetadata:\n  k: v\n---\nB\n"
+    plain = read_plain_skill(data, "a", complete=True)
+    assert plain is not None
+    assert not plain.has_findings
 
 
 @pytest.mark.parametrize("opened", ["|", "|-", "|+", ">", ">-", ">+", "|2", "| # c", ">-  "])
@@ -205,10 +232,38 @@ def test_block_scalars_of_every_kind_are_read_alike_or_handed_over(place: str, o
 @pytest.mark.parametrize(
     "front",
     [
-        "name: b\ndescription: d",  # another directory
-        "name: A\ndescription: d",
+        "name: größe\ndescription: d",
         "name: a",
-        "name: a\ndescription: d\nversion: 1",
+        "description: d",
+        "name: [a]\ndescription: d",
+        "name: a\ndescription: d\nversion: 1\nversion: 1",
+        "name: a\ndescription: d\nversion:",
+        "name: a\ndescription: d\nversion: {a: b}",
+        "name: a\ndescription: d\nversion : 1",
+        "name: a\ndescription: d\n'version': 1",
+        "name: a\ndescription: d\nx y: 1",
+        "name: a\ndescription: d\nHooks: x",
+        "name: a\ndescription: d\nuser_invocable: no",
+        "name: a\ndescription: d\nhooks:\n  pre:\n    - command: x",
+        "name: a\ndescription: d\ntags: [a,]",
+        "name: a\ndescription: d\ntags: [a, [b]]",
+        "name: a\ndescription: d\ntags: [a: b]",
+        "name: a\ndescription: d\ntags: [a:, b]",
+        "name: a\ndescription: d\ntags: [a?, b]",
+        "name: a\ndescription: d\ntags: [it's, b]",
+        "name: a\ndescription: d\ntags: [a,\n  b]",
+        "name: a\ndescription: d\ntags: [a] # note",
+        "name: a\ndescription: d\ntags:\n  - a\n  -",
+        "name: a\ndescription: d\ntags:\n  - a\n    b",
+        "name: a\ndescription: d\ntags:\n  - a\n   - b",
+        "name: a\ndescription: d\ntags:\n  - - a",
+        "name: a\ndescription: d\ntags:\n  - a: b",
+        "name: a\ndescription: d\ntags:\n  - |\n    a",
+        "name: a\ndescription: d\nx:\n  a: b\n c: d",
+        "name: a\ndescription: d\nx:\n  a: b\n    c: d",
+        "name: a\ndescription: d\nx:\n  a:\n  b: c",
+        "name: a\ndescription: d\nx:\n  a: [b]\n  a: [c]",
+        "name: a\ndescription: d\n" + "x" * 1025 + ": y",
         "name: a\ndescription: d\nname: a",
         "name: a\ndescription: [d]",
         "name: a\ndescription: &x d",
@@ -227,22 +282,22 @@ def test_block_scalars_of_every_kind_are_read_alike_or_handed_over(place: str, o
         "name: a\ndescription: d\nmetadata:",
         "name: a\ndescription: d\nmetadata: x",
         "name: a\ndescription: d\nmetadata:\n  k:",
-        "name: a\ndescription: d\nmetadata:\n  k: [v]",
+        "name: a\ndescription: d\nmetadata: [v]",
+        "name: a\ndescription: d\nmetadata:\n  - v",
         "name: a\ndescription: d\nmetadata:\n  k: |\n  l: v",
         "name: a\ndescription: d\nmetadata:\n  k: v\n    l: w",
         "name: a\ndescription: d\nmetadata:\n  k: v\n  k: w",
         "name: a\ndescription: d\nmetadata:\n  : v",
-        "name: a\ndescription: d\nallowed-tools: Read, Bash",
         "name: a\ndescription: d\nallowed-tools: Bash (x)",
         "name: a\ndescription: d\nallowed-tools: Bash(x",
         "name: a\ndescription: d\nallowed-tools: Bash()",
         "name: a\ndescription: d\nallowed-tools: Bash(x)y",
         'name: a\ndescription: d\nallowed-tools: ""',
+        "name: a\ndescription: d\nallowed-tools: Read, Bash(x)",
+        "name: a\ndescription: d\nallowed-tools: mcp__a-b",
         "name: a\ndescription: x\x85y",
         "name: a\ndescription: x\u2028y",
         "name: a\ndescription: x\ty",
-        "name: a\ndescription: d\ncompatibility: " + "x" * 501,
-        "name: a\ndescription: " + "x" * 1025,
     ],
 )
 def test_what_needs_a_closer_look_is_handed_over(front: str) -> None:

@@ -34,7 +34,7 @@ def _counted(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> 
     return calls
 
 
-@pytest.mark.parametrize("extra", ["", "version: 1\n"], ids=["plain", "needs the full parser"])
+@pytest.mark.parametrize("extra", ["", "version: {major: 1}\n"], ids=["plain", "needs the full parser"])
 async def test_a_cold_load_walks_the_tree_once_and_reads_and_parses_the_document_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extra: str
 ) -> None:

@@ -79,13 +79,14 @@ class _Skill(NamedTuple):
 def fronts() -> Iterator[tuple[str, str]]:
     """Frontmatter alone.
 
-    A catalog asks a reader of plain frontmatter first. If that reader answers, it takes the skill as faultless, so the
-    model has to accept the frontmatter.
+    A catalog asks a reader of plain frontmatter first. If that reader answers without findings, it takes the skill
+    as faultless, so the model has to accept the frontmatter.
     """
     for skill in _drawn(6000):
         question, text = f"front\t{skill.front()}", skill.text("")
         yield question, _bit(_accepted(text, None))
-        if plain_front_matter.read_plain_skill(text.encode(), skill.name, complete=True) is not None:
+        plain = plain_front_matter.read_plain_skill(text.encode(), skill.name, complete=True)
+        if plain is not None and not plain.has_findings:
             yield question, "1"
 
 

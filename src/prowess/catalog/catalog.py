@@ -148,6 +148,16 @@ class Catalog:
         return self._index.diagnostics
 
     @property
+    def problems(self) -> tuple[Diagnostic, ...]:
+        """The findings on skills that were skipped or shadowed: errors, and findings of the catalog itself."""
+        return self._index.problems
+
+    @property
+    def warned_files(self) -> int:
+        """The number of files of listed skills with warnings; `diagnostics` has the warnings."""
+        return self._index.warned_files
+
+    @property
     def notices(self) -> tuple[Notice, ...]:
         """Notices for the person who runs the host: unlisted untrusted skills, or an unusable trust store."""
         return self._index.notices

@@ -11,19 +11,63 @@ for the administrator's.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from prowess.catalog.entry import key_of
 from prowess.catalog.layers import DEFAULT_RANKS, Layer
+from prowess.format.limits import MANIFEST_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from prowess.catalog.entry import SkillEntry
     from prowess.catalog.faults import Notice
+    from prowess.catalog.memo.readings import Reading
     from prowess.catalog.resolution import Resolution
     from prowess.catalog.viewing.left_out import LeftOut
     from prowess.diagnostics import Diagnostic
+
+
+class DeferredFindings:
+    """The findings on a skill that the plain reader took. The full parser finds them when they are requested.
+
+    `directory` is the real path of the skill. The findings are about the front matter in `reading`, at the time of the
+    scan.
+    """
+
+    __slots__ = ("_found", "directory", "reading")
+
+    def __init__(self, directory: str, reading: Reading) -> None:
+        self.directory = directory
+        self.reading = reading
+        self._found: tuple[Diagnostic, ...] | None = None
+
+    def found(self) -> tuple[Diagnostic, ...]:
+        """Return the findings: one or more warnings."""
+        if self._found is None:
+            # Imported here: a listing does not need the full parser for skills that are listed with warnings.
+            from prowess.format.reading import front_matter_findings
+
+            source = self.reading.facts
+            self._found = front_matter_findings(self.directory, source) if isinstance(source, bytes) else ()
+        return self._found
+
+    def files(self) -> set[str | None]:
+        """Return the paths of the files with findings. The front matter is parsed only if there is a manifest too."""
+        if os.path.lexists(f"{self.directory}/{MANIFEST_FILE}"):
+            return {found.location.path for found in self.found()}
+        return {f"{self.directory}/SKILL.md"}
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are about one state of one front matter."""
+        if not isinstance(other, DeferredFindings):
+            return NotImplemented
+        return self.directory == other.directory and self.reading.facts == other.reading.facts
+
+    def __hash__(self) -> int:
+        """Return a hash of the directory."""
+        return hash(self.directory)
 
 
 class CatalogIndex:
@@ -33,16 +77,18 @@ class CatalogIndex:
     `entries` has only the winners, `copies` has all entries. Both are sorted by name, and copies of one name by
     precedence. `skipped`, `held_back` and `hidden` are the copies that are not listed: faulty ones, those whose source
     is not trusted, and those that this audience does not see. `reserved` maps a key to the reason why copies of lower
-    layers are blocked by a skipped skill. `ranks` is the rank of each layer.
+    layers are blocked by a skipped skill. `problems` has the findings on skills that are not listed or not in use,
+    `diagnostics` has all findings. `ranks` is the rank of each layer.
     """
 
     __slots__ = (
         "_blocked",
         "_clashes",
+        "_diagnostics",
+        "_found",
         "_left_out",
         "_winners",
         "copies",
-        "diagnostics",
         "entries",
         "held_back",
         "hidden",
@@ -57,7 +103,7 @@ class CatalogIndex:
         entries: Sequence[SkillEntry],
         *,
         ranks: Mapping[Layer, int] = DEFAULT_RANKS,
-        diagnostics: Sequence[Diagnostic] = (),
+        diagnostics: Sequence[Diagnostic | DeferredFindings] = (),
         skipped: Sequence[LeftOut] = (),
         held_back: Sequence[LeftOut] = (),
         hidden: Sequence[LeftOut] = (),
@@ -85,7 +131,8 @@ class CatalogIndex:
         self._blocked = {key: (holders[key], group) for key, group in blocked.items()}
         self.entries = tuple(sorted(winners.values(), key=_by_name))
         self.copies = _with_clashes(self.entries, clashes) if clashes else self.entries
-        self.diagnostics = tuple(diagnostics)
+        self._found = tuple(diagnostics)
+        self._diagnostics: tuple[Diagnostic, ...] | None = None
         self.reserved: dict[str, str] = {}
         unusual = [entry for entry in self.copies if entry.hides_something]
         if clashes or blocked or unusual:
@@ -97,8 +144,33 @@ class CatalogIndex:
             told = {key: pair for key, pair in self._blocked.items() if pair[0].state == "skipped"}
             self.reserved, found = blocked_errors(told)
             shadowed = shadow_warnings(clashes)
-            self.diagnostics = (*self.diagnostics, *shadowed, *found, *hidden_text_warnings(unusual))
+            self._found = (*self._found, *shadowed, *found, *hidden_text_warnings(unusual))
         self.notices = notices
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Every finding, in the order of the scan. Deferred findings are computed on first use."""
+        if self._diagnostics is None:
+            self._diagnostics = tuple(
+                found for one in self._found for found in (one.found() if isinstance(one, DeferredFindings) else (one,))
+            )
+        return self._diagnostics
+
+    @property
+    def problems(self) -> tuple[Diagnostic, ...]:
+        """The errors and the findings of the catalog, without the warnings about the files of listed skills."""
+        return tuple(one for one in self._found if not isinstance(one, DeferredFindings) and _is_problem(one))
+
+    @property
+    def warned_files(self) -> int:
+        """The number of files of listed skills with warnings. Most deferred findings are counted without parsing."""
+        files: set[str | None] = set()
+        for one in self._found:
+            if isinstance(one, DeferredFindings):
+                files |= one.files()
+            elif one.severity == "warning" and not _is_problem(one):
+                files.add(one.location.path)
+        return len(files)
 
     def winner(self, key: str) -> SkillEntry | None:
         """Return the entry in use for a key, or None."""
@@ -142,7 +214,7 @@ class CatalogIndex:
         return (
             len(self.copies) != len(other.copies)
             or any(mine is not theirs for mine, theirs in zip(self.copies, other.copies, strict=True))
-            or self.diagnostics != other.diagnostics
+            or self._found != other._found
             or self.notices != other.notices
         )
 
@@ -164,6 +236,10 @@ class CatalogIndex:
         if holder is None or entry.key in winners:
             return False
         return self.ranks[entry.layer] > self.ranks[holder.layer]
+
+
+def _is_problem(found: Diagnostic) -> bool:
+    return found.severity == "error" or found.family == "catalog"
 
 
 def _by_name(entry: SkillEntry) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from prowess.catalog.memo.readings import Reading
     from prowess.format.fields.extended_fields import ExtendedFields
     from prowess.format.skill import Skill
+    from prowess.format.source.plain_front_matter import PlainFields
 
 _CHUNK = 1 << 20
 
@@ -118,22 +119,31 @@ class SkillEntry:
             # Imported here: a listing does not need the types of these rare fields.
             from prowess.format.fields.extended_fields import extended_fields
 
-            self._extended = extended_fields({} if isinstance(self.reading.facts, bytes) else self.reading.facts)
+            self._extended = extended_fields(self.properties if self._may_have_extended_fields else {})
         return self._extended
 
     @property
     def has_scope(self) -> bool:
-        """Whether the front matter has a `scope`. Front matter that is kept as bytes has none."""
-        return not isinstance(self.reading.facts, bytes) and "scope" in self.reading.facts
+        """Whether the front matter has a `scope`."""
+        return self._may_have_extended_fields and self.has_field("scope")
+
+    @property
+    def _may_have_extended_fields(self) -> bool:
+        """False if the front matter certainly has only fields of the specification."""
+        return self.reading.deferred or not isinstance(self.reading.facts, bytes)
+
+    def has_field(self, key: str) -> bool:
+        """Whether the front matter has a top-level field with this key. Parses nothing."""
+        facts = self.reading.facts
+        if not isinstance(facts, bytes):
+            return key in facts
+        start = f"{key}:".encode()  # in plain front matter every key at the start of a line is a top-level key
+        return facts.startswith(start) or b"\n" + start in facts
 
     @property
     def priority(self) -> int:
-        """The field `priority`, 0 if absent. Front matter that is kept as bytes has none."""
-        return (
-            0
-            if isinstance(self.reading.facts, bytes) or "priority" not in self.reading.facts
-            else self.extended.priority
-        )
+        """The field `priority`, 0 if absent."""
+        return self.extended.priority if self._may_have_extended_fields and self.has_field("priority") else 0
 
     @property
     def is_fork(self) -> bool:
@@ -274,7 +284,7 @@ def key_of(name: str) -> str:
     return normalise(name)
 
 
-def _fields(source: bytes) -> dict[str, str | dict[str, str]]:
+def _fields(source: bytes) -> PlainFields:
     fields = plain_properties(source)
     assert fields is not None, "an entry keeps only bytes that were read once"  # noqa: S101 -- proves to mypy that the bytes are plain
     return fields

@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.file_mark import last_change, stamp_of
+from prowess.catalog.catalog_index import DeferredFindings
 from prowess.catalog.entry import SkillEntry
 from prowess.catalog.memo.readings import Learnt, Listing, NoMemo, Reading
 from prowess.catalog.memo.seen import MemoryMemo
@@ -37,9 +38,9 @@ class Scan:
 
     def __init__(self, memo: Memo | None = None, learnt: Learnt | None = None) -> None:
         self.entries: dict[str, SkillEntry] = {}
-        self.faults: dict[str, tuple[Diagnostic, ...]] = {}
+        self.faults: dict[str, tuple[Diagnostic | DeferredFindings, ...]] = {}
         self.skipped: list[LeftOut] = []
-        self.diagnostics: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic | DeferredFindings] = []
         self.memo: Memo = NoMemo() if memo is None else memo
         self.learnt = Learnt() if learnt is None else learnt
         self._aliases: dict[str, list[str]] = {}
@@ -102,11 +103,12 @@ class Scan:
         name = directory[directory.rfind("/") + 1 :]
         if name == relative:
             name = relative  # one object, which saves memory
-        facts = read_plain_skill(head, name, complete=stat.st_size <= len(head))
-        if facts is None:
+        plain = read_plain_skill(head, name, complete=stat.st_size <= len(head))
+        if plain is None:
             self.read_in_full(directory, path, source, relative, stat)
             return
-        reading = Reading(name, "SKILL.md", facts, stamp_of(stat), self._is_settled(stat))
+        name = name if plain.name == name else plain.name  # equal names are one object
+        reading = Reading(name, "SKILL.md", plain.source, stamp_of(stat), self._is_settled(stat), plain.has_findings)
         self.learnt.readings[directory] = reading
         self.take(directory, path, source, relative, reading)
 
@@ -137,9 +139,10 @@ class Scan:
 
     def take(self, directory: str, path: str, source: EntrySource, relative: str, reading: Reading) -> None:
         """Add the skill with this reading of its SKILL.md, or reserve its names if the skill is skipped."""
-        if reading.faults:
-            self.diagnostics += reading.faults
-            self.faults[directory] = reading.faults
+        if reading.faults or reading.deferred:
+            found = (DeferredFindings(directory, reading),) if reading.deferred else reading.faults
+            self.diagnostics += found
+            self.faults[directory] = found
         if reading.reserved is not None or not self._is_listed:
             self.learnt.unlisted[directory] = reading
         if reading.reserved is not None:

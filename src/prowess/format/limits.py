@@ -27,6 +27,8 @@ CLAUDE_CODE_FIELDS = EXTENDED_FIELDS | {
     "when_to_use", "disallowed-tools", "effort", "shell", "background", "display-name", "default-enabled", "fallback",
 }  # fmt: skip
 KNOWN_FIELDS = frozenset(FIELDS) | CLAUDE_CODE_FIELDS
+# Fields that restrict who may use a skill. They are read in any case and with any separators (fields/near_fields.py).
+RESTRICTING_FIELDS = ("disable-model-invocation", "user-invocable", "hooks", "scope")
 
 MAX_TAGS = 64  # our limit: tags are for filtering, and more would not help
 MAX_TAG_LENGTH = 64

@@ -120,6 +120,17 @@ def read_frontmatter(directory: str) -> tuple[str, Frontmatter, tuple[Diagnostic
     return os.path.basename(document.path or FILE_NAMES[0]), frontmatter_of(document), diagnostics
 
 
+def front_matter_findings(directory: str, source: bytes) -> tuple[Diagnostic, ...]:
+    """Return the findings of the profile `lenient` on a front matter that was read before.
+
+    `source` is the text between the fences of the SKILL.md in `directory`, an absolute path. The findings are those of
+    `read_frontmatter`, including findings on the manifest as it is now. SKILL.md is not read again.
+    """
+    path = os.path.normpath(os.path.join(directory, FILE_NAMES[0]))
+    document = parse_source(b"---\n" + source + b"\n---\n", path=path, directory=directory)
+    return tuple(validate_skill(document, profile="lenient", references=False))
+
+
 class Located(Struct, frozen=True, kw_only=True):
     """The bytes of a skill's SKILL.md, or, in `found`, the reasons why it could not be read."""
 

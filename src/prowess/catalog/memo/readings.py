@@ -24,11 +24,11 @@ class Reading:
 
     `facts` are the bytes of a plain front matter, else the mapping of `Frontmatter.properties`. `stamp` is that of the
     file, 0 if the file could not be examined. If `settled` is False, the file is read again at the next scan. `faults`
-    are the findings of the full parser. `reserved` has the names of a skipped skill, which has an error; it is
-    None if the skill is listed.
+    are the findings of the full parser. If the facts are bytes, they are not known; `deferred` states whether there are
+    any. `reserved` has the names of a skipped skill, which has an error; it is None if the skill is listed.
     """
 
-    __slots__ = ("facts", "faults", "file", "name", "reserved", "settled", "stamp")
+    __slots__ = ("deferred", "facts", "faults", "file", "name", "reserved", "settled", "stamp")
 
     def __init__(  # noqa: PLR0917 -- made once per skill; keywords take a tenth of the time of a scan
         self,
@@ -37,6 +37,7 @@ class Reading:
         facts: bytes | Mapping[str, object],
         stamp: int,
         settled: bool,  # noqa: FBT001 -- for the same reason
+        deferred: bool = False,  # noqa: FBT001, FBT002 -- for the same reason
         faults: tuple[Diagnostic, ...] = (),
         reserved: tuple[str, ...] | None = None,
     ) -> None:
@@ -45,6 +46,7 @@ class Reading:
         self.facts = facts
         self.stamp = stamp
         self.settled = settled
+        self.deferred = deferred
         self.faults = faults
         self.reserved = reserved
 

@@ -57,7 +57,7 @@ def command(*, prefix: str, skills: CatalogOptions, as_json: bool) -> int:
                 if prefix
                 else "no skills found; `prowess list --help` lists the places that are searched"
             )
-        for text in _remarks(catalog.diagnostics):
+        for text in _remarks(catalog):
             output.note(text)
     return exit_codes.OK
 
@@ -110,13 +110,13 @@ def _shortened(text: str, width: int) -> str:
     return f"{words if blank and len(words) > width // 2 else text}…"
 
 
-def _remarks(diagnostics: tuple[Diagnostic, ...]) -> list[str]:
+def _remarks(catalog: Catalog) -> list[str]:
     """Return one line for each skill that is left out or shadowed, and one with the number of skills with warnings."""
-    told = [found for found in diagnostics if found.severity == "error" or found.family == "catalog"]
+    told = catalog.problems
     lines = [_line(found) for found in told[:_MOST_FINDINGS]]
     if len(told) > _MOST_FINDINGS:
         lines.append(f"{len(told) - _MOST_FINDINGS} more; `prowess list --json` shows all")
-    if odd := len({found.location.path for found in diagnostics if found not in told and found.severity == "warning"}):
+    if odd := catalog.warned_files:
         lines.append(f"{odd} listed with warnings; `prowess check` explains them")
     return lines
 

@@ -3,9 +3,9 @@
 For a misspelt key, a finding suggests the field that was probably meant. For the two fields that restrict tools, a
 finding is not enough, because a restriction must not be lost by a misspelling. If a key is similar to one of these two
 fields, the key is read as that field when the skill is used. If several keys are read as one field, the restrictions of
-all of them apply. Other fields that restrict a skill (`RESTRICTING`) are read in any case and with any separators:
-`Hooks`, `disable_model_invocation`. If a field is present twice with different values, the field is unreadable, and the
-skill is refused.
+all of them apply. Other fields that restrict a skill (`RESTRICTING_FIELDS`) are read in any case and with any
+separators: `Hooks`, `disable_model_invocation`. If a field is present twice with different values, the field is
+unreadable, and the skill is refused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from unicodedata import normalize
 from msgspec import Struct
 
 from prowess._internal.text.near_words import near_words
-from prowess.format.limits import CLAUDE_CODE_FIELDS, FIELDS, KNOWN_FIELDS
+from prowess.format.limits import CLAUDE_CODE_FIELDS, FIELDS, KNOWN_FIELDS, RESTRICTING_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,7 +28,6 @@ _NEGATED = re.compile(r"(?:un|non?|not)(?=allow)")  # `unallowed-tools` is not a
 _OWN_WORDS = frozenset({"content", "mode"})  # similar to a field, but used for other purposes
 _LIKENESS, _OF_A_LACKING_FIELD, _OF_A_TOOL_FIELD = 0.85, 0.7, 0.9  # similarity from 0 to 1
 _LENGTHS = range(9, 20)  # lengths of keys that can be so close to a tool field
-RESTRICTING = ("disable-model-invocation", "user-invocable", "hooks", "scope")
 
 
 def _folded(key: str) -> str:
@@ -36,7 +35,7 @@ def _folded(key: str) -> str:
     return "".join(char for char in normalize("NFKC", key[:80]).casefold() if char.isalnum())
 
 
-_RESTRICTING = {_folded(field): field for field in RESTRICTING}
+_RESTRICTING = {_folded(field): field for field in RESTRICTING_FIELDS}
 
 
 def field_meant(key: str, *, lacking: Iterable[str] = ()) -> str | None:
@@ -70,7 +69,7 @@ def restricts(key: str) -> bool:
 
 
 def restricting_fields(properties: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
-    """Return the misspelt keys of `RESTRICTING` fields, each with the field that it is read as."""
+    """Return the misspelt keys of `RESTRICTING_FIELDS`, each with the field that it is read as."""
     unknown = properties.keys() - KNOWN_FIELDS
     return tuple(
         (key, _RESTRICTING[word]) for key in properties if key in unknown and (word := _folded(key)) in _RESTRICTING
@@ -78,7 +77,7 @@ def restricting_fields(properties: Mapping[str, object]) -> tuple[tuple[str, str
 
 
 def with_restricting_fields(properties: dict[str, object]) -> dict[str, object]:
-    """Return the properties with the values of misspelt `RESTRICTING` fields under the correct keys too.
+    """Return the properties with the values of misspelt `RESTRICTING_FIELDS` under the correct keys too.
 
     A field with two different values becomes None, which every reader of these fields refuses.
     """
