@@ -95,12 +95,15 @@ static class Oracle {
         return Bits(ok);
       }
       case "winner": {
-        var holder = question[1] == "-"
-          ? Text_Compile.Option<BigInteger>.create_None()
-          : Text_Compile.Option<BigInteger>.create_Some(BigInteger.Parse(question[1].Substring(1)));
+        var order = question[1] == "project-first"
+          ? Layers_Compile.Order.create_ProjectFirst() : Layers_Compile.Order.create_PersonalFirst();
+        var holder = question[2] == "-"
+          ? Text_Compile.Option<Layers_Compile.Layer>.create_None()
+          : Text_Compile.Option<Layers_Compile.Layer>.create_Some(LayerOf(question[2].Substring(1)));
         Text_Compile.Option<BigInteger> winner;
         Layered.Winner(Dafny.Sequence<Layers_Compile.Copy>.FromElements(
-          Digits(question[2]).Select(Layers_Compile.Copy.create).ToArray()), holder, out winner);
+          question[3] == "" ? new Layers_Compile.Copy[0] : question[3].Split(';').Select(CopyOf).ToArray()),
+          holder, order, out winner);
         return winner.is_Some ? "+" + winner.dtor_value : "-";
       }
       case "session":
@@ -124,6 +127,22 @@ static class Oracle {
       default:
         throw new ArgumentException("no such question: " + question[0]);
     }
+  }
+
+  static Layers_Compile.Layer LayerOf(string name) {
+    switch (name) {
+      case "enterprise": return Layers_Compile.Layer.create_Enterprise();
+      case "personal": return Layers_Compile.Layer.create_Personal();
+      case "project": return Layers_Compile.Layer.create_Project();
+      case "plugin": return Layers_Compile.Layer.create_Plugin();
+      default: throw new ArgumentException("no such layer: " + name);
+    }
+  }
+
+  static Layers_Compile.Copy CopyOf(string written) {
+    var part = written.Split(',');
+    return Layers_Compile.Copy.create(LayerOf(part[0]), BigInteger.Parse(part[1]), part[2] == "1",
+      BigInteger.Parse(part[3]), BigInteger.Parse(part[4]));
   }
 
   static string Replayed(BigInteger cap, BigInteger depth, IEnumerable<string> events) {

@@ -63,7 +63,18 @@ def test_balance_means_what_is_required() -> None:
             "Containment.dfy", "CheckRelative", 'if ".." in parts {', 'if parts[0] == ".." {', "postcondition",
             marks=pytest.mark.proves("tooling.formal.level3"),
         ),
-        ("Layers.dfy", "Winner", "copies[i].rank < copies[w", "copies[i].rank <= copies[w", "invariant"),
+        (
+            "Layers.dfy", "Winner", "Precedes(copies[i], copies[w.value], order)) {",
+            "Precedes(copies[w.value], copies[i], order)) {", "invariant",
+        ),
+        (
+            "Layers.dfy", "EnterpriseIsFirstWhateverTheOrder", "case Enterprise => 0",
+            "case Enterprise => if order.PersonalFirst? then 0 else 2", "postcondition",
+        ),
+        (
+            "Layers.dfy", "TheWinnerIsNeverOfALowerLayer", "if a.layer != b.layer then",
+            "if a.priority == b.priority then", "postcondition",
+        ),
     ],
 )  # fmt: skip
 def test_a_fault_in_the_dafny_text_is_not_verified(
@@ -100,12 +111,13 @@ def test_a_fault_in_the_python_code_makes_the_comparison_differ(tmp_path: Path) 
     _break(tmp_path / "prowess/format/name.py", 'text.find("--")', 'text.find("---")')
     _break(tmp_path / "prowess/format/rules/body_rules.py", 'if component == "..":', 'if component == "...":')
     _break(tmp_path / "prowess/format/role.py", "Role(-sum(", "Role(sum(")
+    _break(tmp_path / "prowess/catalog/sources/precedence.py", "*reversed(local)", "*local")
     done = _compared(tmp_path, *subjects)
     assert done.returncode == 1
     assert "FAILED    the model and our code differ" in done.stderr
     assert "a--" in done.stderr
     assert [line.split()[1] for line in done.stdout.splitlines() if "differences" in line and ", 0 " not in line] == [
-        "names", "links", "balance",
+        "names", "links", "layers", "balance",
     ]  # fmt: skip
 
 

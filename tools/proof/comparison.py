@@ -68,8 +68,9 @@ SUBJECTS = (
     ),
     Subject(
         "layers",
-        "prowess.catalog.catalog_index.CatalogIndex",
-        ("IsWinner", "Winner", "MayAnswer"),
+        "prowess.catalog.catalog_index.CatalogIndex, prowess.catalog.layers.ranks_of, "
+        "prowess.catalog.sources.precedence.by_precedence",
+        ("IsWinner", "Winner", "MayAnswer", "Precedes", "SourcePrecedes"),
         subjects.winners,
     ),
     Subject(
@@ -101,7 +102,8 @@ PROOF_ONLY = {
     "HasOnlyKnownSubdirs": "advice: other directories are allowed, and nothing reports them",
     "IsValidPromptSkill": "a valid name and description, which are compared, with the path of a file that was read",
     "IsHtmlSafe": "what Escape is proved to give",
-    "Precedes": "the order in which IsWinner compares",
+    "Distinct": "a source has a path once, what Winner requires",
+    "HasNo": "no copy of a layer, in a lemma",
     "InOrder": "how a catalog sorts, in a lemma",
     "IsValidState": "the conclusion of the theorems on sessions",
     "Activates": "which events ask for a skill, in a lemma",

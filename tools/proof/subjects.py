@@ -12,16 +12,14 @@ import random
 import tempfile
 from itertools import chain, combinations, product
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from prowess._internal.files import contained
-from prowess.catalog import catalog_index
-from prowess.catalog.entry import SkillEntry
+from prowess._internal.layers_order import LAYERS_ORDERS
+from prowess.catalog import Catalog
 from prowess.catalog.layers import Layer
-from prowess.catalog.memo.readings import Reading
-from prowess.catalog.viewing.left_out import LeftOut
-from prowess.errors import UnsafePathError
+from prowess.catalog.sources.directory import DirectorySource
+from prowess.errors import SkillNotFoundError, UnsafePathError
 from prowess.format import limits, name, parsing, reading, role
 from prowess.format.fields import allowed_tools
 from prowess.format.rules import body_rules
@@ -31,13 +29,13 @@ from tools.proof.questions import absent_or, escaped, items
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from prowess.catalog.sources import CatalogSource
+    from prowess._internal.layers_order import LayersOrder
 
     Pairs = Iterator[tuple[str, str]]
 
 SEED = 12
 _WILD = "az09-A_ ./\\:~%\n\t\0\x7f\u00e9\u00df\u0130\u212a\uff0f\u2024\u2025\ud800\udfff\uffff\U0001d41a<>&\"'(),"
-_RANKS = len(Layer)
+_MOST_SOURCES = 4
 
 
 class Subject(NamedTuple):
@@ -143,26 +141,63 @@ def skill_files() -> Pairs:
 
 
 def winners() -> Pairs:
-    """Which copy of a name answers to it, with and without a skipped skill that keeps the name."""
-    sources = [cast("CatalogSource", SimpleNamespace(layer=layer, root="/s", named="/s", label="s")) for layer in Layer]
-    for count in range(6):
-        for ranks in product(range(_RANKS), repeat=count):
-            entries = [_entry(sources[rank], number) for number, rank in enumerate(ranks)]
-            in_order = sorted(entries, key=lambda entry: entry.layer.rank)  # as a catalog sorts its sources
-            for holder in (None, *range(_RANKS)):
-                skipped = [] if holder is None else [_skipped(sources[holder])]
-                winner = catalog_index.CatalogIndex(in_order, skipped=skipped).winner("deploy")
-                answer = "-" if winner is None else f"+{entries.index(winner)}"
-                yield f"winner\t{absent_or(holder)}\t{''.join(map(str, ranks))}", answer
+    """Which copy of a name a catalog of real files gives, in both orders of layers, with and without a faulty copy.
+
+    Every pair of copies is asked about in every layer, priority and place, and so are larger sets drawn at random.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        kinds = ("enterprise", "personal", "project", "plugin", "fetched")
+        held = (None, *Layer)
+        for order, holder in product(LAYERS_ORDERS, held):
+            yield _winner(place, order, holder, ())
+            for kind, (first, second) in product(kinds, product((-1, 0, 1), repeat=2)):
+                yield _winner(place, order, holder, ((kind, (first, second)),))
+                for other in kinds:
+                    yield _winner(place, order, holder, ((kind, (first,)), (other, (second,))))
+        draw = random.Random(SEED)  # noqa: S311 -- the same sets on every run are wanted
+        for _ in range(1500):
+            count = draw.randint(1, _MOST_SOURCES)
+            priorities = [tuple(draw.choices((-1, 0, 1), k=draw.randint(1, 2))) for _ in range(count)]
+            sources = tuple(zip(draw.choices(kinds, k=count), priorities, strict=True))
+            yield _winner(place, draw.choice(LAYERS_ORDERS), draw.choice(held), sources)
 
 
-def _skipped(source: CatalogSource) -> LeftOut:
-    return LeftOut(("deploy",), rule="frontmatter.missing", reason="a fault", location="/s", source=source)
+def _winner(
+    place: str, order: LayersOrder, holder: Layer | None, given: tuple[tuple[str, tuple[int, ...]], ...]
+) -> tuple[str, str]:
+    """Ask about sources of these kinds, each with a copy of every priority; `holder` is the layer of a faulty copy."""
+    sources: list[DirectorySource] = []
+    written, locations = [], []
+    for number, (kind, priorities) in enumerate(given):
+        layer = Layer.PLUGIN if kind == "fetched" else Layer(kind)
+        root = f"{place}/{number}{''.join(f'{priority:+d}' for priority in priorities)}"
+        sources.append(_Fetched(root, layer=layer) if kind == "fetched" else DirectorySource(root, layer=layer))
+        for path, priority in enumerate(priorities):
+            locations.append(_write_copy(f"{root}/{path}", f"name: deploy\ndescription: d\npriority: {priority}"))
+            written.append(f"{layer},{priority},{int(kind == 'fetched')},{number},{path}")
+    if holder is not None:
+        _write_copy(f"{place}/faulty", "name: deploy")
+        sources.append(DirectorySource(f"{place}/faulty", layer=holder))
+    question = f"winner\t{order}\t{absent_or(holder)}\t{';'.join(written)}"
+    try:
+        found = Catalog(*sources, layers_order=order).get("deploy")
+    except SkillNotFoundError:
+        return question, "-"
+    return question, f"+{locations.index(found.location)}"
 
 
-def _entry(source: CatalogSource, number: int) -> SkillEntry:
-    reading = Reading("deploy", "SKILL.md", b"", stamp=0, settled=False)
-    return SkillEntry(reading, source, str(number))
+def _write_copy(group: str, front: str) -> str:
+    document = Path(group, "deploy", "SKILL.md")
+    if not document.exists():
+        document.parent.mkdir(parents=True)
+        document.write_text(f"---\n{front}\n---\n", encoding="utf-8")
+    return str(document.resolve())
+
+
+class _Fetched(DirectorySource):
+    """A source of another server's skills."""
+
+    origin = "https://example.org"
 
 
 def trits() -> Pairs:
