@@ -162,6 +162,7 @@ async def test_a_hidden_skill_is_answered_like_one_that_does_not_exist(scoped: P
     assert (await inside.call("skills.load", {"names": ["release"]})).success
 
 
+@pytest.mark.proves("catalog.scope.agent")
 def test_agents_and_tenants_must_fit_as_well(scoped: Path) -> None:
     assert "audit" in _names(Catalog(scoped, agent="reviewer", tenant="acme"))
     for audience in ({"agent": "reviewer"}, {"tenant": "acme"}, {"agent": "other", "tenant": "acme"}):
@@ -177,6 +178,7 @@ def test_a_scope_that_cannot_be_read_hides_the_skill(scoped: Path) -> None:
     assert not any("closed" in str(found.location.path) for found in catalog.diagnostics)
 
 
+@pytest.mark.proves("catalog.scope.closed-below", "catalog.why.inactive")
 def test_a_name_of_a_higher_layer_stays_closed_below_if_its_copy_is_out_of_scope(machine: Path, scoped: Path) -> None:
     write_skill(machine, "free", extra=_SCOPED)
     catalog = Catalog(scoped)
@@ -192,6 +194,7 @@ def test_a_name_of_a_higher_layer_stays_closed_below_if_its_copy_is_out_of_scope
     assert ("free", "enterprise") in _listed(Catalog(scoped, environment="staging"))
 
 
+@pytest.mark.proves("catalog.scope.same-layer")
 def test_in_one_layer_the_copies_of_two_tenants_are_side_by_side(tmp_path: Path) -> None:
     for tenant in ("acme", "globex"):
         write_skill(tmp_path / tenant, "deploy", description=tenant, extra=f"scope:\n  tenants: {tenant}\n")

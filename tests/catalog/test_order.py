@@ -25,6 +25,7 @@ def _explained(catalog: Catalog, name: str = "deploy") -> list[tuple[str, str, s
     return [(copy.source.rpartition("/")[2], copy.state, copy.rule) for copy in catalog.why(name).copies]
 
 
+@pytest.mark.proves("catalog.order.priority")
 def test_in_a_layer_the_higher_priority_wins_over_the_order_of_sources(tmp_path: Path) -> None:
     write_skill(tmp_path / "first" / "deploy")
     write_skill(tmp_path / "second" / "deploy", extra="priority: 5\n")
@@ -38,6 +39,7 @@ def test_in_a_layer_the_higher_priority_wins_over_the_order_of_sources(tmp_path:
     assert catalog.get("deploy").source == str(tmp_path / "third")
 
 
+@pytest.mark.proves("catalog.order.priority")
 def test_equal_priorities_leave_the_decision_to_the_order_and_the_path(tmp_path: Path) -> None:
     for place in ("first/b", "first/a", "second/a"):
         write_skill(tmp_path / place / "deploy", extra="priority: 5\n")
@@ -61,6 +63,7 @@ def test_a_priority_that_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
     assert Catalog(tmp_path / "first", tmp_path / "second").get("deploy").source == str(tmp_path / "first")
 
 
+@pytest.mark.proves("governance.override.not-outbid", "catalog.order.setting")
 @pytest.mark.parametrize("order", ["personal-first", "project-first"])
 def test_a_priority_never_crosses_a_layer(tmp_path: Path, order: LayersOrder) -> None:
     write_skill(tmp_path / "mine" / "deploy", extra="priority: 1\n")
@@ -80,6 +83,7 @@ def test_a_priority_never_crosses_a_layer(tmp_path: Path, order: LayersOrder) ->
     ]
 
 
+@pytest.mark.proves("governance.override.enterprise-final")
 def test_the_enterprise_layer_is_first_in_both_orders(tmp_path: Path) -> None:
     for layer in Layer:
         write_skill(tmp_path / layer.value / "deploy", extra=f"priority: {layer.rank}\n")
@@ -132,6 +136,7 @@ def test_an_untrusted_project_takes_no_name_from_the_personal_layer(
     assert trusted.get("deploy").description == "Theirs."
 
 
+@pytest.mark.proves("catalog.order.plugins")
 def test_of_two_plugins_the_one_that_is_named_last_wins_with_a_warning_that_names_both(tmp_path: Path) -> None:
     for vendor in ("acme", "globex"):
         write_skill(tmp_path / vendor / "skills" / "deploy", description=vendor)

@@ -50,6 +50,7 @@ def test_a_catalog_is_scanned_when_it_is_first_asked(tmp_path: Path) -> None:
     assert names(catalog.entries()) == ["later"]
 
 
+@pytest.mark.proves("catalog.refresh.unchanged")
 @pytest.mark.usefixtures("settled")
 def test_a_refresh_opens_only_what_moved(tmp_path: Path, opened: list[str]) -> None:
     for name in ("a", "b", "group/c"):

@@ -36,6 +36,7 @@ def found(matches: Sequence[Match]) -> list[str]:
     return [match.name for match in matches]
 
 
+@pytest.mark.proves("catalog.match.misspelt")
 @pytest.mark.parametrize(
     ("task", "first"),
     [
@@ -54,11 +55,13 @@ def test_a_task_finds_the_skill_with_its_words(catalog: Catalog, task: str, firs
     assert found(catalog.match(task))[:1] == [first]
 
 
+@pytest.mark.proves("catalog.match.silent")
 @pytest.mark.parametrize("task", ["", "   ", "???", "please help me with this", "bake bread", "\ud800", "x" * 100_000])
 def test_a_task_without_a_fitting_skill_finds_none(catalog: Catalog, task: str) -> None:
     assert catalog.match(task) == ()
 
 
+@pytest.mark.proves("catalog.match.reasons")
 def test_scores_are_in_order_and_at_most_one(catalog: Catalog) -> None:
     matches = catalog.match("report errors of the log as csv")
     scores = [match.score for match in matches]
@@ -67,6 +70,7 @@ def test_scores_are_in_order_and_at_most_one(catalog: Catalog) -> None:
     assert all(0 < score <= 1 for score in scores)
 
 
+@pytest.mark.proves("catalog.match.reasons")
 def test_reasons_name_the_words_of_the_task_and_the_fields(catalog: Catalog) -> None:
     (match, *_) = catalog.match("Summarising my CSV totals")
     assert match.reasons == (
@@ -77,6 +81,7 @@ def test_reasons_name_the_words_of_the_task_and_the_fields(catalog: Catalog) -> 
     assert match.location == catalog.get("csv-report").location
 
 
+@pytest.mark.proves("catalog.match.named")
 @pytest.mark.parametrize("task", ["/pdf-forms the csv report", "the csv report, with $pdf-forms.", "csv (/pdf-forms)"])
 def test_a_named_skill_is_first(catalog: Catalog, task: str) -> None:
     first, second, *_ = catalog.match(task)
@@ -89,6 +94,7 @@ def test_a_path_or_a_variable_names_no_skill(catalog: Catalog, task: str) -> Non
     assert all(match.score < 1 for match in catalog.match(task))
 
 
+@pytest.mark.proves("catalog.match.not-when")
 def test_a_sentence_on_when_not_to_use_a_skill_does_not_raise_its_score(catalog: Catalog) -> None:
     assert catalog.match("scanned invoices") == ()
     alone = catalog.match("fill in the forms")[0].score

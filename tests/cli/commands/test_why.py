@@ -56,6 +56,7 @@ def test_every_copy_stands_on_a_line_with_its_layer_place_and_state(
     ]
 
 
+@pytest.mark.proves("catalog.why.states")
 @pytest.mark.usefixtures("project")
 def test_json_lists_the_copies_in_the_order_of_precedence(words: list[str], capfd: pytest.CaptureFixture[str]) -> None:
     assert run([*words, "--json"]) == exit_codes.OK
@@ -71,6 +72,7 @@ def test_json_lists_the_copies_in_the_order_of_precedence(words: list[str], capf
     assert document["copies"][0]["reason"] == "active (personal is a higher layer than project)"
 
 
+@pytest.mark.proves("catalog.why.inactive")
 def test_a_skill_that_was_left_out_is_explained(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "SKILL.md").write_text("# no front matter\n")
