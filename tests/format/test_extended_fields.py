@@ -219,6 +219,14 @@ def test_tags_are_short_texts_and_one_that_is_wrong_costs_only_itself() -> None:
     assert read(f"tags: [{many}]\n").unreadable == {"tags"}
 
 
+def test_tags_below_metadata_count_if_there_is_no_field_tags() -> None:
+    assert read("metadata:\n  tags: [a, b]\n").tags == ("a", "b")
+    assert read("metadata:\n  tags: one, two\npriority: 1\n").tags == ("one", "two")
+    assert read("metadata:\n  tags: [a]\ntags: [b]\n").tags == ("b",)
+    assert read("metadata:\n  tags: {a: b}\n").faults == ()
+    assert read("metadata: tags\n").tags == ()
+
+
 # ── scope ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -119,6 +119,7 @@ def test_both_readers_read_the_same_number_of_bytes() -> None:
 
 
 @pytest.mark.proves("catalog.read.plain")
+@pytest.mark.proves("catalog.read.plain")
 def test_nine_of_ten_public_skills_are_read_by_the_plain_reader_and_alike(public: list[tuple[str, bytes]]) -> None:
     taken = sum(agree(data, name) for name, data in public)
     assert taken >= 0.9 * len(public)
@@ -128,6 +129,7 @@ def test_mutations_of_public_skills_are_read_alike_or_handed_over(public: list[t
     assert _hunt(public, 12_000) > 2000
 
 
+@pytest.mark.proves("catalog.read.plain")
 @pytest.mark.proves("catalog.read.plain")
 def test_mutations_of_generated_skills_are_read_alike_or_handed_over() -> None:
     assert _hunt(_generated(), 6000) > 1000

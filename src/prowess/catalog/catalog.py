@@ -133,10 +133,15 @@ class Catalog:
 
     # ── listing ────────────────────────────────────────────────────────────────────────────────────────
 
-    def entries(self, *, prefix: str = "") -> tuple[SkillEntry, ...]:
-        """Return the skills in use, sorted by name. With `prefix`, return only those whose names begin with it."""
+    def entries(self, *, prefix: str = "", tags: Sequence[str] = ()) -> tuple[SkillEntry, ...]:
+        """Return the skills in use, sorted by name.
+
+        With `prefix`, return only those whose names begin with it; with `tags`, only those that have all these tags.
+        """
         entries = self._index.entries
-        return tuple(entry for entry in entries if entry.name.startswith(prefix)) if prefix else entries
+        if prefix:
+            entries = tuple(entry for entry in entries if entry.name.startswith(prefix))
+        return tuple(entry for entry in entries if entry.has_tags(tags)) if tags else entries
 
     def all_entries(self) -> tuple[SkillEntry, ...]:
         """Return every copy of every skill, sorted by name. Copies of one name are in the order of precedence."""

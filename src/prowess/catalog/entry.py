@@ -18,7 +18,7 @@ from prowess._internal.text.invisible import hides_something, visible
 from prowess.format.source.plain_front_matter import plain_properties
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from prowess.catalog.layers import Layer
     from prowess.catalog.memo.readings import Reading
@@ -119,7 +119,10 @@ class SkillEntry:
             # Imported here: a listing does not need the types of these rare fields.
             from prowess.format.fields.extended_fields import extended_fields
 
-            self._extended = extended_fields(self.properties if self._may_have_extended_fields else {})
+            facts = self.reading.facts
+            may_have_tags = isinstance(facts, bytes) and b"tags:" in facts  # also below `metadata`
+            read = self._may_have_extended_fields or may_have_tags
+            self._extended = extended_fields(self.properties if read else {})
         return self._extended
 
     @property
@@ -144,6 +147,11 @@ class SkillEntry:
     def priority(self) -> int:
         """The field `priority`, 0 if absent."""
         return self.extended.priority if self._may_have_extended_fields and self.has_field("priority") else 0
+
+    def has_tags(self, wanted: Iterable[str]) -> bool:
+        """Whether the skill has all `wanted` tags. Case and surrounding blanks are ignored."""
+        tags = {tag.strip().casefold() for tag in self.extended.tags}
+        return all(tag.strip().casefold() in tags for tag in wanted)
 
     @property
     def is_fork(self) -> bool:

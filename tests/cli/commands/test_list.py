@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prowess import Catalog
 from prowess.cli import exit_codes
 from prowess.cli.commands import list as list_command
 from prowess.cli.dispatch import run
@@ -110,6 +111,49 @@ def test_text_from_a_skill_cannot_act_on_the_terminal(root: Path, capfd: pytest.
     assert "\u202e" not in out
     assert "\\x1b[2J clear" in out
     assert out.count("\n") == 1
+
+
+@pytest.fixture
+def tagged(root: Path) -> Path:
+    write_skill(root / "listed", extra="tags: [PDF, tables]\n")
+    write_skill(root / "by-comma", extra="tags: pdf, forms\n")
+    write_skill(root / "below", extra="metadata:\n  tags: [pdf, tables]\n")
+    write_skill(root / "text-below", extra="metadata:\n  tags: maps, tables\n")
+    write_skill(root / "both", extra="tags: [x]\nmetadata:\n  tags: [pdf]\n")
+    write_skill(root / "words", description="Tags pdf.", extra="license: |\n  tags: pdf\n")
+    write_skill(root / "odd", extra="tags:\n  - {a: pdf}\n")
+    return root
+
+
+@pytest.mark.proves("catalog.list.tag")
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--tag", "pdf"], ["below", "by-comma", "listed"]),
+        (["--tag", "PDF", "--tag", "tables"], ["below", "listed"]),
+        (["--tag", "tables"], ["below", "listed", "text-below"]),
+        (["b", "--tag", "pdf"], ["below", "by-comma"]),
+        (["--tag", "x"], ["both"]),
+        (["--tag", "pd"], []),
+    ],
+)
+def test_only_skills_with_all_tags_are_listed(
+    tagged: Path, capfd: pytest.CaptureFixture[str], options: list[str], expected: list[str]
+) -> None:
+    assert run(["list", *options, "--root", str(tagged)]) == exit_codes.OK
+    assert [line.split()[0] for line in capfd.readouterr().out.splitlines()] == expected
+    assert run(["list", *options, "--root", str(tagged), "--json"]) == exit_codes.OK
+    assert [skill["name"] for skill in json.loads(capfd.readouterr().out)["skills"]] == expected
+    prefix = options[0] if options[0] != "--tag" else ""
+    tags = options[options.index("--tag") + 1 :: 2]
+    assert [entry.name for entry in Catalog(tagged).entries(prefix=prefix, tags=tags)] == expected
+
+
+def test_a_tag_that_no_skill_has_is_reported_with_a_near_one(tagged: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    run(["list", "--tag", "form", "--root", str(tagged)])
+    assert "no skill has the tag 'form'; did you mean 'forms'?\n" in capfd.readouterr().err
+    run(["list", "by", "--tag", "forms", "--tag", "maps", "--root", str(tagged)])
+    assert "no skill whose name begins with 'by' has the tags 'forms' and 'maps'\n" in capfd.readouterr().err
 
 
 def test_json_is_one_document_with_everything(root: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import asdict
 
+from prowess._internal.text.near_words import near_words
 from prowess._internal.text.terminal_text import columns, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
@@ -28,8 +29,11 @@ _IN_JSON = ("name", "description", *_PLACE, "live", "properties")
 @click.command()
 @click.argument("prefix", default="")
 @catalog_options
+@click.option(
+    "--tag", "tags", metavar="TAG", multiple=True, help="List only skills with this tag. Repeatable: with all of them."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(*, prefix: str, skills: CatalogOptions, as_json: bool) -> int:
+def command(*, prefix: str, skills: CatalogOptions, tags: tuple[str, ...], as_json: bool) -> int:
     """List the skills that are available here, or those whose names begin with PREFIX.
 
     Skills that were left out are reported on standard error, with the reason.
@@ -42,24 +46,33 @@ def command(*, prefix: str, skills: CatalogOptions, as_json: bool) -> int:
     \b
     Example:
       prowess list --root examples/skills
+      prowess list --tag pdf --tag forms
     """  # noqa: D301 -- click needs the control character
     catalog = skills.open(quiet=as_json)
+    entries = catalog.entries(prefix=prefix, tags=tags)
     if as_json:
-        output.document(_document(catalog, prefix, PolicyEffects(catalog)))
+        output.document(_document(catalog, entries, PolicyEffects(catalog)))
         return exit_codes.OK
-    entries = catalog.entries(prefix=prefix)
     if entries:
         output.raw("".join(_rows(entries, PolicyEffects(catalog))))
     if not skills.quiet:
         if not entries:
-            output.note(
-                f"no skill name begins with {prefix!r}{_meant(catalog, prefix)}"
-                if prefix
-                else "no skills found; `prowess list --help` lists the places that are searched"
-            )
+            output.note(_why_none(catalog, prefix, tags))
         for text in _remarks(catalog):
             output.note(text)
     return exit_codes.OK
+
+
+def _why_none(catalog: Catalog, prefix: str, tags: tuple[str, ...]) -> str:
+    if prefix and not catalog.entries(prefix=prefix):
+        return f"no skill name begins with {prefix!r}{_meant(catalog, prefix)}"
+    if not tags:
+        return "no skills found; `prowess list --help` lists the places that are searched"
+    known = {tag for entry in catalog.entries() for tag in entry.extended.tags}
+    wanted = f"the {'tag' if len(tags) == 1 else 'tags'} {' and '.join(map(repr, tags))}"
+    meant = [near for tag in tags if tag not in known for near in near_words(tag, known)]
+    hint = f"; did you mean {' or '.join(map(repr, meant))}?" if meant else ""
+    return f"no skill {f'whose name begins with {prefix!r} ' if prefix else ''}has {wanted}{hint}"
 
 
 def _meant(catalog: Catalog, prefix: str) -> str:
@@ -130,12 +143,11 @@ def _line(found: Diagnostic) -> str:
     return f"{place}{spot} {found.severity} {found.rule}  {printable_line(found.message)}"
 
 
-def _document(catalog: Catalog, prefix: str, effects: PolicyEffects) -> dict[str, object]:
-    listed = catalog.entries(prefix=prefix)
-    winners = {entry.key: entry for entry in listed}
+def _document(catalog: Catalog, entries: tuple[SkillEntry, ...], effects: PolicyEffects) -> dict[str, object]:
+    winners = {entry.key: entry for entry in entries}
     clashing = {entry.key: entry.name for entry in catalog.all_entries() if winners.get(entry.key, entry) is not entry}
     return {
-        "skills": [{**_entry(entry), **effects.as_member(entry)} for entry in listed],
+        "skills": [{**_entry(entry), **effects.as_member(entry)} for entry in entries],
         "shadowed": [
             {**_entry(copy.entry), "reason": copy.reason, **effects.as_member(copy.entry)}
             for name in clashing.values()

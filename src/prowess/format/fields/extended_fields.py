@@ -24,6 +24,7 @@ import re
 from typing import TYPE_CHECKING, Literal, get_args
 
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from prowess.format.fields.hooks import Hooks, read_hooks
 from prowess.format.fields.value_readers import (
@@ -212,7 +213,8 @@ class ExtendedFields(Struct, frozen=True, kw_only=True):
     """The fields beyond the specification.
 
     `model` and `agent` are `None` if the host chooses. `paths` is `None` if the key is absent. `faults` are the values
-    that could not be read as written; `unreadable` names their fields.
+    that could not be read as written; `unreadable` names their fields. `tags` are those below `metadata` if there is no
+    field `tags`.
     """
 
     model: str | None = None
@@ -248,13 +250,14 @@ _ABSENT = ExtendedFields()
 def extended_fields(properties: Mapping[str, object]) -> ExtendedFields:
     """Read the extended fields from properties, as returned by `Frontmatter.properties` and `SkillEntry.properties`.
 
-    Raises no error for any value. For a skill without extended fields only the keys are examined.
+    Raises no error for any value. For a skill without extended fields only the keys and `metadata` are examined.
 
         fields = extended_fields({"name": "deploy", "context": "fork", "user-invocable": "no"})
         fields.context, fields.user_invocable, fields.unreadable  # ('fork', False, frozenset({'user-invocable'}))
     """
     if EXTENDED_FIELDS.isdisjoint(properties):
-        return _ABSENT
+        tags = _tags_below_metadata(properties)
+        return replace(_ABSENT, tags=tags) if tags else _ABSENT
     faults = Faults()
     found = dict(properties)
     model = _optional_text(found, "model", faults)
@@ -266,7 +269,7 @@ def extended_fields(properties: Mapping[str, object]) -> ExtendedFields:
         scope=_scope(found, faults),
         execution=read_execution(found.get("execution", ""), faults),
         priority=_priority(found.get("priority", ""), faults),
-        tags=_tags(found.get("tags", ""), faults),
+        tags=_tags(found["tags"], faults) if "tags" in found else _tags_below_metadata(found),
         disable_model_invocation=_flag(found, "disable-model-invocation", faults, absent=False, closed=True),
         user_invocable=_flag(found, "user-invocable", faults, absent=True, closed=False),
         arguments=read_arguments(found.get("arguments", ""), faults),
@@ -341,6 +344,12 @@ def _tags(value: object, faults: Faults) -> tuple[str, ...]:
         elif tag is not None:
             kept[tag] = None
     return tuple(kept)
+
+
+def _tags_below_metadata(found: Mapping[str, object]) -> tuple[str, ...]:
+    """Read `tags` below `metadata` like the field. It is not an extended field, so faults are not reported."""
+    metadata = found.get("metadata")
+    return _tags(metadata["tags"], Faults()) if isinstance(metadata, dict) and "tags" in metadata else ()
 
 
 def _hint(value: object, faults: Faults) -> str | None:
