@@ -23,7 +23,7 @@ from prowess.catalog.sources.precedence import by_precedence
 from prowess.errors import InvalidArgumentsError, SkillNotFoundError, SkillParseError, UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterable, Sequence
     from typing import Unpack
 
     from prowess._internal.layers_order import LayersOrder
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from prowess.catalog.sources import CatalogSource
     from prowess.catalog.viewing.audience import Audience, AudienceKeywords
     from prowess.catalog.viewing.left_out import LeftOut
+    from prowess.catalog.watching.skill_changes import SkillChange
     from prowess.diagnostics import Diagnostic
     from prowess.format.skill import Skill
 
@@ -173,6 +174,16 @@ class Catalog:
         return tuple(
             source for source in self._sources if source not in self._enterprise or os.path.lexists(source.named)
         )
+
+    @property
+    def every_source(self) -> tuple[CatalogSource, ...]:
+        """The sources in the order of precedence, with those whose directories do not exist."""
+        return self._sources
+
+    @property
+    def last_scan(self) -> Seen | None:
+        """The directories, links and files that the last scan saw; None before the first one."""
+        return self._seen
 
     @property
     def audience(self) -> Audience:
@@ -324,6 +335,25 @@ class Catalog:
         seen = self._seen
         if seen is None or not seen.is_current(entries):
             self.refresh()
+
+    def watch(
+        self, *, stopped: Callable[[], bool] | None = None, tell: Callable[[Notice], object] | None = None
+    ) -> Generator[tuple[SkillChange, ...], None, None]:
+        """Yield the changes of the skills in use from this call on, and keep the catalog up to date meanwhile.
+
+            for batch in catalog.watch():
+                for change in batch:
+                    print(change.event, change.name)
+
+        Changes in quick succession come in one batch, sorted by name. The generator blocks between batches, until
+        `stopped()`, which is called several times per second, returns True. Close the generator to stop the threads
+        that wait for the system. If the system cannot notify of changes, the catalog is looked at every few seconds,
+        and `tell` is called with a notice that gives the reason (by default it goes to the log `prowess.catalog`).
+        """
+        # Imported here: a listing needs neither threads nor digests.
+        from prowess.catalog.watching.catalog_watch import CatalogWatch, batches_of, never
+
+        return batches_of(CatalogWatch(self, tell=tell), self, self._index.entries, stopped or never)
 
     def _look(self, memo: Memo | None) -> CatalogIndex:
         scan = Scan(memo)

@@ -24,6 +24,7 @@ COMMANDS = {
     "show": "Show one skill, or the costs or roles of a set.",
     "list": "List the skills that the catalog finds here.",
     "match": "Show the skills that fit a task.",
+    "watch": "Print each skill that is added, changed or removed.",
     "why": "Show which copy of a skill is used, and why.",
     "load": "Print the instructions of one skill.",
     "read": "Print one file of one skill.",

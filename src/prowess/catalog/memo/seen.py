@@ -52,6 +52,21 @@ class Seen:
         self._unlisted, self._listings, self._targets = learnt.unlisted, learnt.listings, learnt.targets
         self._at = 0
 
+    @property
+    def searched(self) -> Iterable[str]:
+        """The real paths of the directories that were searched for skills."""
+        return self._listings
+
+    @property
+    def links(self) -> Iterable[str]:
+        """The paths of the links that were found in searched directories, also of those without a target."""
+        return self._targets
+
+    @property
+    def skills(self) -> Iterable[str]:
+        """The real paths of the directories with a SKILL.md, also of those that are not listed."""
+        return (*(entry.root_dir for entry in self._entries), *self._unlisted)
+
     def memo(self) -> MemoryMemo:
         """Return the memo for the next scan."""
         return MemoryMemo(self._entries, self._unlisted, self._listings)
