@@ -238,7 +238,7 @@ async def test_pages_hold_every_skill_once_and_broken_ones_take_nothing_away(
             with pytest.raises(MCPError, match=reason):
                 await _ask(client, "skills/get", uri=f"skill://{name}/SKILL.md")
         tools = await client.call_tool("skills_list", {"query": "too-many"})
-        assert len(tools.structured_content["skills"]) == 1, "the tools still offer it"
+        assert tools.structured_content["skills"][0]["name"] == "too-many", "the tools still offer it"
 
 
 async def test_the_older_forms_say_the_same(in_process: Callable[..., Any], skills: Path) -> None:

@@ -37,8 +37,13 @@ async def test_pages_hold_every_skill_once_in_order(in_process: Callable[..., An
         pages = await _pages(client)
         assert [len(page) for page in pages] == [PAGE, PAGE, 2]
         assert [name for page in pages for name in page] == ["alpha", "beta", *names]
-        assert await _pages(client, query="COUNTING 07") == [names[7:8] + names[70:80]]
-        assert await _pages(client, query="nothing like it") == [[]]
+        for number in range(70):
+            _more_named(skills, f"tide-{number:02}", "Says when the water of the sea is high.")
+        found = await _pages(client, query="high water")
+        assert [len(page) for page in found] == [PAGE, 20]
+        assert (await _pages(client, query="when is tide 33"))[0][0] == "tide-33"
+        assert sorted(name for page in found for name in page) == [f"tide-{number:02}" for number in range(70)]
+        assert await _pages(client, query="xylophone") == [[]]
 
 
 async def test_a_page_that_ends_with_the_list_has_no_next(in_process: Callable[..., Any], skills: Path) -> None:
@@ -57,9 +62,9 @@ async def test_a_cursor_stays_right_when_skills_come_and_go(in_process: Callable
         assert [skill["name"] for skill in rest["skills"]] == names[-2:]
 
 
-def _more_named(skills: Path, name: str) -> None:
+def _more_named(skills: Path, name: str, description: str = "New. Use when new.") -> None:
     (skills / name).mkdir()
-    (skills / name / "SKILL.md").write_text(f"---\nname: {name}\ndescription: New. Use when new.\n---\nX\n")
+    (skills / name / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {description}\n---\nX\n")
 
 
 async def test_a_skill_that_appears_is_listed_and_can_be_loaded(in_process: Callable[..., Any], skills: Path) -> None:

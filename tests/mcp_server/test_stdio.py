@@ -61,6 +61,7 @@ async def test_a_client_with_tools_alone_can_list_load_read_run_and_unload(
                 for name, text in (("alpha", "First. Use when A."), ("beta", "Second <b>. Use when B."))
             ],
             "next_cursor": None,
+            "left_out": 0,
         }
         loaded = await call("skills_load", names=["alpha"])
         assert re.match(

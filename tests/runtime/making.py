@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from prowess.runtime import LoadResult
+from prowess.runtime.disclosure import model_texts
+from prowess.runtime.disclosure.exposure import section
+from prowess.runtime.disclosure.skill_list import Candidates, fit, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from prowess.runtime.disclosure.model_texts import ActiveBody, Disclosure
+    from prowess.runtime.disclosure.skill_list import ListedSkill
     from prowess.tools import ToolResult
 
 
@@ -33,6 +38,15 @@ def write_skill(
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content.encode() if isinstance(content, str) else content)
     return directory
+
+
+def instructions_of(
+    skills: Sequence[ListedSkill], active: Sequence[ActiveBody] = (), budget: int = model_texts.DEFAULT_BUDGET
+) -> Disclosure:
+    """Return the instructions with these skills listed and active, as a session composes them."""
+    room = budget * model_texts.CHARACTERS_PER_TOKEN
+    found = fit(Candidates.of(skills), lambda listed: len(section(listed)), room)
+    return model_texts.instructions(found, text_of(found, section, room), active, bodies_in_results=False)
 
 
 def names(receipt: LoadResult | Mapping[str, Any]) -> list[str]:

@@ -9,8 +9,8 @@ import pytest
 from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError, SkillNotFoundError
 from prowess.runtime import Session, SyncSession
-from prowess.runtime.disclosure.exposure import MOST_BYTES, compact_list
-from prowess.runtime.disclosure.model_texts import ListedSkill
+from prowess.runtime.disclosure.exposure import COMPACT, MOST_BYTES
+from prowess.runtime.disclosure.skill_list import ListedSkill, fit_best, text_of
 from tests.runtime.making import write_skill
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "skills"
@@ -24,16 +24,17 @@ def _section(text: str) -> str:
 @pytest.mark.parametrize("description", ["Does it.", "\u4e2d\U0001f600&<" * 250])
 def test_any_number_of_skills_fits_and_what_is_left_out_is_counted(number: int, description: str) -> None:
     listed = [ListedSkill(name=f"skill-{place}", description=description, location="/s") for place in range(number)]
-    section, shown, cut = compact_list(listed, "skill 17")
+    found = fit_best(listed[: COMPACT.most], number, COMPACT.size, MOST_BYTES)
+    section = text_of(found, COMPACT.render, MOST_BYTES)
     assert len(section.encode()) <= MOST_BYTES
-    assert section.count("<skill>") == len(shown) >= 1
-    assert (f"{number - len(shown)} more are not shown" in section) == (number > len(shown))
-    assert set(cut) <= {skill.name for skill in shown}
+    assert section.count("<skill>") == len(found.shown) >= 1
+    assert (f"{number - len(found.shown)} more are not shown" in section) == (number > len(found.shown))
 
 
 def test_a_name_that_fills_everything_leaves_only_the_count() -> None:
-    section, shown, _ = compact_list([ListedSkill(name="n" * 5000, description="")], "")
-    assert (len(section.encode()) <= MOST_BYTES, shown) == (True, ())
+    found = fit_best([ListedSkill(name="n" * 5000, description="")], 1, COMPACT.size, MOST_BYTES)
+    section = text_of(found, COMPACT.render, MOST_BYTES)
+    assert (len(section.encode()) <= MOST_BYTES, found.shown) == (True, ())
     assert "1 more are not shown" in section
 
 
@@ -54,8 +55,7 @@ def test_a_session_of_hundreds_of_skills_lists_the_best_matches_and_finds_the_ot
         assert f"{302 - shown} more are not shown; skills.load with a few words of the task" in section
         with pytest.raises(SkillNotFoundError, match="did you mean 'tide-table'"):
             session.load(["when is high water"])
-        # Without being asked for, nothing is left out.
-        assert _section(session.instructions()).count("<name>") == 302
+        assert "skills.list" in [spec.name for spec in session.tools(compact="check this invoice")]
 
 
 @pytest.mark.parametrize("exposure", ["skill", "files"])

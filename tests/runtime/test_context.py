@@ -12,6 +12,7 @@ from prowess.errors import SkillNotActiveError, UnavailableError
 from prowess.runtime import Session
 from prowess.runtime.activation.snapshots import Snapshots
 from prowess.runtime.disclosure.model_texts import available_skills
+from prowess.runtime.disclosure.skill_list import SkillList
 from tests.runtime.making import failure, result, write_skill
 
 if TYPE_CHECKING:
@@ -84,4 +85,4 @@ def test_snapshots_keep_what_is_active_and_forget_the_rest(skills: Path) -> None
 
 
 def test_no_list_is_no_element() -> None:
-    assert available_skills([]) == ""
+    assert available_skills(SkillList()) == ""

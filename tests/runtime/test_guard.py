@@ -390,7 +390,7 @@ def test_a_host_approves_over_json_lines_and_the_call_is_sent_again(catalog: Cat
 
 
 async def test_the_list_of_skills_of_a_server_is_not_taken_away(catalog: Catalog) -> None:
-    session = Session(catalog, extra_tools=[FunctionTool(_echo, name="skills.list")])
+    session = Session(catalog)
     await session.load(["closed"])
 
     assert await _permitted(session, "skills_list")

@@ -13,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from prowess.runtime.disclosure.model_texts import ActiveBody, ListedSkill, instructions
+from prowess.runtime.disclosure.model_texts import ActiveBody
 from prowess.runtime.disclosure.prompts import FORMS, Form, active, prompt
+from prowess.runtime.disclosure.skill_list import ListedSkill
+from tests.runtime.making import instructions_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,19 +161,38 @@ def test_a_body_without_tags_of_ours_stays_as_it_was_written() -> None:
 
 @given(st.lists(_TEXT, min_size=1, max_size=6), st.integers(0, 4000), st.sampled_from(sorted(FORMS)))
 @pytest.mark.proves("tooling.prompt.budget")
-def test_a_budget_keeps_every_name_cuts_to_one_length_and_says_what_it_cut(
-    texts: list[str], characters: int, form: Form
-) -> None:
+def test_a_budget_is_kept_with_every_name_or_the_number_left_out(texts: list[str], characters: int, form: Form) -> None:
     skills = [ListedSkill(name=f"skill-{number}", description=text) for number, text in enumerate(texts)]
     found = prompt(form, skills, characters)
-    assert all(skill.name in found.text for skill in skills)
+    assert len(found.text) <= characters
     assert found == prompt(form, skills, characters)
     least = prompt(form, [ListedSkill(name=skill.name, description="") for skill in skills]).text
-    assert found.over_budget == (len(least) > characters)
-    assert len(found.text) <= max(characters, len(least))
+    assert (found.left_out == 0) == (len(least) <= characters)
+    shown = len(skills) - found.left_out
+    assert all((skill.name in found.text) == (number < shown) for number, skill in enumerate(skills))
     whole = prompt(form, skills)
-    assert (found.shortened == ()) == (found.text == whole.text)
-    assert (whole.shortened, whole.over_budget) == ((), False)
+    assert (found.left_out == 0 and found.shortened == ()) == (found.text == whole.text)
+    assert (whole.shortened, whole.left_out) == ((), 0)
+
+
+_TOLD = {
+    "xml": "</skill>\nand {} more skills\n</available_skills>\n",
+    "attributes": ' left_out="{}">\n',
+    "tool": "\nand {} more skills\n</available_skills>\n",
+    "json": ',\n{{"left_out": {}}}\n]\n',
+    "markdown": "\n- and {} more skills\n",
+}
+
+
+@pytest.mark.proves("tooling.prompt.budget")
+@pytest.mark.parametrize("form", FORMS)
+def test_each_form_tells_how_many_skills_it_leaves_out(form: Form) -> None:
+    skills = [ListedSkill(name=f"skill-{number:03}", description="Does it.") for number in range(300)]
+    nine = prompt(form, skills[:9], None).text
+    found = prompt(form, skills, len(nine) + 45)
+    assert 280 < found.left_out < 300
+    assert _TOLD[form].format(found.left_out) in found.text
+    assert "there are no others" not in found.text
 
 
 @pytest.mark.proves("tooling.prompt.budget")
@@ -198,7 +219,7 @@ def test_without_skills_there_is_nothing() -> None:
 def test_in_the_instructions_of_a_session_no_text_of_a_skill_ends_or_begins_a_section(
     skills: list[ListedSkill], body: str
 ) -> None:
-    text = instructions(skills, [ActiveBody(name=skills[0].name, body=body)], bodies_in_results=False).text
+    text = instructions_of(skills, [ActiveBody(name=skills[0].name, body=body)], 1_000_000).text
     tags = re.findall(r"<(/?(?:available_skills|active_skills|skill\b))", text)
     listed = ["available_skills", *["skill", "/skill"] * len(skills), "/available_skills"]
     assert tags == [*listed, "active_skills", "skill", "/skill", "/active_skills"]

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from prowess.errors import InvalidArgumentsError, ResourceNotFoundError, SkillError, SkillNotFoundError, UnsafePathError
 from prowess.runtime.activation import load_result
 from prowess.runtime.disclosure import model_texts
-from prowess.runtime.disclosure.model_texts import ActiveBody, ListedSkill
+from prowess.runtime.disclosure.model_texts import ActiveBody
+from prowess.runtime.disclosure.skill_list import ListedSkill, SkillList
 from prowess.tools import ToolResult, prompt_escaping
 from prowess.tools.prompt_escaping import SECTION_TAGS, encodable, escaped, json_for_model, neutral, sentence
+from tests.runtime.making import instructions_of
 
 _TAG = re.compile(
     r"<\s*(/?)\s*(available_skills|active_skills|skill_content|skill_resources|skill)(?![\w.:-])", re.IGNORECASE
@@ -63,10 +65,10 @@ def _tags(text: str) -> list[str]:
 def test_no_name_description_path_or_body_opens_or_closes_a_section(
     listed: list[tuple[str, str, str]], active: list[tuple[str, str]]
 ) -> None:
-    text = model_texts.instructions(
+    text = instructions_of(
         [ListedSkill(name=name, description=words, location=place) for name, words, place in listed],
         [ActiveBody(name=name, body=body) for name, body in active],
-        bodies_in_results=False,
+        budget=1_000_000,
     ).text
 
     expected = ["available_skills", *["skill", "/skill"] * len(listed), "/available_skills"]
@@ -227,7 +229,7 @@ def _readings(text: str) -> list[str]:
         load_result.reloaded(text),
         load_result.names_ignored([text]),
     ]
-    skill = model_texts.ListedSkill(name=text, description=text, location=text, is_fork=True)
+    skill = ListedSkill(name=text, description=text, location=text, is_fork=True)
     return [
         *(str(result.error) for result in failed),
         *(str((result.error_detail or {})["suggestions"]) for result in failed),
@@ -236,7 +238,7 @@ def _readings(text: str) -> list[str]:
         model_texts.changed_on_disk([model_texts.ActiveBody(name=text, body=None, changed=True)]),
         json_for_model({text: [text, {"a": text}]}),
         sentence(text),
-        "\n".join(model_texts.available_skills([skill]).split("\n")[2:-3]),
+        "\n".join(model_texts.available_skills(SkillList(shown=(skill,))).split("\n")[2:-3]),
     ]
 
 

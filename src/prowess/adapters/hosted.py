@@ -50,7 +50,13 @@ class HostedSession:
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """Return the tools to offer, as of the last call or `refresh`."""
-        return self._session.tools(exposure=self._options.get("exposure"), budget=self._budget)
+        options = self._options
+        return self._session.tools(
+            exposure=options.get("exposure"),
+            budget=self._budget,
+            task=options.get("task"),
+            compact=options.get("compact"),
+        )
 
     def instructions(self, before: str = "") -> str:
         """Return `before`, then the instructions of the session as of the last call or `refresh`."""
@@ -70,9 +76,9 @@ class HostedSession:
         session = self._session
         try:
             if isinstance(session, SyncSession):
-                await to_thread.run_sync(session.refresh)
+                await to_thread.run_sync(partial(session.refresh, whole=False))
             else:
-                await session.refresh()
+                await session.refresh(whole=False)
         finally:
             self._refreshing = None
             done.set()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from prowess.adapters import MissingExtraError
 from prowess.adapters.hosted import HostedSession, unreadable
 from prowess.runtime.disclosure.skill_tool import SkillTool
+from prowess.runtime.tools.list import SPEC as LIST
 from prowess.runtime.tools.load import SPEC as LOAD
 from prowess.runtime.tools.read import SPEC as READ
 from prowess.runtime.tools.run_script import SPEC as RUN_SCRIPT
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from prowess.runtime.call_options import InstructionOptions
     from prowess.tools import ToolResult, ToolSpec
 
-_OF_SKILLS = (LOAD, UNLOAD, READ, RUN_SCRIPT, SkillTool.spec)
+_OF_SKILLS = (LOAD, UNLOAD, READ, RUN_SCRIPT, SkillTool.spec, LIST)
 
 
 def skills_instructions(

@@ -168,7 +168,7 @@ class Agent:
                 return await TurnLoop(
                     session,
                     model=lambda: self._preferred(session),
-                    instructions=lambda: "\n".join(part for part in (before, session.instructions()) if part),
+                    instructions=lambda: "\n".join(part for part in (before, session.instructions(task=task)) if part),
                     max_turns=self._max_turns,
                     budget=self._budget,
                     emit=emit,

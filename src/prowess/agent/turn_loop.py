@@ -137,7 +137,7 @@ class TurnLoop:
                 return Stop(ended="turn_limit", reason=f"all {self._max_turns} turns are used, without an answer")
             if (stop := self._tally.over_budget()) is not None:
                 return stop
-            message = await self._ask()
+            message = await self._ask(task)
             self._add(message)
             if not message.calls and not message.text.strip():
                 return Stop(ended="empty_answer", reason="the model returned neither a text nor a call")
@@ -147,11 +147,11 @@ class TurnLoop:
                 if (stop := await self._carry_out(call)) is not None:
                     return stop
 
-    async def _ask(self) -> AssistantMessage:
+    async def _ask(self, task: str) -> AssistantMessage:
         session = self._session
-        await session.refresh()  # changes on disk or by other processes apply from this turn on
+        await session.refresh(whole=False)  # changes on disk or by other processes apply from this turn on
         await self._notice_skills()
-        tools = self._offered(session.tools())
+        tools = self._offered(session.tools(task=task))
         request = ModelRequest(instructions=self._instructions(), messages=tuple(self._messages), tools=tools)
         self._turns += 1
         await self._emit(TurnStarted(turn=self._turns, instruction_tokens=estimate_tokens(request.instructions)))
@@ -288,7 +288,7 @@ class Tally:
 
 
 # A sub-agent follows its own skill and cannot load others. It can start forks.
-_NOT_OFFERED = frozenset({"skills.load", "skills.unload"})
+_NOT_OFFERED = frozenset({"skills.load", "skills.unload", "skills.list"})
 
 
 class SubAgentError(SkillError):

@@ -26,7 +26,11 @@ def close_names(asked: str, names: Iterable[str]) -> tuple[str, ...]:
     known = list(names)
     found: dict[str, None] = {}
     if len(wanted) >= _SHORTEST_PART:
-        within = [name for name in known if wanted in name.lower() or (len(name) >= _SHORTEST_PART and name in wanted)]
+        within = [
+            name
+            for name in known
+            if (wanted in name.lower() if len(name) >= len(wanted) else len(name) >= _SHORTEST_PART and name in wanted)
+        ]
         found.update(
             dict.fromkeys(sorted(within, key=lambda name: (not name.lower().startswith(wanted), len(name), name)))
         )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from prowess.catalog import SkillEntry
     from prowess.runtime import Session
+    from prowess.runtime.activation.visibility import Visibility
 
 ALL = "arguments"  # name of the only argument if the skill declares none
 _MAX_BYTES = 64 * 1024
@@ -34,19 +35,18 @@ class SkillPrompt(Struct, frozen=True, kw_only=True):
 
 
 class SkillPrompts:
-    """The prompts of one session."""
+    """The prompts of one session: one for each skill that users may start."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, visibility: Visibility) -> None:
+        self._session, self._visibility = session, visibility
+        self._listed: tuple[tuple[SkillEntry, ...], tuple[SkillEntry, ...]] = ((), ())
 
-    def listed(self) -> list[SkillPrompt]:
-        """Return the skills that users may start, sorted by name."""
-        open_to_people = set(self._session.completions())
-        return [
-            _prompt(entry)
-            for entry in self._session.catalog.entries()
-            if entry.name in open_to_people and not name_faults(entry.name)
-        ]
+    def listed(self) -> tuple[SkillEntry, ...]:
+        """Return the skills that users may start, sorted by name. `prompt_of` returns the prompt of each."""
+        offers = self._visibility.offers("user")
+        if offers is not self._listed[0]:
+            self._listed = offers, tuple(entry for entry in offers if not name_faults(entry.name))
+        return self._listed[1]
 
     async def get(self, name: str, arguments: Mapping[str, str]) -> tuple[SkillPrompt, str]:
         """Start the skill; return its prompt and the text of the message.
@@ -56,13 +56,14 @@ class SkillPrompts:
             InvalidArgumentsError: an argument is undeclared, missing or too long, or users may not start the skill.
             SkillError: the skill cannot be started.
         """
-        prompt = _prompt(self._session.catalog.get(name))
+        prompt = prompt_of(self._session.catalog.get(name))
         _check(prompt, arguments)
         result = (await self._session.user_call(prompt.name, _as_text(prompt, arguments))).unwrap()
         return prompt, cast("str", result.get("content") or result.get("output") or result.get("message"))
 
 
-def _prompt(entry: SkillEntry) -> SkillPrompt:
+def prompt_of(entry: SkillEntry) -> SkillPrompt:
+    """Return the prompt of a skill."""
     fields = extended_fields(entry.properties)
     return SkillPrompt(
         name=entry.name,

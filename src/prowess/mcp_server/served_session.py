@@ -59,7 +59,7 @@ _MOST_NAMED = 200  # limit on the characters of a client's name and version in a
 SESSION_HEADER = "mcp-session-id"
 CLIENT_HEADER = "prowess-client"  # set in a host's configuration to tell apart two clients of the same program
 _CLOSING_SECONDS = 2.0
-INSTRUCTIONS_BUDGET = model_texts.DEFAULT_BUDGET  # tokens; descriptions are shortened, names are kept
+INSTRUCTIONS_BUDGET = model_texts.DEFAULT_BUDGET  # tokens of the list
 _AGAIN = "- This list is as of the start of the server. skills_list shows it as it is now, and searches it.\n"
 
 
@@ -90,7 +90,7 @@ class ServedSession(Session):
             complete=self._parts.completed,
             policy=self._parts.policy,
         )
-        self.prompts = SkillPrompts(self)
+        self.prompts = SkillPrompts(self, self._parts.offered)
         self.peer: ServerSession | None = None
         self.told: tuple[str, ...] = self.tool_names()
 
@@ -105,9 +105,11 @@ class ServedSession(Session):
 
     def host_instructions(self) -> str | None:
         """Return the server instructions for a new connection: base rules and list of skills; None without skills."""
-        text = self.instructions(INSTRUCTIONS_BUDGET)
-        rules, tag, rest = text.partition(model_texts.AVAILABLE)
-        return f"{model_texts.under_wire_names(rules)}{tag}{rest}{_AGAIN}" if text else None
+        disclosed = self.disclose(INSTRUCTIONS_BUDGET)
+        rules, tag, rest = disclosed.text.partition(model_texts.AVAILABLE)
+        if line := model_texts.more(disclosed.left_out):  # the last line of the list
+            rest = rest.replace(f"\n{line}", f"\n{model_texts.under_wire_names(line)}")
+        return f"{model_texts.under_wire_names(rules)}{tag}{rest}{_AGAIN}" if disclosed.text else None
 
 
 class OnlySession:

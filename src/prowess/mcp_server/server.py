@@ -27,6 +27,7 @@ from prowess._internal.text.invisible import visible
 from prowess.catalog.skill_uri import DOCUMENT, INDEX, skill_uri
 from prowess.errors import ApprovalRequiredError, SkillError
 from prowess.mcp_server.elicitation import elicitation_from, questions, settle
+from prowess.mcp_server.prompts import prompt_of
 from prowess.mcp_server.result_text import reading
 from prowess.mcp_server.served_session import INTERVAL_SECONDS, Changes, OnlySession, ServedSession
 from prowess.mcp_server.skill_resources import JSON_TYPE, MANIFEST
@@ -170,13 +171,13 @@ class _Handlers:
     ) -> types.ListResourcesResult:
         session = await self._sessions.of(context)
         entries = session.skills.listed()
-        every = [
+        first: list[types.Resource | SkillEntry] = [
             *(types.Resource(**_facts(one)) for one in session.artifacts.listed()),
             *([_INDEX] if entries else []),
-            *map(_document, entries),
         ]
-        page, more = _page(every, params)
-        return types.ListResourcesResult(resources=page, next_cursor=more)
+        page, more = _page((*first, *entries), params)
+        resources = [one if isinstance(one, types.Resource) else _document(one) for one in page]
+        return types.ListResourcesResult(resources=resources, next_cursor=more)
 
     async def list_resource_templates(
         self, context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
@@ -210,7 +211,7 @@ class _Handlers:
     ) -> types.ListPromptsResult:
         session = await self._sessions.of(context)
         page, more = _page(session.prompts.listed(), params)
-        return types.ListPromptsResult(prompts=[_prompt(one) for one in page], next_cursor=more)
+        return types.ListPromptsResult(prompts=[_prompt(prompt_of(entry)) for entry in page], next_cursor=more)
 
     async def get_prompt(
         self, context: ServerRequestContext[Any], params: types.GetPromptRequestParams

@@ -17,7 +17,9 @@ Source: MCP Skills extension `io.modelcontextprotocol/skills`.
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_right
 from contextlib import suppress
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -96,19 +98,24 @@ class SkillResources:
 
     def __init__(self, catalog: Catalog, visibility: Visibility) -> None:
         self._catalog, self._visibility = catalog, visibility
+        self._shown: tuple[tuple[SkillEntry, ...], tuple[SkillEntry, ...]] = ((), ())
 
-    def listed(self) -> list[SkillEntry]:
+    def listed(self) -> tuple[SkillEntry, ...]:
         """Return the skills that a model may see and whose names can be served, by name. Does not check their files."""
-        return [entry for entry in self._visibility.shown("model") if not name_faults(entry.name)]
+        shown = self._visibility.shown("model")
+        if shown is not self._shown[0]:
+            self._shown = shown, tuple(entry for entry in shown if not name_faults(entry.name))
+        return self._shown[1]
 
     def page(self, after: str, size: int) -> tuple[list[ServedSkill], str | None]:
         """Return the served skills among the next `size` names after `after`, and the next `after` or None."""
-        names = sorted(entry.name for entry in self.listed() if entry.name > after)
+        listed = self.listed()
+        begin = bisect_right(listed, after, key=attrgetter("name"))
         found = []
-        for name in names[:size]:
+        for entry in listed[begin : begin + size]:
             with suppress(SkillError):  # one broken skill must not break the whole list
-                found.append(self.get(name))
-        return found, names[size - 1] if len(names) > size else None
+                found.append(self.get(entry.name))
+        return found, listed[begin + size - 1].name if len(listed) > begin + size else None
 
     def get(self, name: str) -> ServedSkill:
         """Return a skill by name, even if the skill is hidden from models.

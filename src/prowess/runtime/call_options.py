@@ -22,20 +22,29 @@ def checked_exposure(name: str) -> ExposureName:
     raise InvalidArgumentsError((f"Invalid parameter value: exposure: expected one of {listed}",))
 
 
-class OfferOptions(TypedDict, total=False):
-    """Options of `tools` except the shape. `exposure=None` uses the session's exposure; `budget` is in tokens."""
+class ListOptions(TypedDict, total=False):
+    """Options of the list of skills except the budget. `exposure=None` uses the session's exposure.
+
+    If not all skills fit, those that match `task` are listed first. `compact` is a task for a list of at most 1,024
+    bytes.
+    """
 
     exposure: ExposureName | None
+    task: str | None
+    compact: str | None
+
+
+class OfferOptions(ListOptions, total=False):
+    """Options of `tools` except the shape. `budget` is in tokens."""
+
     budget: int | None
 
 
-class InstructionOptions(TypedDict, total=False):
-    """Options of `instructions` except the budget. `exposure=None` uses the session's exposure."""
+class InstructionOptions(ListOptions, total=False):
+    """Options of `instructions` except the budget."""
 
-    exposure: ExposureName | None
     navigation: bool
     tool_system: bool
-    compact: str | None
 
 
 class ReadOptions(TypedDict, total=False):

@@ -116,7 +116,7 @@ class ForkSession(Protocol):
         """Run a script of an active skill."""
         ...
 
-    async def refresh(self) -> None:
+    async def refresh(self, *, whole: bool = True) -> None:
         """Read the newest state of the catalog and the store."""
         ...
 

@@ -31,15 +31,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from prowess.policy import Scope
-    from prowess.runtime.call_options import ExposureName, InstructionOptions
+    from prowess.runtime.call_options import InstructionOptions, OfferOptions
     from prowess.runtime.events.event import SessionEvent
     from prowess.runtime.sync import SyncSession
     from prowess.tools import ToolSpec
 
     Call = Callable[[SyncSession, str, Mapping[str, object]], Mapping[str, object]]
 
-_EXPOSURE = {"type": "string", "enum": list(EXPOSURE_NAMES)}
-_BUDGET = {"type": "integer", "minimum": 0, "description": "Tokens for the list of skills."}
+_LIST: Mapping[str, object] = {
+    "budget": {"type": "integer", "minimum": 0, "description": "Tokens for the list of skills."},
+    "exposure": {"type": "string", "enum": list(EXPOSURE_NAMES)},
+    "task": {"type": "string"},
+    "compact": {"type": "string"},
+}
 _FLAG = {"type": "boolean", "default": False}
 
 
@@ -66,6 +70,7 @@ def _instructions(session: SyncSession, arguments: Mapping[str, object]) -> Tool
             "instructions": disclosed.text,
             "tokens": dict(disclosed.tokens),
             "shortened": list(disclosed.shortened),
+            "left_out": disclosed.left_out,
             "over_budget": disclosed.over_budget,
             "notice": disclosed.notice,
         }
@@ -73,12 +78,10 @@ def _instructions(session: SyncSession, arguments: Mapping[str, object]) -> Tool
 
 
 def _tools(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult:
-    exposure = cast("ExposureName | None", arguments.get("exposure"))
-    budget = cast("int | None", arguments.get("budget"))
+    options = cast("OfferOptions", {name: value for name, value in arguments.items() if name != "shape"})
     if "shape" in arguments:
-        shape = cast("str", arguments["shape"])
-        return ToolResult.ok({"tools": session.tools(shape, exposure=exposure, budget=budget)})
-    return ToolResult.ok({"tools": [_shown(spec) for spec in session.tools(exposure=exposure, budget=budget)]})
+        return ToolResult.ok({"tools": session.tools(cast("str", arguments["shape"]), **options)})
+    return ToolResult.ok({"tools": [_shown(spec) for spec in session.tools(**options)]})
 
 
 def _shown(spec: ToolSpec) -> dict[str, object]:
@@ -118,13 +121,11 @@ def _close(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult:
 
 METHODS: Mapping[str, Method] = {
     "instructions": Method(
-        schema=object_schema(
-            budget=_BUDGET, exposure=_EXPOSURE, navigation=_FLAG, tool_system=_FLAG, compact={"type": "string"}
-        ),
+        schema=object_schema(**_LIST, navigation=_FLAG, tool_system=_FLAG),
         answer=_instructions,
     ),
     "tools": Method(
-        schema=object_schema(shape={"type": "string", "enum": list(SHAPES)}, exposure=_EXPOSURE, budget=_BUDGET),
+        schema=object_schema(shape={"type": "string", "enum": list(SHAPES)}, **_LIST),
         answer=_tools,
     ),
     "invoke": Method(

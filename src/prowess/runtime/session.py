@@ -237,10 +237,11 @@ class Session(SessionView):
     def instructions(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> str:
         """Return the instructions for the next model call, as of the last call or `refresh`; empty without skills.
 
-        `budget` limits the list of available skills, in tokens (characters / 4); the default is 4000. `compact` is a
-        task description: then the list has only the best matches, in at most 1,024 bytes, and the number of skills left
-        out. `exposure` is how skills are presented to the model. `navigation` and `tool_system` each prepend a text of
-        `prowess.runtime.disclosure.prompts`.
+        `budget` limits the list of available skills, in tokens (characters / 4); the default is 4000. If the names
+        alone exceed it, the list has as many skills as fit and the number left out. Those that match `task` are
+        preferred, then skills used in this session, then by `priority` and name. `compact` is a task description: then
+        the list has only the best matches, in at most 1,024 bytes. `exposure` is how skills are presented to the
+        model. `navigation` and `tool_system` each prepend a text of `prowess.runtime.disclosure.prompts`.
         """
         return self.disclose(budget, **options).text
 
@@ -250,34 +251,36 @@ class Session(SessionView):
         If a skill was edited on disk, the list of skills shows the edit at once. An active skill keeps the text that
         was loaded, and a note reports the edit.
         """
-        self._parts.freshness.restore()
         return self._parts.exposure.disclose(
             self._face(options.get("exposure")),
             [tool.spec for tool in self._parts.extra],
             budget=budget,
             navigation=options.get("navigation", False),
             tool_system=options.get("tool_system", False),
+            task=options.get("task"),
             compact=options.get("compact"),
         )
 
     def cost(self, **options: Unpack[InstructionOptions]) -> Cost:
         """Return the token cost of this session for a model, by stage; the options are those of `instructions`."""
-        face = options.get("exposure")
         return measured(
             self.disclose(**options),
-            self.tools(exposure=face),
+            self._specs(options.get("exposure"), None, options.get("task"), options.get("compact")),
             self.active_skills,
             self._parts.rendering.text,
             self._read_tokens,
         )
 
-    async def refresh(self) -> None:
+    async def refresh(self, *, whole: bool = True) -> None:
         """Scan the catalog again and read the newest state from the store. Edits of live skills take effect.
+
+        Without `whole`, the catalog is scanned only if a searched directory, a skill of the last list, or one of the
+        next skills in turn has changed. So the time hardly depends on the number of skills.
 
         Raise SessionNotFoundError if the session has expired or was closed.
         """
         stored = self._parts.stored
-        await to_thread.run_sync(self._catalog.refresh)
+        await to_thread.run_sync(self._catalog.refresh if whole else self._parts.lists.look)
         await stored.touch()
         for skill in (await stored.current()).active:
             with suppress(DigestChangedError):  # the skill needs a new load; the instructions contain a note about this

@@ -21,12 +21,13 @@ from prowess.runtime.activation.active_skills import ActiveSkills
 from prowess.runtime.activation.call_skills import CallSkills
 from prowess.runtime.activation.command_runner import CommandRunner
 from prowess.runtime.activation.composition import KnownTools
-from prowess.runtime.activation.freshness import Freshness, Presence
+from prowess.runtime.activation.freshness import Presence
 from prowess.runtime.activation.rendering import Rendering
 from prowess.runtime.activation.restrictions import Restrictions, default_mode
 from prowess.runtime.activation.snapshots import SkillDirectory, Snapshots
 from prowess.runtime.activation.visibility import Visibility
 from prowess.runtime.disclosure.exposure import Exposure
+from prowess.runtime.disclosure.shown_skills import ShownSkills
 from prowess.runtime.disclosure.skill_tool import Invocation, InvokeTool, SkillTool
 from prowess.runtime.events.delivery import EventCallback, Events, SessionRecords, report
 from prowess.runtime.events.event import RestrictionPrevented, ToolFinished, ToolRefused, ToolStarted
@@ -36,6 +37,7 @@ from prowess.runtime.hooks.runner import HookRunner
 from prowess.runtime.hooks.tool_hooks import HookedTool, ToolHookGate
 from prowess.runtime.scripts import Artifacts, SkillPrograms
 from prowess.runtime.session_state import StoredState
+from prowess.runtime.tools.list import SkillsListTool
 from prowess.runtime.tools.load import LoadTool
 from prowess.runtime.tools.load_results import LoadResults
 from prowess.runtime.tools.read import ReadTool
@@ -169,14 +171,23 @@ class SessionParts:
             ReadTool(self.active, artifacts, programs, events),
             RunScriptTool(self.active, artifacts, programs, records, expose_location=shown),
             SkillTool(invocation),
+            SkillsListTool(self.offered, stored, expose_location=shown),
         )
         self.extra = (*self._builtin_tools(options, sandbox), *options.extra_tools)
         self._known.add((*own, *self.extra))
         self.executor = self._make_executor((*own, *self.extra), self.guard.gates)
         self.user_executor = self._make_executor((InvokeTool(invocation),), self.guard.user_gates)
         specs = [tool.spec for tool in own]
-        self.exposure = Exposure(specs, self.active, self.offered, self.rendering, programs, in_results=in_results)
-        self.freshness = Freshness(catalog)
+        self.lists = ShownSkills(self.offered, stored, expose_location=shown)
+        self.exposure = Exposure(
+            specs,
+            self.active,
+            self.offered,
+            self.lists,
+            rendering=self.rendering,
+            programs=programs,
+            in_results=in_results,
+        )
 
     def _builtin_tools(self, options: SessionOptions, sandbox: Sandbox | None) -> tuple[Tool, ...]:
         """Return the built-in tools that the host selected by name."""

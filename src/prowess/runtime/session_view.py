@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Unpack, overload
 from prowess.runtime.call_options import checked_exposure
 from prowess.runtime.disclosure import compaction, history
 from prowess.runtime.disclosure.exposure import shaped
-from prowess.runtime.tools.list import SPEC as LIST
-from prowess.runtime.tools.list import SkillsListTool
 from prowess.tools.functions.function_tool import FunctionTool
 
 if TYPE_CHECKING:
@@ -102,11 +100,11 @@ class SessionView:
         return function
 
     def offer_list(self) -> None:
-        """Add the tool `skills.list` from the next call on, for hosts whose model does not see the list of skills."""
-        parts = self._parts
-        if all(tool.spec.name != LIST.name for tool in parts.extra):
-            shown = parts.rendering.expose_location
-            parts.offer(SkillsListTool(parts.offered, parts.stored, expose_location=shown))
+        """Offer the tool `skills.list` in every later call, for hosts whose model does not see the list of skills.
+
+        Without this method, the tool is offered only if the list of skills is not complete.
+        """
+        self._parts.exposure.always_list = True
 
     def approve(self, request: str, answer: Approval | Refusal) -> ApprovalRequest:
         """Answer a call that was refused with `approval_required`, and return the request.
@@ -144,8 +142,9 @@ class SessionView:
 
         No skill tool is included if the model may use no skill. `skills.run_script` is left out if no script can run,
         for one of three reasons: scripts are switched off, the sandbox cannot start, or no skill has a `scripts`
-        directory. The directories are checked again only after the catalog has changed. `budget` limits, in tokens, the
-        list of skills in the description of the `skill` tool. No schema contains a session id.
+        directory. The directories are checked again only after the catalog has changed. `skills.list` is included if
+        the list of skills is not complete. `budget`, `task` and `compact` are those of `instructions`; they also apply
+        to the list in the description of the `skill` tool. No schema contains a session id.
 
         Raises:
             InvalidArgumentsError: the shape or exposure does not exist.
@@ -182,9 +181,15 @@ class SessionView:
             self._parts.session_id, [(skill, body) for skill, body in bodies if body is not None], budget
         )
 
-    def _specs(self, exposure: ExposureName | None = None, budget: int | None = None) -> tuple[ToolSpec, ...]:
-        self._parts.freshness.restore()
-        return self._parts.exposure.specs(self._face(exposure), [tool.spec for tool in self._parts.extra], budget)
+    def _specs(
+        self,
+        exposure: ExposureName | None = None,
+        budget: int | None = None,
+        task: str | None = None,
+        compact: str | None = None,
+    ) -> tuple[ToolSpec, ...]:
+        extra = [tool.spec for tool in self._parts.extra]
+        return self._parts.exposure.specs(self._face(exposure), extra, budget=budget, task=task, compact=compact)
 
     def _face(self, exposure: ExposureName | None) -> ExposureName:
         return self._exposed if exposure is None else checked_exposure(exposure)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 LoadMode = Literal["replace", "add"]
 
+MAX_EARLIER = 32
 SCHEMA = 3
 # schema 1 has no arguments, stack and finished hooks, schema 2 no conflicts; missing fields are read as empty
 _READABLE = (1, 2, 3)
@@ -71,16 +72,25 @@ class ActiveSkill(Struct, frozen=True, kw_only=True):
 
 
 class SessionState(Struct, frozen=True, kw_only=True):
-    """The active skills, oldest first. `stack` has keys of nested activations, `finished` one-time hooks that ran."""
+    """The active skills, oldest first. `stack` has keys of nested activations, `finished` one-time hooks that ran.
+
+    `earlier` has the keys of at most `MAX_EARLIER` skills that were active before and are not now, oldest first.
+    """
 
     active: tuple[ActiveSkill, ...] = ()
     stack: Stack = ()
     finished: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the active skills in order."""
         return tuple(skill.name for skill in self.active)
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The keys of skills that the session uses or has used, the most recent first."""
+        return (*(skill.key for skill in reversed(self.active)), *reversed(self.earlier))
 
     @property
     def latest(self) -> ActiveSkill | None:
@@ -193,10 +203,21 @@ def pruned(state: SessionState, keep: Callable[[ActiveSkill], bool]) -> Transiti
 
 
 def _with(state: SessionState, active: tuple[ActiveSkill, ...]) -> SessionState:
-    if state.stack:
-        stack = still_on_stack(state.stack, {skill.key for skill in active})
-        return SessionState(active=active, stack=stack, finished=state.finished)
-    return state if active == state.active else SessionState(active=active, finished=state.finished)
+    stack = still_on_stack(state.stack, {skill.key for skill in active}) if state.stack else state.stack
+    if active == state.active and stack == state.stack:
+        return state
+    earlier = _earlier(state, active) if state.active or state.earlier else ()
+    return SessionState(active=active, stack=stack, finished=state.finished, earlier=earlier)
+
+
+def _earlier(state: SessionState, active: tuple[ActiveSkill, ...]) -> tuple[str, ...]:
+    now = {skill.key for skill in active}
+    left = {key: None for key in state.earlier if key not in now}
+    for skill in state.active:
+        if skill.key not in now:
+            left.pop(skill.key, None)
+            left[skill.key] = None
+    return tuple(left)[-MAX_EARLIER:]
 
 
 def _continued(skill: ActiveSkill, before: ActiveSkill) -> ActiveSkill:
@@ -216,7 +237,8 @@ def to_json(state: SessionState) -> str:
     active = ",".join(map(_skill_json, state.active))
     stack = _ENCODE(state.stack) if state.stack else "[]"
     finished = _ENCODE(state.finished) if state.finished else "[]"
-    return f'{{"schema":{SCHEMA},"active":[{active}],"stack":{stack},"finished":{finished}}}'
+    earlier = f',"earlier":{_ENCODE(state.earlier)}' if state.earlier else ""
+    return f'{{"schema":{SCHEMA},"active":[{active}],"stack":{stack},"finished":{finished}{earlier}}}'
 
 
 def _skill_json(skill: ActiveSkill) -> str:
@@ -246,6 +268,7 @@ def from_json(text: str) -> SessionState:
                 ),
                 stack=tuple(value.get("stack", ())),
                 finished=tuple(value.get("finished", ())),
+                earlier=tuple(map(str, value.get("earlier", ()))),
             )
     except (ValueError, KeyError, TypeError, RecursionError) as fault:
         raise StoreError(None, f"the stored state is damaged ({type(fault).__name__})") from fault

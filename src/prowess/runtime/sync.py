@@ -59,8 +59,8 @@ class SyncSession(SessionView):
         with SyncSession("skills") as session:
             session.load("csv-report")
 
-    The arguments are those of `Session`. `instructions` and `disclose` refresh catalog and store first, so their result
-    is up to date. Safe to use from several threads: the result is as if the calls ran one after another.
+    The arguments are those of `Session`. `instructions` and `disclose` first call `refresh(whole=False)`, so their
+    result is up to date. Safe to use from several threads: the result is as if the calls ran one after another.
     """
 
     def __init__(
@@ -130,12 +130,12 @@ class SyncSession(SessionView):
 
     def disclose(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> Disclosure:
         """Refresh, then return `Session.disclose`."""
-        self.refresh()
+        self.refresh(whole=False)
         return self._session.disclose(budget, **options)
 
     def cost(self, **options: Unpack[InstructionOptions]) -> Cost:
         """Refresh, then return `Session.cost`."""
-        self.refresh()
+        self.refresh(whole=False)
         return self._session.cost(**options)
 
     refresh = _waited(Session.refresh)

@@ -16,8 +16,8 @@ from prowess.compat.skills_ref.prompt import block, directory_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prowess.runtime.disclosure.model_texts import ListedSkill
     from prowess.runtime.disclosure.prompts import Prompt
+    from prowess.runtime.disclosure.skill_list import ListedSkill, SkillList
 
 _FORMS = ("skills-ref", "xml", "attributes", "tool", "json", "markdown")
 _BUDGET = re.compile(r"(\d{1,9})(c?)")
@@ -69,9 +69,9 @@ def command(
     """Print skills as a block for a prompt: name, description and location, in the order given.
 
     The form skills-ref equals the output of the reference tool byte for byte; it does not escape the location. In all
-    other forms, texts of a skill are escaped: they cannot begin or end an element, item or line. A budget keeps all
-    names and shortens descriptions, which is reported on standard error. If a skill cannot be read, only an error is
-    printed and the exit code is 1.
+    other forms, texts of a skill are escaped: they cannot begin or end an element, item or line. To keep a budget,
+    descriptions are shortened; if the names alone exceed it, the last skills are left out. Both is reported on
+    standard error. If a skill cannot be read, only an error is printed and the exit code is 1.
 
     \b
     Example:
@@ -94,7 +94,7 @@ def command(
 
 def _listed(directory: Path) -> ListedSkill:
     # Imported here because the default form does not need the runtime.
-    from prowess.runtime.disclosure.model_texts import ListedSkill
+    from prowess.runtime.disclosure.skill_list import ListedSkill
 
     properties = read_properties(directory)
     return ListedSkill(name=properties.name, description=properties.description, location=str(find_skill_md(directory)))
@@ -107,19 +107,21 @@ def _fitted(form: str, directories: Sequence[Path], skills: Sequence[ListedSkill
     if named is not None:
         made = prompt(named, skills, budget)
     else:
-        made = fitted(skills, lambda limit: _as_reference(directories, skills, limit), budget)
+        made = fitted(skills, lambda listed: _as_reference(directories, listed), budget)
     _note_shortened(made, budget)
     return made.text
 
 
-def _as_reference(directories: Sequence[Path], skills: Sequence[ListedSkill], limit: int | None) -> str:
+def _as_reference(directories: Sequence[Path], listed: SkillList) -> str:
+    limit = listed.limit
     texts = [
         skill.description
         if limit is None or len(skill.description) <= limit
         else f"{skill.description[: max(limit - 1, 0)]}…"[:limit]
-        for skill in skills
+        for skill in listed.shown
     ]
-    named = [(place, skill.name, text) for place, skill, text in zip(directories, skills, texts, strict=True)]
+    # A budget keeps the given order and leaves out the last skills.
+    named = [(place, skill.name, text) for place, skill, text in zip(directories, listed.shown, texts, strict=False)]
     return block(named) + "\n"
 
 
@@ -136,9 +138,7 @@ def _note_shortened(made: Prompt, budget: int | None) -> None:
         more = f" and {len(made.shortened) - _MOST_NAMED} more" if len(made.shortened) > _MOST_NAMED else ""
         count = len(made.shortened)
         output.note(f"{count} description{'s were' if count > 1 else ' was'} shortened to fit: {names}{more}")
-    if made.over_budget and budget is not None:
+    if made.left_out and budget is not None:
         tokens, rest = divmod(budget, _CHARACTERS_PER_TOKEN)
         limit = counted(budget, "character") if rest else f"{counted(tokens, 'token')} ({budget} characters)"
-        output.note(
-            f"even without descriptions the list has {len(made.text)} characters, more than the budget of {limit}"
-        )
+        output.note(f"{counted(made.left_out, 'skill')} left out: the budget of {limit} is too small for every name")

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Literal
 
 from anyio import to_thread
 
-from prowess._internal.text.shared_words import scores
 from prowess.catalog.match import close_names
 from prowess.errors import InvalidArgumentsError, PolicyDeniedError, SkillNotFoundError
 from prowess.policy.decision import Deny, rule_of
 from prowess.policy.rule import PolicyCall
+from prowess.runtime.activation.freshness import Freshness
 from prowess.runtime.activation.skill_identities import asked_of_active, of_active, of_entry
 
 if TYPE_CHECKING:
@@ -35,37 +35,59 @@ _STARTS: Mapping[By, Callable[[SkillIdentity], PolicyCall]] = {
     "model": lambda skill: PolicyCall(tool="skills.load", arguments={"names": [skill.name]}, skills=(skill,)),
     "user": lambda skill: PolicyCall(tool="skills.invoke", arguments={"skill": skill.name}, skills=(skill,)),
 }
-_BOTH: tuple[By, ...] = ("model", "user")
 _USER_CLOSED = "it is for models only (user-invocable: false); the model loads it if a task needs it"
 
 
 _SUGGESTED = 3
-_LONGEST_PHRASE = 500  # characters of a phrase that are compared
+_LONGEST_TEXT = 500  # characters of a text that are compared
+
+
+class _Visible:
+    """The visible skills for one state of catalog and policy. Replaced as a whole, so that threads see one state."""
+
+    __slots__ = ("entries", "generation", "lists")
+
+    def __init__(self, entries: tuple[SkillEntry, ...], generation: int) -> None:
+        self.entries, self.generation = entries, generation
+        self.lists: dict[tuple[By, bool], tuple[SkillEntry, ...]] = {}
 
 
 class Visibility:
     """The visibility of skills in one session. `forks` states whether the host can run forks.
 
     Skills that `policy` denies are not listed: a model could only learn that it may not start them. A call that names
-    one is still decided by the policy, so the refusal names the rule.
+    one is still decided by the policy, so the refusal names the rule. Lists of visible skills are cached until the
+    catalog's entries or the policy change.
     """
 
     def __init__(self, catalog: Catalog, *, forks: bool, policy: PolicySource | None = None) -> None:
-        self.catalog, self._forks = catalog, forks
+        self.catalog, self.freshness, self._forks = catalog, Freshness(catalog), forks
         self._policy = policy
-        self._entries: tuple[SkillEntry, ...] | None = None
-        self._generation = 0  # generation of the policy that `_open` was computed with
-        self._open: dict[By, tuple[SkillEntry, ...]] = {}
+        self._visible = _Visible((), -1)
 
     def offers(self, by: By) -> tuple[SkillEntry, ...]:
         """Return the skills that model or user may start, by name. The same tuple until skills or policy change."""
+        return self._listed(by, with_forks=self._forks)
+
+    def shown(self, by: By) -> tuple[SkillEntry, ...]:
+        """Return the skills that the model or the user may see, by name. The same tuple until skills or policy change.
+
+        Includes forks that the host cannot run. For hosts that activate skills themselves.
+        """
+        return self._listed(by, with_forks=True)
+
+    def _listed(self, by: By, *, with_forks: bool) -> tuple[SkillEntry, ...]:
         entries = self.catalog.entries()
         policy = _with_rules(self._policy)
         generation = 0 if policy is None else policy.generation
-        if entries is not self._entries or generation != self._generation:  # a scan replaces it if it finds a change
-            self._open = {who: tuple(entry for entry in entries if self._is_open(entry, who, policy)) for who in _BOTH}
-            self._entries, self._generation = entries, generation
-        return self._open[by]
+        visible = self._visible
+        if entries is not visible.entries or generation != visible.generation:  # a scan that finds a change replaces it
+            visible = self._visible = _Visible(entries, generation)
+        if (known := visible.lists.get((by, with_forks))) is None:
+            known = visible.lists[by, with_forks] = tuple(
+                entry for entry in entries if (with_forks or not entry.is_fork) and self._is_shown(entry, by, policy)
+            )
+        return known
 
     def names(self, by: By) -> tuple[str, ...]:
         """Return the names of `offers`, sorted."""
@@ -86,13 +108,15 @@ class Visibility:
 
     def _known(self, name: str, location: str | None) -> SkillEntry | None:
         try:
-            entry = self.catalog.get(name, location)
+            entry = self.catalog.find(name) if location is None else self.catalog.get(name, location)
         except SkillNotFoundError:
             return None
-        return entry if entry.is_current() else None
+        return entry if entry is not None and entry.is_current() else None
 
     async def _scanned(self, name: str, location: str | None, by: By) -> SkillEntry:
-        await to_thread.run_sync(self.catalog.refresh)
+        # A phrase is hardly a name, so a complete scan is not worth its time. New directories are noticed without it.
+        phrase = len(name.split()) > 1
+        await to_thread.run_sync(self.freshness.restore if phrase else self.catalog.refresh)
         try:
             return self.catalog.get(name, location)
         except SkillNotFoundError as error:
@@ -124,28 +148,21 @@ class Visibility:
         return SkillNotFoundError(error.name, near, reason)
 
     def _is_hidden(self, name: str) -> bool:
-        try:
-            return self.catalog.get(name).extended.disable_model_invocation
-        except SkillNotFoundError:
-            return False
+        entry = self.catalog.find(name)
+        return entry is not None and entry.extended.disable_model_invocation
 
     def _fitting(self, phrase: str, by: By) -> tuple[str, ...]:
         """Return the skills that match a phrase given instead of a name, best first."""
+        return tuple(entry.name for entry in self.matching(phrase, by, _SUGGESTED))
+
+    def matching(self, text: str, by: By, most: int) -> tuple[SkillEntry, ...]:
+        """Return at most `most` of the `offers` that match a text, best first. A text that is a name comes first."""
         offers = self.offers(by)
-        rated = scores(phrase[:_LONGEST_PHRASE], [f"{entry.name} {entry.description}" for entry in offers])
-        order = sorted((place for place, score in enumerate(rated) if score > 0), key=lambda place: -rated[place])
-        return tuple(offers[place].name for place in order[:_SUGGESTED])
-
-    def shown(self, by: By) -> list[SkillEntry]:
-        """Return the skills that the model or the user may see, sorted by name.
-
-        Includes forks that the host cannot run. For hosts that activate skills themselves.
-        """
-        policy = _with_rules(self._policy)
-        return [entry for entry in self.catalog.entries() if self._is_shown(entry, by, policy)]
-
-    def _is_open(self, entry: SkillEntry, by: By, policy: Policy | None) -> bool:
-        return (self._forks or not entry.is_fork) and self._is_shown(entry, by, policy)
+        found = [match.entry for match in self.catalog.match(text[:_LONGEST_TEXT], most, among=offers)]
+        named = self.catalog.find(text)
+        if named is not None and named in offers:
+            found = [named, *(entry for entry in found if entry is not named)]
+        return tuple(found[:most])
 
     def _is_shown(self, entry: SkillEntry, by: By, policy: Policy | None) -> bool:
         if not (not entry.extended.disable_model_invocation if by == "model" else entry.extended.user_invocable):

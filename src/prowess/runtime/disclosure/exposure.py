@@ -5,7 +5,8 @@
   skill is active, the tools that work on it are offered too.
 - `files`: no tool. The instructions list the skills with their locations, and the agent reads the files itself.
 
-Every exposure lists the skills in exactly one place, and all lead to the same activation and state.
+Every exposure lists the skills in exactly one place, and all lead to the same activation and state. If the list is not
+complete, because skills are left out or descriptions are cut, every exposure also offers the tool `skills.list`.
 
 A compact list of skills has at most 1,024 bytes: the best matches for a task, and the number of skills left out. The
 names of more than about forty skills do not fit into this size, so the list is compact only on request. The others can
@@ -19,9 +20,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from prowess._internal.text.shared_words import scores
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime.disclosure import model_texts, prompts, skill_tool
+from prowess.runtime.disclosure.shown_skills import ListForm
+from prowess.runtime.disclosure.skill_list import SkillList
+from prowess.runtime.tools.list import SPEC as LIST
 from prowess.runtime.tools.load import SPEC as LOAD
 from prowess.runtime.tools.run_script import SPEC as RUN_SCRIPT
 from prowess.tools.shapes import SHAPES
@@ -29,38 +32,59 @@ from prowess.tools.shapes import SHAPES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prowess.catalog import SkillEntry
     from prowess.runtime.activation.active_skills import ActiveSkills
     from prowess.runtime.activation.rendering import Rendering
     from prowess.runtime.activation.visibility import Visibility
     from prowess.runtime.call_options import ExposureName
-    from prowess.runtime.disclosure.model_texts import Disclosure, ListedSkill
+    from prowess.runtime.disclosure.model_texts import Disclosure
+    from prowess.runtime.disclosure.shown_skills import ShownList, ShownSkills
     from prowess.runtime.scripts import SkillPrograms
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolSpec
 
+MOST_BYTES = 1024
+_MOST_SHOWN = 8
+_LEFT_OUT = (
+    "{} more are not shown; skills.load with a few words of the task in place of a name names the nearest ones.\n"
+)
+
 
 class Exposure:
-    """Builds tool specifications and instructions of a session. `own` are the tools for skills, `extra` the others."""
+    """Builds tool specifications and instructions of a session. `own` are the tools for skills, `extra` the others.
+
+    With `always_list`, `skills.list` is offered even if the list of skills is complete, and without skills.
+    """
 
     def __init__(
         self,
         own: Sequence[ToolSpec],
         active: ActiveSkills,
         offered: Visibility,
+        shown: ShownSkills,
+        *,
         rendering: Rendering,
         programs: SkillPrograms,
-        *,
         in_results: bool,
     ) -> None:
-        self._own, self._active, self._offered = tuple(own), active, offered
+        self._own, self._active, self._offered, self._shown = tuple(own), active, offered, shown
         self._rendering, self._programs, self._in_results = rendering, programs, in_results
         self._scripts_seen: tuple[int, tuple[str, ...], bool] | None = None
-        self._listed: tuple[tuple[SkillEntry, ...], list[model_texts.ListedSkill]] | None = None
+        self.always_list = False
 
-    def specs(self, name: ExposureName, extra: Sequence[ToolSpec], budget: int | None = None) -> tuple[ToolSpec, ...]:
-        """Return the tools to offer to a model; those for skills only if a skill is open to the model or active."""
-        return (*self._of_skills(name, skill_tool.DEFAULT_BUDGET if budget is None else budget), *extra)
+    def specs(
+        self,
+        name: ExposureName,
+        extra: Sequence[ToolSpec],
+        *,
+        budget: int | None = None,
+        task: str | None = None,
+        compact: str | None = None,
+    ) -> tuple[ToolSpec, ...]:
+        """Return the tools to offer to a model; those for skills only if a skill is open to the model or active.
+
+        The other arguments are those of `disclose`.
+        """
+        return (*self._of_skills(name, self._list(name, budget, task, compact), _characters(budget)), *extra)
 
     def disclose(
         self,
@@ -70,72 +94,62 @@ class Exposure:
         budget: int | None = None,
         navigation: bool = False,
         tool_system: bool = False,
+        task: str | None = None,
         compact: str | None = None,
     ) -> Disclosure:
-        """Return the instructions of the next call.
+        """Return the instructions of the next call. `budget` limits the list, `task` chooses what it shows.
 
         Raises:
             InvalidArgumentsError: the exposure is `files` and the session hides locations, or a compact list is asked
                 for an exposure other than `tools`.
         """
-        if compact is not None and name != "tools":
-            raise InvalidArgumentsError((f"a compact list needs exposure 'tools', not {name!r}",))
         if name == "files" and not self._rendering.expose_location:
             raise InvalidArgumentsError(("exposure 'files' needs locations; open the session with expose_location",))
+        found = self._list(name, budget, task, compact)
+        listed, text = (SkillList(), "") if name == "skill" else (found.listed, found.text)
         before: dict[str, str] = {}
         known = self._reachable(name, extra)
         if tool_system:
             before["tool_system"] = prompts.tool_system(known)
         if navigation:
             before["navigation"] = prompts.navigation(known)
-        listed = [] if name == "skill" else self.listed()
-        section = None
-        if compact is not None and listed:
-            text, shown, shortened = compact_list(listed, compact)
-            listed, section = list(shown), (text, shortened)
         active = () if name == "skill" or self._in_results else self._active.stored.state.active
         return model_texts.instructions(
             listed,
+            text,
             [self._body(skill) for skill in self._offered.permitted(active)],
             bodies_in_results=self._in_results,
-            budget=budget,
             by_files=name == "files",
             before=before,
-            section=section,
         )
 
-    def listed(self) -> list[model_texts.ListedSkill]:
-        """Return the skills that the model may start."""
-        offers = self._offered.offers("model")
-        if self._listed is None or self._listed[0] is not offers:
-            self._listed = (offers, self._listed_anew(offers))
-        return self._listed[1]
+    def _list(self, name: ExposureName, budget: int | None, task: str | None, compact: str | None) -> ShownList:
+        """Return the list of skills of this exposure, wherever the exposure shows it."""
+        if compact is not None:
+            if name != "tools":
+                raise InvalidArgumentsError((f"a compact list needs exposure 'tools', not {name!r}",))
+            return self._shown.fitted(COMPACT, MOST_BYTES, compact)
+        return self._shown.fitted(_IN_TOOL if name == "skill" else _IN_INSTRUCTIONS, _characters(budget), task)
 
-    def _listed_anew(self, offers: tuple[SkillEntry, ...]) -> list[model_texts.ListedSkill]:
-        return [
-            model_texts.ListedSkill(
-                name=entry.name,
-                description=entry.description,
-                location=entry.location if self._rendering.expose_location else None,
-                is_fork=entry.is_fork,
-                origin=None if entry.origin is None else entry.source,
-            )
-            for entry in offers
-        ]
-
-    def _of_skills(self, name: ExposureName, budget: int) -> tuple[ToolSpec, ...]:
+    def _of_skills(self, name: ExposureName, found: ShownList, characters: int) -> tuple[ToolSpec, ...]:
+        listed = found.listed
+        searched = (LIST,) if self.always_list or not listed.is_complete else ()
         if name == "files":
-            return ()
-        listed, active = self.listed(), self._active.stored.state.active
-        beside = tuple(spec for spec in self._own if spec.name not in (LOAD.name, skill_tool.SkillTool.spec.name))
+            return searched
+        active = self._active.stored.state.active
+        beside = tuple(spec for spec in self._own if spec.name not in _PLACED)
         if not self.can_run_scripts():
             beside = tuple(spec for spec in beside if spec.name != RUN_SCRIPT.name)
+        some = bool(listed.shown or listed.left_out)
         if name == "skill":
-            return (*((skill_tool.offered(listed, budget),) if listed else ()), *(beside if active else ()))
-        if not listed and not active:
-            return ()
-        forks = [skill.name for skill in listed if skill.is_fork]
-        return (LOAD, *beside, *((skill_tool.offered_for_forks(forks),) if forks else ()))
+            one = (skill_tool.offered(listed, found.text, characters),) if some else ()
+            return (*one, *(beside if active else ()), *searched)
+        if not some and not active:
+            return searched
+        forks: tuple[ToolSpec, ...] = ()
+        if self._shown.has_forks:
+            forks = (skill_tool.offered_for_forks(None if listed.left_out else model_texts.forks_in(listed)),)
+        return (LOAD, *beside, *forks, *searched)
 
     def _reachable(self, name: ExposureName, extra: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
         """Return the tools of all states of the session, so that texts about tools do not change with the offer."""
@@ -174,34 +188,30 @@ def shaped(specs: Sequence[ToolSpec], shape: str) -> list[dict[str, object]]:
     return SHAPES[shape].definitions(specs)
 
 
-MOST_BYTES = 1024
-_MOST_SHOWN = 8
-_READABLE = 60  # characters; a shorter description is hardly useful
-_LEFT_OUT = (
-    "{} more are not shown; skills.load with a few words of the task in place of a name names the nearest ones.\n"
+_PLACED = frozenset({LOAD.name, LIST.name, skill_tool.SkillTool.spec.name})
+
+
+def _characters(budget: int | None) -> int:
+    tokens = model_texts.DEFAULT_BUDGET if budget is None else budget
+    return tokens * model_texts.CHARACTERS_PER_TOKEN
+
+
+def section(listed: SkillList) -> str:
+    """Return the section of the instructions that lists skills."""
+    return model_texts.available_skills(listed, model_texts.more(listed.left_out))
+
+
+def _compact_section(listed: SkillList) -> str:
+    shown = tuple(replace(skill, location=None) for skill in listed.shown)
+    rest = _LEFT_OUT.format(listed.left_out) if listed.left_out else ""
+    return model_texts.available_skills(replace(listed, shown=shown), rest)
+
+
+# The base rules repeat the names of forks, so the budget covers them twice.
+_IN_INSTRUCTIONS = ListForm(
+    "instructions", section, beside=lambda listed: sum(len(name) + 2 for name in model_texts.forks_in(listed))
 )
-
-
-def compact_list(listed: Sequence[ListedSkill], task: str) -> tuple[str, tuple[ListedSkill, ...], tuple[str, ...]]:
-    """Return the compact section, the skills in it (best first), and the names of those with shortened descriptions."""
-    rated = scores(task, [f"{skill.name} {skill.name} {skill.description}" for skill in listed])
-    order = sorted(range(len(listed)), key=lambda place: -rated[place])[:_MOST_SHOWN]
-    best = [replace(listed[place], location=None) for place in order]
-    shown = next(
-        (best[:count] for count in range(len(best), 0, -1) if _fits(best[:count], len(listed), _READABLE)), best[:1]
-    )
-    limit = model_texts.common_limit(shown, lambda limit: _fits(shown, len(listed), limit))
-    if not _fits(shown, len(listed), limit):
-        shown = []  # even a single name does not fit
-    cut = () if limit is None else tuple(skill.name for skill in shown if len(skill.description) > limit)
-    return _section(shown, len(listed), limit), tuple(shown), cut
-
-
-def _fits(shown: Sequence[ListedSkill], among: int, limit: int | None) -> bool:
-    return len(_section(shown, among, limit).encode("utf-8", "replace")) <= MOST_BYTES
-
-
-def _section(shown: Sequence[ListedSkill], among: int, limit: int | None) -> str:
-    items = model_texts.available_skills(shown, limit).removeprefix(model_texts.AVAILABLE).removesuffix(model_texts.END)
-    rest = _LEFT_OUT.format(among - len(shown)) if among > len(shown) else ""
-    return f"{model_texts.AVAILABLE}{items}{rest}{model_texts.END}"
+_IN_TOOL = ListForm("skill tool", skill_tool.listing)
+COMPACT = ListForm(
+    "compact", _compact_section, measure=lambda text: len(text.encode("utf-8", "replace")), most=_MOST_SHOWN
+)

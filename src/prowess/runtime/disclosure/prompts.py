@@ -4,11 +4,11 @@ The first two texts name no model or vendor. They are built from the tools that 
 argument and result in them exists. Put them before the skills: they change only with the tools, so a prompt cache can
 keep them. Platform requirements 003, tool calling instructions and navigation within skills.
 
-The list of skills has five forms with the same data, each with an optional budget. Every name stays; to fit the budget,
-descriptions are cut to one common length, so the result depends only on the list. Texts of skills are data: no name,
-description or location can end its element, item or line, and characters that XML does not allow become U+FFFD. The
-form `attributes` is that of formal specification 000, part 4; `tool` is the description of the single tool of platform
-requirements 003. The form of the reference tool, byte for byte, is in `prowess.compat.skills_ref`.
+The list of skills has five forms with the same data, each with an optional budget (`skill_list`). If the names alone
+exceed the budget, the first skills are listed, and the text has the number of skills left out. Texts of skills are
+data: no name, description or location can end its element, item or line, and characters that XML does not allow become
+U+FFFD. The form `attributes` is that of formal specification 000, part 4; `tool` is the description of the single tool
+of platform requirements 003. The form of the reference tool, byte for byte, is in `prowess.compat.skills_ref`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prowess._internal.text.terminal_text import counted
 from prowess.format.role import role_of
 from prowess.runtime.disclosure import model_texts, skill_tool
+from prowess.runtime.disclosure.skill_list import Candidates, SkillList, cut, fit, text_of
 from prowess.tools.prompt_escaping import escaped, json_for_model, neutral, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from prowess.runtime.disclosure.model_texts import ListedSkill
+    from prowess.runtime.disclosure.skill_list import ListedSkill
     from prowess.tools import ToolSpec
 
 NAVIGATION_TOKENS = 600
@@ -204,41 +206,32 @@ _LIST = re.compile(r"<(?=\s*/?\s*skills\b)", re.IGNORECASE)  # the enclosing tag
 
 
 class Prompt(Struct, frozen=True, kw_only=True):
-    """A list of skills as text. `shortened` names those whose descriptions were cut.
+    """A list of skills as text. `shortened` names those whose descriptions were cut, `left_out` counts those not shown.
 
-    `over_budget` means that names and locations alone exceed the budget.
+    The text is empty if the budget is too small even for that number.
     """
 
     text: str
     shortened: tuple[str, ...] = ()
-    over_budget: bool = False
+    left_out: int = 0
 
 
 def prompt(form: Form, skills: Sequence[ListedSkill], characters: int | None = None) -> Prompt:
     """Return the skills in one form, in the given order, in at most `characters` characters; empty without skills."""
-    render = FORMS[form]
-    plain = [_plain(skill) for skill in skills]
-    return fitted(plain, lambda limit: render(plain, limit), characters) if plain else Prompt(text="")
+    return fitted([_plain(skill) for skill in skills], FORMS[form], characters) if skills else Prompt(text="")
 
 
-def fitted(skills: Sequence[ListedSkill], render: Callable[[int | None], str], characters: int | None = None) -> Prompt:
-    """Render the skills with the greatest limit on descriptions that keeps the text within `characters`."""
-    if characters is None:
-        return Prompt(text=render(None))
-    limit = model_texts.common_limit(skills, lambda limit: len(render(limit)) <= characters)
-    text = render(limit)
-    shortened = () if limit is None else tuple(skill.name for skill in skills if _is_cut(skill, limit))
-    return Prompt(text=text, shortened=shortened, over_budget=len(text) > characters)
+def fitted(skills: Sequence[ListedSkill], render: Callable[[SkillList], str], characters: int | None = None) -> Prompt:
+    """Render as much of the skills as `characters` allow (`skill_list.fit`), the first ones first."""
+    found = fit(Candidates.of(skills), lambda listed: len(render(listed)), characters)
+    text = text_of(found, render, characters)
+    return Prompt(text=text, shortened=found.shortened, left_out=found.left_out)
 
 
 def active(skill: ListedSkill, body: str) -> str:
     """Return an active skill in the form `attributes`, with its body escaped so that it cannot contain our tags."""
     shown = _LIST.sub("&lt;", neutral(body)).strip("\r\n")
     return f"<skill{_attributes(_plain(skill), None)}>\n{shown}\n</skill>\n"
-
-
-def _is_cut(skill: ListedSkill, limit: int) -> bool:
-    return len(one_line(skill.description)) > limit
 
 
 def _plain(skill: ListedSkill) -> ListedSkill:
@@ -250,44 +243,58 @@ def _plain(skill: ListedSkill) -> ListedSkill:
     )
 
 
-def _as_attributes(skills: Sequence[ListedSkill], limit: int | None) -> str:
-    lines = "".join(f"<skill{_attributes(skill, limit)} />\n" for skill in skills)
-    return f'<skills count="{len(skills)}">\n{lines}</skills>\n'
+def _as_xml(listed: SkillList) -> str:
+    return model_texts.available_skills(listed, _more(listed))
+
+
+def _as_attributes(listed: SkillList) -> str:
+    lines = "".join(f"<skill{_attributes(skill, listed.limit)} />\n" for skill in listed.shown)
+    rest = f' left_out="{listed.left_out}"' if listed.left_out else ""
+    return f'<skills count="{len(listed.shown)}"{rest}>\n{lines}</skills>\n'
 
 
 def _attributes(skill: ListedSkill, limit: int | None) -> str:
     role = role_of(skill.name)
-    found = {"name": skill.name, "description": model_texts.cut(skill, limit), "location": skill.location}
+    found = {"name": skill.name, "description": cut(skill, limit), "location": skill.location}
     derived = {"trit": role.balanced, "role": role.title, "color": role.color}
     return "".join(f' {key}="{escaped(value)}"' for key, value in {**found, **derived}.items() if value is not None)
 
 
-def _as_tool(skills: Sequence[ListedSkill], limit: int | None) -> str:
-    return skill_tool.description(skill_tool.listed(skills, limit))
+def _as_tool(listed: SkillList) -> str:
+    others = skill_tool.UNKNOWN_OTHERS if listed.left_out else skill_tool.NO_OTHERS
+    return skill_tool.description(skill_tool.items(listed) + _more(listed), others)
 
 
-def _as_json(skills: Sequence[ListedSkill], limit: int | None) -> str:
-    items = [
-        json_for_model({"name": skill.name, "description": model_texts.cut(skill, limit), "location": skill.location})
-        for skill in skills
+def _as_json(listed: SkillList) -> str:
+    items: list[dict[str, object]] = [
+        {"name": skill.name, "description": cut(skill, listed.limit), "location": skill.location}
+        for skill in listed.shown
     ]
-    return "[\n" + ",\n".join(items) + "\n]\n"
+    if listed.left_out:
+        items.append({"left_out": listed.left_out})
+    return "[\n" + ",\n".join(map(json_for_model, items)) + "\n]\n"
 
 
-def _as_markdown(skills: Sequence[ListedSkill], limit: int | None) -> str:
-    return "".join(
-        f"- **{_in_markdown(skill.name)}**: {_in_markdown(model_texts.cut(skill, limit))}"
+def _as_markdown(listed: SkillList) -> str:
+    lines = "".join(
+        f"- **{_in_markdown(skill.name)}**: {_in_markdown(cut(skill, listed.limit))}"
         + ("\n" if skill.location is None else f" ({_in_markdown(skill.location)})\n")
-        for skill in skills
+        for skill in listed.shown
     )
+    return lines + (f"- {_more(listed)}" if listed.left_out else "")
+
+
+def _more(listed: SkillList) -> str:
+    # These lists are for any agent, so the line names no tool.
+    return f"and {counted(listed.left_out, 'more skill')}\n" if listed.left_out else ""
 
 
 def _in_markdown(text: str) -> str:
     return neutral(_MARKDOWN.sub(r"\\\1", one_line(text).translate(_ENTITIES)))
 
 
-FORMS: Mapping[Form, Callable[[Sequence[ListedSkill], int | None], str]] = {
-    "xml": model_texts.available_skills,
+FORMS: Mapping[Form, Callable[[SkillList], str]] = {
+    "xml": _as_xml,
     "attributes": _as_attributes,
     "tool": _as_tool,
     "json": _as_json,
