@@ -55,6 +55,7 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     for name in [name for name in os.environ if name.startswith("PROWESS_")]:
         if name not in {"PROWESS_HOME", "PROWESS_FUZZ"}:
             monkeypatch.delenv(name)
+    monkeypatch.setenv("PROWESS_PACKAGES", "off")  # packages of this environment have skills, which tests must not see
     return home
 
 

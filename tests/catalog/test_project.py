@@ -55,6 +55,7 @@ def test_every_place_of_every_layer_is_searched_in_order(repository: Path, own_h
         ("project", str(repository / ".prowess" / "skills")),
         ("project", str(repository / ".agents" / "skills")),
         ("project", str(repository / ".claude" / "skills")),
+        ("plugin", str(repository / "pkg" / ".venv")),
         ("plugin", str(plugin)),
     ]
     assert [source.label for source in sources if source.layer is not Layer.ENTERPRISE] == [
@@ -67,6 +68,7 @@ def test_every_place_of_every_layer_is_searched_in_order(repository: Path, own_h
         ".prowess/skills",
         ".agents/skills",
         ".claude/skills",
+        "packages",
         "acme-tools",
     ]
 

@@ -23,7 +23,7 @@ from prowess.catalog.sources.precedence import by_precedence
 from prowess.errors import InvalidArgumentsError, SkillNotFoundError, SkillParseError, UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
     from typing import Unpack
 
     from prowess._internal.layers_order import LayersOrder
@@ -364,7 +364,7 @@ class Catalog:
         held: list[CatalogSource] = []
         notices: list[Notice] = []
         decided: dict[str, bool] = {}
-        for source in self._sources:
+        for source in _with_parts(self._sources, scan):
             project = source.project
             if project is not None and project not in decided:
                 decided[project] = self._decide(project, notices)
@@ -375,7 +375,7 @@ class Catalog:
             else:
                 held.append(source)
         left_out: list[LeftOut] = []
-        if held:
+        if held or scan.held:
             # Imported here: a catalog of given roots, or of a trusted project, does not need it.
             from prowess.catalog.viewing.held_back import held_back
 
@@ -425,6 +425,13 @@ class Catalog:
         if (why := stranger_in_folder(source.named)) is not None:
             scan.report("catalog.stranger", source.named, f"no skill is loaded from here: {why}")
         return why is None
+
+
+def _with_parts(sources: Iterable[CatalogSource], scan: Scan) -> Iterator[CatalogSource]:
+    """Yield the sources, and instead of one that has parts (installed packages) its parts as they are now."""
+    for source in sources:
+        parts: Callable[[Scan], list[CatalogSource]] | None = getattr(source, "parts", None)
+        yield from (source,) if parts is None else parts(scan)
 
 
 def _as_source(root: str | os.PathLike[str] | CatalogSource, *, live: bool) -> CatalogSource:

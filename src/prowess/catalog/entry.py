@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from prowess.catalog.layers import Layer
     from prowess.catalog.memo.readings import Reading
+    from prowess.catalog.sources.packages.recorded_files import RecordedFiles
     from prowess.format.fields.extended_fields import ExtendedFields
     from prowess.format.skill import Skill
     from prowess.format.source.plain_front_matter import PlainFields
@@ -204,6 +205,12 @@ class SkillEntry:
         """
         origin: str | None = getattr(self._source, "origin", None)
         return origin
+
+    @property
+    def recorded(self) -> RecordedFiles | None:
+        """The recorded files of the skill's package, which its files are compared with; None for other skills."""
+        recorded: RecordedFiles | None = getattr(self._source, "recorded", None)
+        return recorded
 
     @property
     def live(self) -> bool:

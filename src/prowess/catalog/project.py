@@ -9,11 +9,13 @@ from prowess._internal.places import prowess_home, user_home
 from prowess.catalog.layers import Layer
 from prowess.catalog.ownership import SKILL_FOLDERS, stranger
 from prowess.catalog.sources.directory import ENTERPRISE_ROOT, DirectorySource, enterprise_sources
+from prowess.catalog.sources.packages.installed_packages import InstalledPackages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from prowess.catalog.scan import Scan
+    from prowess.catalog.sources import CatalogSource
 
 
 class UnsignedEnterpriseSource(DirectorySource):
@@ -50,17 +52,20 @@ def _is_project(directory: str) -> bool:
 
 def default_sources(
     cwd: str | None, plugins: Sequence[str], *, enterprise_root: str | None = None
-) -> list[DirectorySource]:
+) -> list[CatalogSource]:
     """Return the sources of all four layers, by layer. Their directories may be missing.
 
     In a layer they are in the order of precedence, except plugins, of which the last one has the highest.
     """
-    sources: list[DirectorySource] = [*enterprise_sources(enterprise_root)]
+    sources: list[CatalogSource] = [*enterprise_sources(enterprise_root)]
     sources.append(UnsignedEnterpriseSource(f"{prowess_home()}/enterprise/skills", layer=Layer.ENTERPRISE))
     sources += _personal()
     if cwd is not None:
         sources += _project(cwd)
-    sources += plugin_sources(plugins)
+    given = plugin_sources(plugins)
+    here = [] if cwd is None else list(_directories(cwd))
+    sources.append(InstalledPackages(here, here[-1] if here else None, given))
+    sources += given
     return sources
 
 
@@ -73,14 +78,20 @@ def _personal() -> Iterator[DirectorySource]:
 
 def _project(cwd: str) -> Iterator[DirectorySource]:
     root = project_root(cwd)
-    here = os.path.realpath(cwd)
-    while True:
+    for here in _directories(cwd):
         for folder in SKILL_FOLDERS:
             path = os.path.join(here, folder)
             yield DirectorySource(path, layer=Layer.PROJECT, label=os.path.relpath(path, root), project=root)
-        if here == root:
-            return
+
+
+def _directories(cwd: str) -> Iterator[str]:
+    """Yield the real path of `cwd` and of each directory above it, up to the project's root."""
+    root = project_root(cwd)
+    here = os.path.realpath(cwd)
+    while here != root:
+        yield here
         here = os.path.dirname(here)
+    yield root
 
 
 def plugin_sources(directories: Sequence[str]) -> list[DirectorySource]:

@@ -14,11 +14,12 @@ from prowess.catalog.catalog_index import DeferredFindings
 from prowess.catalog.entry import SkillEntry
 from prowess.catalog.memo.readings import Learnt, Listing, NoMemo, Reading
 from prowess.catalog.memo.seen import MemoryMemo
-from prowess.catalog.viewing.left_out import LeftOut
+from prowess.catalog.viewing.left_out import HeldPackage, LeftOut
 from prowess.format.limits import MANIFEST_FILE
 from prowess.format.source.plain_front_matter import read_plain_skill
 
 if TYPE_CHECKING:
+    from prowess._internal.files.tree_digest import TreeReading
     from prowess.catalog.entry import EntrySource
     from prowess.catalog.memo.readings import Memo
     from prowess.diagnostics import Diagnostic
@@ -41,6 +42,7 @@ class Scan:
         self.faults: dict[str, tuple[Diagnostic | DeferredFindings, ...]] = {}
         self.skipped: list[LeftOut] = []
         self.diagnostics: list[Diagnostic | DeferredFindings] = []
+        self.held: list[HeldPackage] = []  # packages that are not trusted; other copies can use the names
         self.memo: Memo = NoMemo() if memo is None else memo
         self.learnt = Learnt() if learnt is None else learnt
         self._aliases: dict[str, list[str]] = {}
@@ -97,29 +99,45 @@ class Scan:
         return True
 
     def found(  # noqa: PLR0917 -- called once per skill; keywords cost a tenth of the time
-        self, directory: str, path: str, source: EntrySource, relative: str, stat: os.stat_result, head: bytes
+        self,
+        directory: str,
+        path: str,
+        source: EntrySource,
+        relative: str,
+        stat: os.stat_result,
+        head: bytes,
+        files: TreeReading | None = None,
     ) -> None:
-        """Add the skill whose SKILL.md begins with `head`. `head` and `stat` must come from one descriptor."""
+        """Add the skill whose SKILL.md begins with `head`. `head` and `stat` must come from one descriptor.
+
+        If the full parser is needed, it takes SKILL.md and the manifest from `files`, or from the disk if None.
+        """
         name = directory[directory.rfind("/") + 1 :]
         if name == relative:
             name = relative  # one object, which saves memory
         plain = read_plain_skill(head, name, complete=stat.st_size <= len(head))
-        if plain is None:
-            self.read_in_full(directory, path, source, relative, stat)
+        if plain is None or (files is not None and plain.has_findings):
+            self.read_in_full(directory, path, source, relative, stat, files)
             return
         name = name if plain.name == name else plain.name  # equal names are one object
         reading = Reading(name, "SKILL.md", plain.source, stamp_of(stat), self._is_settled(stat), plain.has_findings)
         self.learnt.readings[directory] = reading
         self.take(directory, path, source, relative, reading)
 
-    def read_in_full(
-        self, directory: str, path: str, source: EntrySource, relative: str, stat: os.stat_result | None
+    def read_in_full(  # noqa: PLR0917 -- called as `found` is
+        self,
+        directory: str,
+        path: str,
+        source: EntrySource,
+        relative: str,
+        stat: os.stat_result | None,
+        files: TreeReading | None = None,
     ) -> None:
         """Add a skill that is read with the full parser. If the file cannot be opened, `stat` is None."""
         # Imported here: many collections of skills never need the full parser.
         from prowess.format.reading import read_frontmatter
 
-        file, frontmatter, diagnostics = read_frontmatter(directory)
+        file, frontmatter, diagnostics = read_frontmatter(directory, files)
         reserved = None
         if any(found.severity == "error" for found in diagnostics):
             names = {directory.rpartition("/")[2]: None, frontmatter.name: None}

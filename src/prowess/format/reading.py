@@ -31,6 +31,7 @@ from prowess.format.skill import Skill, frontmatter_of
 if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import TreeReading
     from prowess.diagnostics import Diagnostic
+    from prowess.format.manifest.manifest import Sidecar
     from prowess.format.profiles import Profile
     from prowess.format.skill import Frontmatter
 
@@ -63,8 +64,10 @@ def read_skill(directory: str | os.PathLike[str], *, profile: str = "lenient") -
     return skill_of_files(directory, files, profile=profile)
 
 
-def read_files(directory: str | os.PathLike[str]) -> TreeReading:
+def read_files(directory: str | os.PathLike[str], *, allow_hard_links: bool = False) -> TreeReading:
     """Hash every file of a skill in one walk. The bytes of SKILL.md and `skill.manifest.yaml` are kept.
+
+    `allow_hard_links` is for a caller that compares every hash with a record (`read_stamped_tree`).
 
     Raises:
         OSError: the directory cannot be read.
@@ -74,49 +77,62 @@ def read_files(directory: str | os.PathLike[str]) -> TreeReading:
     from prowess._internal.files.tree_digest import read_stamped_tree
 
     root = _directory_of(os.fspath(directory))
-    return read_stamped_tree(root, keep=(*FILE_NAMES, MANIFEST_FILE), most=MAX_DOCUMENT_BYTES)
+    kept = (*FILE_NAMES, MANIFEST_FILE)
+    return read_stamped_tree(root, keep=kept, most=MAX_DOCUMENT_BYTES, allow_hard_links=allow_hard_links)
 
 
 def skill_of_files(directory: str | os.PathLike[str], files: TreeReading, *, profile: str) -> Skill:
-    """Return the skill for files that were already read. Its text and manifest are the bytes that were hashed.
+    """Return the skill for files that were already read. Its text and sidecar are the bytes that were hashed.
 
     Raises:
         SkillParseError: the profile finds an error, as in `read_skill`.
     """
-    # Imported here, not at the top: listing needs no sidecar.
-    from prowess.format.manifest.manifest_reader import sidecar_of
-
     document = document_at(locate(directory, files=files))
-    diagnostics = _accepted(document, profile)
     root = document.directory or _directory_of(os.fspath(directory))
+    sidecar = _sidecar(root, files, os.path.dirname(document.path or "") or None)
+    diagnostics = _accepted(document, profile, sidecar)
     return Skill(
         frontmatter=frontmatter_of(document),
         document=document,
         root_dir=root,
         location=os.path.join(root, os.path.basename(document.path or FILE_NAMES[0])),
         manifest=files.manifest,
-        sidecar=sidecar_of(root, files),
+        sidecar=sidecar,
         diagnostics=diagnostics,
     )
 
 
-def _accepted(document: SkillDocument, profile: str) -> tuple[Diagnostic, ...]:
+def _sidecar(directory: str, files: TreeReading | None, shown_as: str | None = None) -> Sidecar:
+    """Return the manifest in `directory`, from `files` if they were already read."""
+    # Imported here, not at the top: listing needs no sidecar.
+    from prowess.format.manifest.manifest_reader import read_sidecar, sidecar_of
+
+    if files is None:
+        return read_sidecar(directory, shown_as=shown_as)
+    return sidecar_of(directory, files, shown_as=shown_as)
+
+
+def _accepted(document: SkillDocument, profile: str, sidecar: Sidecar | None = None) -> tuple[Diagnostic, ...]:
     """Return the findings of a profile; raise `SkillParseError` if one of them is an error."""
-    diagnostics = tuple(validate_skill(document, profile=profile))
+    diagnostics = tuple(_validated(document, profile, sidecar=sidecar))
     fault = next((found for found in diagnostics if found.severity is Severity.ERROR), None)
     if fault is not None:
         raise SkillParseError(fault.message, fault.location, diagnostics)
     return diagnostics
 
 
-def read_frontmatter(directory: str) -> tuple[str, Frontmatter, tuple[Diagnostic, ...]]:
+def read_frontmatter(
+    directory: str, files: TreeReading | None = None
+) -> tuple[str, Frontmatter, tuple[Diagnostic, ...]]:
     """Return the skill file's name, its fields, and the findings of the profile `lenient`.
 
     A finding with severity error means that the skill is not loaded. This function is for lists of skills: links of the
-    body are not checked, and no files other than SKILL.md and the manifest are read.
+    body are not checked, and no files other than SKILL.md and the manifest are read. If both were already read, they
+    are taken from `files` and not opened.
     """
-    document = read_document(directory)
-    diagnostics = tuple(validate_skill(document, profile="lenient", references=False))
+    sidecar = None if files is None else _sidecar(directory, files)
+    document = document_at(locate(directory, files=files))
+    diagnostics = tuple(_validated(document, "lenient", references=False, sidecar=sidecar))
     return os.path.basename(document.path or FILE_NAMES[0]), frontmatter_of(document), diagnostics
 
 
@@ -285,8 +301,14 @@ def validate_skill(target: Target, *, profile: str = "spec", references: bool = 
     Raises:
         InvalidArgumentsError: no profile has this name.
     """
+    return _validated(document_of(target), profile, references=references)
+
+
+def _validated(
+    document: SkillDocument, profile: str, *, references: bool = True, sidecar: Sidecar | None = None
+) -> list[Diagnostic]:
     chosen = profile_named(profile)
-    findings = raw_findings(document_of(target), chosen, references=references)
+    findings = raw_findings(document, chosen, references=references, sidecar=sidecar)
     return [found for raw in findings if (found := judge(raw, chosen)) is not None]
 
 
@@ -309,14 +331,19 @@ def document_of(target: Target) -> SkillDocument:
     return target.document if isinstance(target, Skill) else read_document(target)
 
 
-def raw_findings(document: SkillDocument, profile: Profile, *, references: bool = True) -> list[Diagnostic]:
-    """Return all findings of the family `spec` at default severities, even if the profile does not report them."""
+def raw_findings(
+    document: SkillDocument, profile: Profile, *, references: bool = True, sidecar: Sidecar | None = None
+) -> list[Diagnostic]:
+    """Return all findings of the family `spec` at default severities, even if the profile does not report them.
+
+    `sidecar` is the manifest beside the document if it was already read; None means that it is read from the disk.
+    """
     findings = [*document.diagnostics, *field_findings(document, profile)]
     if document.complete and any(field.key in EXTENDED_FIELDS for field in document.fields):
         findings += extended_findings(document, repairs=profile.repairs)
     findings += body_findings(document)
     if not profile.reference_wording:
-        findings += sidecar_faults(document)
+        findings += sidecar_faults(document) if sidecar is None else sidecar.faults
     if references and document.body:
         findings += reference_findings(document)
     if profile.reference_wording:
@@ -345,10 +372,7 @@ def sidecar_faults(document: SkillDocument) -> tuple[Diagnostic, ...]:
     """Return the faults of the manifest beside the document; empty if there is no manifest."""
     if document.directory is None or not os.path.lexists(os.path.join(document.directory, MANIFEST_FILE)):
         return ()
-    # Imported here, not at the top: few skills have the file.
-    from prowess.format.manifest.manifest_reader import read_sidecar
-
-    return read_sidecar(document.directory, shown_as=os.path.dirname(document.path or "") or None).faults
+    return _sidecar(document.directory, None, os.path.dirname(document.path or "") or None).faults
 
 
 def _of_skill(found: Diagnostic, skill: str | None) -> Diagnostic:

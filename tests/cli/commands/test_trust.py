@@ -50,6 +50,8 @@ def test_json_says_what_changed(project: Path, capfd: pytest.CaptureFixture[str]
     assert json.loads(capfd.readouterr().out) == {
         "store": TrustStore().path,
         "trusted": [str(project)],
+        "refused": [],
+        "packages": [],
         "problem": None,
     }
     run(["trust", str(project), "--revoke", "--json"])

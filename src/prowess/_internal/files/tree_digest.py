@@ -114,13 +114,16 @@ def read_tree(root: str) -> TreeManifest:
     return read_stamped_tree(root).manifest
 
 
-def read_stamped_tree(root: str, *, keep: Collection[str] = (), most: int = 0) -> TreeReading:
+def read_stamped_tree(
+    root: str, *, keep: Collection[str] = (), most: int = 0, allow_hard_links: bool = False
+) -> TreeReading:
     """Read a tree as `read_tree` does, and also return its stamp and the bytes of the files named in `keep`.
 
-    Files with more than `most` bytes are not kept. A kept file is read in this walk even if its hash is cached.
+    Files with more than `most` bytes are not kept. A kept file is read in this walk even if its hash is cached. With
+    `allow_hard_links`, a file with a second hard link is no obstacle; the caller compares the hashes with a record.
     """
     real = os.path.realpath(root)
-    walk = _Walk(real, keep, most)
+    walk = _Walk(real, keep, most, allow_hard_links=allow_hard_links)
     if opens_beneath():
         fd = os.open(real, READ_ROOT)
         try:
@@ -137,8 +140,9 @@ def read_stamped_tree(root: str, *, keep: Collection[str] = (), most: int = 0) -
 
 
 class _Walk:
-    def __init__(self, root: str, keep: Collection[str], most: int) -> None:
+    def __init__(self, root: str, keep: Collection[str], most: int, *, allow_hard_links: bool) -> None:
         self.root = root
+        self._allow_hard_links = allow_hard_links
         self.kept: dict[str, KeptFile] = {}
         self._keep, self._most = keep, most
         self.files: list[FileRecord] = []
@@ -224,7 +228,7 @@ class _Walk:
             return
         try:
             found = os.fstat(fd)
-            if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+            if not stat.S_ISREG(found.st_mode) or (found.st_nlink > 1 and not self._allow_hard_links):
                 self.obstacles.append(path)
                 return
             self._charge(found.st_size)

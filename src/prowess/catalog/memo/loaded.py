@@ -62,21 +62,22 @@ class LoadedSkills:
 
         Raises:
             OSError: the directory is gone or cannot be read.
-            SkillParseError: SKILL.md is broken.
+            SkillParseError: SKILL.md is broken, or a file is not as the skill's package recorded it.
             UnavailableError: the skill is being written to while it is read.
         """
         # Imported here: a listing does not need the full reader.
         from prowess.format.reading import read_files, skill_of_files
 
         directory = entry.root_dir
-        files = read_files(directory)
+        read = read_files if entry.recorded is None else entry.recorded.read_files
+        files = read(directory)
         known = self._skills.get(directory)
         if known is not None and known.skill.manifest == files.manifest:
             known.see(files)
             return known
         for _ in range(_READ_ATTEMPTS):
             skill = skill_of_files(directory, files, profile="lenient")
-            again = files if files.stamp is not None and files.stamp.holds() else read_files(directory)
+            again = files if files.stamp is not None and files.stamp.holds() else read(directory)
             # If the manifest is the same before and after, and the parsed SKILL.md is among the hashed files, no file
             # changed during the reading.
             if files.manifest == again.manifest and os.path.basename(skill.location) in again.kept:

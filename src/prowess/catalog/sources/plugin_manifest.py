@@ -34,7 +34,7 @@ MAX_DECLARED = 1000  # skills; our limit
 _SCHEMA = "https://agent-plugins.org/"
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?\Z"
 # Names of layers and our own name: a plugin must not be able to offer `deploy@enterprise`.
-_RESERVED = frozenset({*(layer.value for layer in Layer), "prowess"})
+RESERVED = frozenset({*(layer.value for layer in Layer), "prowess"})
 _ROOT_VARIABLE = f"${{{PLUGIN_VARIABLE}}}"
 _SHOWN = 60
 
@@ -96,7 +96,7 @@ def _parsed(file: str, data: bytes) -> PluginManifest | None:
 def _name(value: object, faults: list[str]) -> str | None:
     if not isinstance(value, str):
         faults.append("it has no name")
-    elif value.lower() in _RESERVED:
+    elif value.lower() in RESERVED:
         faults.append(f"the name {value!r} is reserved")
     elif re.match(_NAME, value) is None:
         wanted = "1 to 64 letters, digits, '.', '_' and '-', a letter or digit at both ends"

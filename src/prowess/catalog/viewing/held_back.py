@@ -1,4 +1,4 @@
-"""Skills of untrusted projects: searched only to name them in a notice and to explain a request for one."""
+"""Skills of untrusted projects and packages: searched only to name them in a notice, and to explain a request."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ if TYPE_CHECKING:
 
     from prowess.catalog.scan import Scan
     from prowess.catalog.sources import CatalogSource
+    from prowess.catalog.viewing.left_out import HeldPackage
 
 _SHOWN_NAMES = 5
 
 
 def held_back(sources: Iterable[CatalogSource], scan: Scan) -> tuple[list[LeftOut], list[Notice]]:
-    """Return the copies in the sources of untrusted projects, and one notice for each project that has some.
+    """Return the copies that are held back, one notice for each project that has some, and one for all packages.
 
-    Skills that `scan` has already found are left out: another source offers them.
+    `sources` are those of untrusted projects. Skills that `scan` has already found are left out: another source offers
+    them.
     """
     projects: dict[str, list[CatalogSource]] = {}
     for source in sources:
@@ -37,7 +39,22 @@ def held_back(sources: Iterable[CatalogSource], scan: Scan) -> tuple[list[LeftOu
         if copies:
             found += copies
             notices.append(Notice(code="project_untrusted", message=_message(project, copies)))
+    if scan.held:
+        found += [copy for package in scan.held for copy in package.copies]
+        notices.append(Notice(code="package_untrusted", message=_packages_message(scan.held)))
     return found, notices
+
+
+def _packages_message(packages: Sequence[HeldPackage]) -> str:
+    texts = []
+    for package in sorted(packages, key=lambda package: package.shown):
+        names = sorted({copy.names[0] for copy in package.copies})
+        more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
+        why = f"; {package.reason}" if package.reason else ""
+        texts.append(f"{package.shown} ({', '.join(names[:_SHOWN_NAMES])}{more}{why})")
+    can = any(package.trustable for package in packages)
+    advice = "; to offer the skills of a package: prowess trust --package NAME" if can else ""
+    return f"skills of installed packages are held back: {', '.join(texts)}{advice}"
 
 
 def _message(project: str, copies: Sequence[LeftOut]) -> str:

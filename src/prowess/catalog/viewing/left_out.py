@@ -12,6 +12,20 @@ if TYPE_CHECKING:
     OutState = Literal["skipped", "held_back", "out_of_scope", "disabled"]
 
 
+class HeldPackage:
+    """An installed package whose skills are held back.
+
+    `shown` are its name and version. `reason` is why, unless it is only not trusted yet; `trustable` is whether
+    `prowess trust --package` can trust it.
+    """
+
+    __slots__ = ("copies", "reason", "shown", "trustable")
+
+    def __init__(self, shown: str, reason: str | None, copies: list[LeftOut], *, trustable: bool) -> None:
+        self.shown, self.reason = shown, reason
+        self.copies, self.trustable = copies, trustable
+
+
 class LeftOut:
     """A copy of a skill that is not listed, and why.
 

@@ -96,17 +96,17 @@ def read_sidecar(directory: str, *, shown_as: str | None = None) -> Sidecar:
     return parse_sidecar(data, path=path)
 
 
-def sidecar_of(directory: str, files: TreeReading) -> Sidecar:
+def sidecar_of(directory: str, files: TreeReading, *, shown_as: str | None = None) -> Sidecar:
     """Return the sidecar from the files of a skill that were already read.
 
     The result is empty if there is no manifest. If the manifest is unreadable or too large, the result contains that
-    fault.
+    fault. `shown_as` is the path of the directory in reports.
     """
-    path = os.path.normpath(os.path.join(directory, MANIFEST_FILE))
+    path = os.path.normpath(os.path.join(directory if shown_as is None else shown_as, MANIFEST_FILE))
     if (kept := files.kept.get(MANIFEST_FILE)) is not None:
         return parse_sidecar(kept.data, path=path)
     if MANIFEST_FILE in files.manifest.obstacles:
-        return read_sidecar(directory)
+        return read_sidecar(directory, shown_as=shown_as)
     return _NONE if files.manifest.find(MANIFEST_FILE) is None else _too_large(path)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess._internal.files.tree_digest import read_tree
-from prowess.errors import DigestChangedError, SkillError, SkillNotFoundError, UnavailableError
+from prowess.errors import DigestChangedError, SkillError, SkillNotFoundError, SkillParseError, UnavailableError
 from prowess.format.fields.extended_fields import extended_fields
 from prowess.format.limits import may_hold_commands
 from prowess.runtime.state import ActiveSkill
@@ -54,6 +54,10 @@ class SkillDirectory(Struct, frozen=True, kw_only=True):
     def root_dir(self) -> str:
         """The real path, without symbolic links."""
         return self.skill.root_dir
+
+    def has_loaded(self, path: str) -> bool:
+        """Whether the file was one of the skill's files when it was loaded. Raise DigestChangedError if unknown."""
+        return self.snapshots.manifest(self.skill).find(path) is not None
 
     def require_loaded(self, path: str, digest: str) -> None:
         """Check the digest (`sha256:…`) of a file. Raise DigestChangedError if it was edited or added since loaded."""
@@ -118,7 +122,7 @@ class Snapshots:
         known = self._loaded.get((skill.location, skill.content_digest))
         if known is not None:
             return known.manifest
-        manifest = _read_tree(skill.name, skill.root_dir)
+        manifest = self._read_tree(skill)
         if manifest.content_digest != skill.content_digest:
             raise DigestChangedError(skill.name, ".")
         with suppress(SkillError):  # the hashes are valid even if the skill cannot be parsed
@@ -135,15 +139,30 @@ class Snapshots:
     def is_edited(self, skill: ActiveSkill) -> bool:
         """Whether the files on disk differ from the loaded ones. Reads all files; False if they cannot be read."""
         try:
-            return _read_tree(skill.name, skill.root_dir).content_digest != skill.content_digest
+            return self._read_tree(skill).content_digest != skill.content_digest
         except UnavailableError:
             return False
+        except DigestChangedError:  # its package recorded other files
+            return True
 
     def keep_only(self, skills: Iterable[ActiveSkill]) -> None:
         """Drop all cached skills except these."""
         active = {(skill.location, skill.content_digest) for skill in skills}
         if self._loaded.keys() != active:
             self._loaded = {key: skill for key, skill in self._loaded.items() if key in active}
+
+    def _read_tree(self, skill: ActiveSkill) -> TreeManifest:
+        """Return the hashes of the files on disk, as the catalog reads this skill."""
+        try:
+            try:
+                recorded = self._catalog.get(skill.name, skill.location).recorded
+            except SkillNotFoundError:
+                recorded = None
+            return read_tree(skill.root_dir) if recorded is None else recorded.read_files(skill.root_dir).manifest
+        except SkillParseError:  # its package recorded other files
+            raise DigestChangedError(skill.name, ".") from None
+        except OSError as fault:
+            raise UnavailableError(f"the directory of skill {skill.name!r}", reason=fault.strerror) from fault
 
     def _found(self, skill: ActiveSkill) -> Skill:
         """Read the skill from disk now, and cache it if it is the one that was loaded elsewhere."""
@@ -173,10 +192,3 @@ def _snapshot(entry: SkillEntry, skill: Skill) -> Snapshot:
     hides = entry.hides_something
     plain = not (bound or hooked or hides or may_hold_commands(skill.body))
     return Snapshot(skill=active, source=skill, fields=fields, is_plain=plain, hides_something=hides)
-
-
-def _read_tree(name: str, root: str) -> TreeManifest:
-    try:
-        return read_tree(root)
-    except OSError as fault:
-        raise UnavailableError(f"the directory of skill {name!r}", reason=fault.strerror) from fault

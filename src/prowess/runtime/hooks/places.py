@@ -166,7 +166,12 @@ class HookPlaces:
         skill = self._skill(directory)
         if skill is None or file_of(skill.manifest, path) is None:
             return
-        with suppress(OSError, UnsafePathError), ContainedRoot(skill.root_dir) as root, root.open(path) as file:
+        # Only names are taken from the text. The files that are mounted are compared with the manifest.
+        with (
+            suppress(OSError, UnsafePathError),
+            ContainedRoot(skill.root_dir) as root,
+            root.open(path, allow_hard_links=True) as file,
+        ):
             self._named_in(file.read(_READ_BYTES).decode("utf-8", "replace"), place)
 
     def _named_in(self, text: str, place: str) -> None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct, field
 
-from prowess.errors import UnsafePathError
+from prowess._internal.text.canonical_json import sha256_of
+from prowess.errors import DigestChangedError, UnsafePathError
 from prowess.tools.builtin.file_walk import FileWalk, Found, walk
 from prowess.tools.builtin.glob import parse_pattern
 from prowess.tools.builtin.pattern_process import PatternProcess
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from prowess._internal.files.workspace_root import WorkspaceRoot
-    from prowess.tools.builtin.workspace import Place, Workspace
+    from prowess.tools.builtin.workspace import LoadedDirectory, Place, Workspace
 
 MAX_SECONDS = 10.0
 MAX_FILE_BYTES = 8 * 1024 * 1024
@@ -155,11 +156,23 @@ class Grep(WorkspaceTool):
             except (OSError, UnsafePathError):
                 tally.unreadable += 1
                 continue
+            if place.skill is not None and not _is_loaded(place.skill, "/".join(found.parts), data):
+                tally.unreadable += 1
+                continue
             if b"\0" in data[:_SNIFFED]:
                 continue
             if spans := process.search(data):
                 text = data.decode("utf-8", "replace")
                 yield _Match(path=place.below(found.parts), lines=lines_of(text), spans=spans)
+
+
+def _is_loaded(skill: LoadedDirectory, path: str, data: bytes) -> bool:
+    """Whether a file of a skill is unchanged since the skill was loaded."""
+    try:
+        skill.require_loaded(path, sha256_of(data))
+    except DigestChangedError:
+        return False
+    return True
 
 
 def _files(root: WorkspaceRoot, place: Place) -> FileWalk:

@@ -100,6 +100,10 @@ class LoadedDirectory(Protocol):
         """The absolute path of the directory."""
         ...
 
+    def has_loaded(self, path: str) -> bool:
+        """Whether the file was one of the skill's files when it was loaded. Raise DigestChangedError if unknown."""
+        ...
+
     def require_loaded(self, path: str, digest: str) -> None:
         """Compare the digest of a file (`sha256:` and 64 hex digits) with the loaded version.
 
