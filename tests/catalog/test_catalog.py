@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     "runtime.registry.record.identity",
     "runtime.registry.record.location",
     "runtime.registry.record.root-dir",
+    "client.parse.record",
 )
 def test_every_skill_is_one_record_with_name_description_location_and_directory(tmp_path: Path) -> None:
     write_skill(tmp_path / "one" / "a", description="Does a.")

@@ -23,14 +23,15 @@ async def test_at_start_an_agent_has_names_and_descriptions_and_no_other_text_of
         tmp_path, "alpha", description="Sorts receipts.", body="Body text.\n", files=files, extra="tags: [money]\n"
     )
     write_skill(tmp_path, "beta", description="For another agent.", extra="scope:\n  agents: [reviewer]\n")
-    session = Session(Catalog(tmp_path), expose_location=False)
+    catalog = Catalog(tmp_path)
+    session = Session(catalog, expose_location=False)
 
     offered = session.instructions() + repr(session.tools())
     assert "alpha" in offered
     assert "Sorts receipts." in offered
     for hidden in ("Body text", "Guide text", "script text", "guide.md", "run.py", "beta", "another agent"):
         assert hidden not in offered
-
+    assert [match.name for match in catalog.match("money")] == ["alpha"], "a tag finds a skill"
     for tool, arguments in (
         ("skills.read", {"skill": "alpha", "path": "references/guide.md"}),
         ("skills.run_script", {"skill": "alpha", "path": "scripts/run.py"}),
