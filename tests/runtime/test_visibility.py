@@ -123,7 +123,7 @@ async def test_a_user_starts_what_is_hidden_from_the_model_and_not_what_is_close
     assert [skill.name for skill in session.active_skills] == ["deploy"]
     with pytest.raises(SkillNotFoundError) as caught:
         await session.invoke("deploy-chek")
-    assert caught.value.suggestions == ("deploy", "deploy-check")
+    assert caught.value.suggestions == ("deploy-check", "deploy")
     await session.load(["background"])
 
 

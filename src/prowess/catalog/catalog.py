@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from prowess.catalog.catalog_index import CatalogIndex
 from prowess.catalog.entry import key_of
 from prowess.catalog.layers import Layer, ranks_of
+from prowess.catalog.matching import SUGGESTED
 from prowess.catalog.memo.loaded import LoadedSkills
 from prowess.catalog.memo.seen import Seen
 from prowess.catalog.ownership import stranger_in_folder, stranger_in_project
@@ -248,16 +249,14 @@ class Catalog:
         raise SkillNotFoundError(name, (), f"no copy of it is listed at {location}")
 
     def _not_found(self, index: CatalogIndex, name: str) -> SkillNotFoundError:
-        from prowess.catalog.match import close_names  # Imported here: a wrong name is rare.
-
         key = key_of(name)
         reason = index.reserved.get(key)
         if reason is None:
             left_out = index.left_out_of(key)
             told = [one for one in left_out if one.state == "held_back"] or left_out
             reason = next((one.why_missing for one in told if one.state in {"held_back", "skipped"}), None)
-        suggestions = () if reason else close_names(key, (entry.name for entry in index.entries))
-        return SkillNotFoundError(name, suggestions, reason)
+        meant = () if reason else self.match(name, SUGGESTED)
+        return SkillNotFoundError(name, tuple(match.name for match in meant), reason)
 
     # ── matching ───────────────────────────────────────────────────────────────────────────────────────
 

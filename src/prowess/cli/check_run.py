@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from prowess._internal.yaml_reader import MAX_FAULTS
 from prowess.cli.skill_result import JudgedSkill, judge_document, judge_target
 from prowess.cli.targets import STANDARD_INPUT
 from prowess.format.limits import MANIFEST_FILE
 from prowess.report.checked import CheckedSkill
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from prowess.cli.check_cache import CheckCache
     from prowess.cli.check_jobs import Opening
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from prowess.config import Configuration
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
+    from prowess.format.rules.meta import RuleMeta
     from prowess.rule_engine import Judgement
 
 
@@ -118,13 +121,15 @@ class CheckRun:
 def findings_between(judged: Sequence[JudgedSkill], *, whole: bool) -> dict[int, tuple[Diagnostic, ...]]:
     """Return the findings about a set, by the index of the skill they belong to.
 
-    The findings are about compositions and the size of the listing. Each finding is filtered by the settings of its
-    skill. If `whole` is false, the set is a part of an unknown larger set: missing dependencies and the size of the
-    listing are not reported.
+    The findings are about compositions, the size of the listing and competing descriptions. Each finding is filtered by
+    the settings of its skill. If `whole` is false, the set is a part of an unknown larger set: missing dependencies and
+    the size of the listing are not reported.
     """
     directories = [skill.target.directory for skill in judged]
     declared = [path is not None and os.path.lexists(os.path.join(path, MANIFEST_FILE)) for path in directories]
     result = _over_budget(judged) if whole else {}
+    for at, competing in _competing(judged).items():
+        result[at] = (*result.get(at, ()), *competing)
     if not any(declared):
         return result
     # Imported here because few sets have manifests.
@@ -151,16 +156,45 @@ def findings_between(judged: Sequence[JudgedSkill], *, whole: bool) -> dict[int,
 
 
 def _over_budget(judged: Sequence[JudgedSkill]) -> dict[int, tuple[Diagnostic, ...]]:
-    from prowess.lint import RULES  # Imported here because commands that judge a single skill do not need it.
-    from prowess.lint.catalog_budget import catalog_budget
+    from prowess.lint.catalog_budget import catalog_budget  # Imported here as in `_rules`.
 
     over = catalog_budget([skill.result.listed for skill in judged], lambda at: judged[at].target.read())
     if over is None:
         return {}
     at, found = over
     skill = _directory_name(judged[at].target.directory)
-    kept = judged[at].judgement.judge([replace(found, skill=skill)], RULES)
+    kept = judged[at].judgement.judge([replace(found, skill=skill)], _rules())
     return {at: tuple(kept)} if kept else {}
+
+
+def _competing(judged: Sequence[JudgedSkill]) -> dict[int, tuple[Diagnostic, ...]]:
+    """Return the findings of `catalog.overlap`, which runs only if it is selected."""
+    from prowess.lint.catalog_overlap import CATALOG_OVERLAP, overlap_finding  # Imported here as above.
+
+    places = [at for at, skill in enumerate(judged) if skill.judgement.keeps(CATALOG_OVERLAP)]
+    if len(places) < 2:  # noqa: PLR2004 -- a pair
+        return {}
+    # Imported here because the rule is rarely selected.
+    from prowess.catalog.matching.overlap import overlaps
+
+    documents = [judged[at].target.read() for at in places]
+    names = [judged[at].result.name or document.path for at, document in zip(places, documents, strict=True)]
+    found: dict[int, tuple[Diagnostic, ...]] = {}
+    pairs = overlaps([document.text_of("description") or "" for document in documents])
+    for pair in islice(pairs, MAX_FAULTS):
+        at, document = places[pair.second], documents[pair.second]
+        finding = replace(
+            overlap_finding(document, names[pair.second] or "?", names[pair.first] or "?", pair.words),
+            skill=_directory_name(judged[at].target.directory),
+        )
+        found[at] = (*found.get(at, ()), *judged[at].judgement.judge([finding], _rules()))
+    return found
+
+
+def _rules() -> Mapping[str, RuleMeta]:
+    from prowess.lint import RULES  # Imported here because commands that judge a single skill do not need it.
+
+    return RULES
 
 
 def _directory_name(directory: str | None) -> str | None:

@@ -14,6 +14,7 @@ from prowess.format.profiles import profile_named
 from prowess.format.reading import document_of
 from prowess.format.rules.table import RULES as FORMAT_RULES
 from prowess.lint.catalog_budget import CATALOG_BUDGET
+from prowess.lint.catalog_overlap import CATALOG_OVERLAP
 from prowess.lint.rule import LintRule, LintSubject
 from prowess.lint.rules import __name__ as _rules
 from prowess.rule_engine import Judgement, RuleRegistry, Selection
@@ -33,7 +34,8 @@ LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(
 )
 
 _ADVICE = sorted(
-    (CATALOG_BUDGET, UNUSED_SUPPRESSION, *(rule.meta for rule in LINT_RULES)), key=lambda meta: (meta.order, meta.id)
+    (CATALOG_BUDGET, CATALOG_OVERLAP, UNUSED_SUPPRESSION, *(rule.meta for rule in LINT_RULES)),
+    key=lambda meta: (meta.order, meta.id),
 )
 RULES: Mapping[str, RuleMeta] = MappingProxyType({**FORMAT_RULES, **{meta.id: meta for meta in _ADVICE}})
 """All rules by id: the format rules first, then the lint rules."""

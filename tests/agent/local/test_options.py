@@ -37,7 +37,7 @@ SKILLS = (
 
 
 def test_the_best_skill_comes_first_and_what_shares_no_word_is_left_out() -> None:
-    assert _labels(skill_options(_now("Which groups of lines?", skills=SKILLS))) == ["lines", "log-triage"]
+    assert _labels(skill_options(_now("Which groups of lines?", skills=SKILLS))) == ["log-triage", "lines"]
     assert skill_options(_now("Tell me a joke", skills=SKILLS)) == []
 
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, cast
 from anyio import to_thread
 from msgspec import Struct
 
-from prowess._internal.text.shared_words import scores, words
 from prowess.agent.model import Part, TextDelta, ToolMessage, ToolUse, Usage, UserMessage
+from prowess.catalog.matching.texts import evidence_in, stems_of
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime.disclosure.model_texts import AVAILABLE
 
@@ -148,7 +148,7 @@ def skill_options(now: Situation) -> list[Option]:
     """Return skills that share words with the task, best first. Empty after the first call."""
     if now.done or now.body is not None or not {"skills.load", "skill"} & set(now.tools):
         return []
-    rated = scores(now.task, [f"{skill.name} {skill.name} {skill.description}" for skill in now.skills])
+    rated = evidence_in(now.task, [(("name", skill.name), ("description", skill.description)) for skill in now.skills])
     best = sorted((-score, place) for place, score in enumerate(rated) if score > 0)[:MOST_SKILLS]
     found = []
     for _, place in best:
@@ -166,7 +166,7 @@ def actions(now: Situation) -> list[Option]:
     wanted = list(_of_the_skill(now, now.body) if now.body is not None else _of_the_tools(now))
     fresh = [option for option in wanted if (option.tool, option.arguments) not in made]
     # Scripts keep the order of the instructions. All other options are sorted by the words they share with the task.
-    rated = scores(now.task, [option.label for option in fresh])
+    rated = evidence_in(now.task, [[("name", option.label)] for option in fresh])
     order = sorted(range(len(fresh)), key=lambda place: (fresh[place].tool != "skills.run_script", -rated[place]))
     return [fresh[place] for place in order[:MOST_ACTIONS]]
 
@@ -175,7 +175,7 @@ def blocks(now: Situation) -> list[Option]:
     """Return the parts of the results that best match the task, in their order. The answer quotes one of them."""
     parts = (part for done in now.done if done.worked for part in re.split(r"\n\s*\n", done.output) if part.strip())
     texts = list(dict.fromkeys(parts))
-    rated = scores(now.task, texts)
+    rated = evidence_in(now.task, [[("description", text)] for text in texts])
     best = sorted(sorted(range(len(texts)), key=lambda place: (-rated[place], place))[:MOST_BLOCKS])
     return distinct(Option(label=texts[place], text=texts[place]) for place in best)
 
@@ -222,7 +222,7 @@ def _of_the_tools(now: Situation) -> Iterator[Option]:
     quoted = _QUOTED.findall(now.task)
     for spec in now.tools.values():
         parameter = _one_text(spec)
-        if parameter is None or not set(words(f"{spec.name} {spec.description}")) & set(words(now.task)):
+        if parameter is None or not set(stems_of(f"{spec.name} {spec.description}")) & set(stems_of(now.task)):
             continue
         for value in dict.fromkeys([*quoted, *_files(now.task)]):
             yield Option(label=f"{spec.name} {value}", tool=spec.name, arguments={parameter: value})
@@ -242,12 +242,12 @@ def _argument_lists(task: str, body: str) -> Iterator[list[str]]:
     files = _files(task)
     # With two files, offer both orders: tasks often leave the order open.
     orders = [list(order) for order in itertools.permutations(files)] if len(files) == _PAIR else [files]
-    asked = set(words(task))
+    asked = set(stems_of(task))
     pairs: dict[str, list[str]] = {}
     for option, value in _OPTION.findall(body):
-        if value and value not in files and set(words(value)) & asked:
+        if value and value not in files and set(stems_of(value)) & asked:
             pairs.setdefault(option, [option, value])
-        elif not value and set(words(option)) & asked:
+        elif not value and set(stems_of(option)) & asked:
             pairs.setdefault(option, [option])
     chosen = [part for pair in list(pairs.values())[:2] for part in pair]
     if chosen:

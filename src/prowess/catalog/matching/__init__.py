@@ -13,7 +13,9 @@ from prowess._internal.lazy_names import lazy_names
 if TYPE_CHECKING:
     from prowess.catalog.matching.match import Match, Matcher, Reason
 
-__all__ = ["Match", "Matcher", "Reason"]
+__all__ = ["SUGGESTED", "Match", "Matcher", "Reason"]
+
+SUGGESTED = 3  # skills that are suggested in place of an unknown name
 
 _HOMES = {"match": ("Match", "Matcher", "Reason")}
 

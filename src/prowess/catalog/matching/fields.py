@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from prowess._internal.text.invisible import visible
-from prowess.format.limits import MAX_TAGS
+from prowess.catalog.matching.match import MatchedField
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.catalog.entry import SkillEntry
-    from prowess.catalog.matching.match import MatchedField
 
+FieldText = tuple[MatchedField, str]
 FIELDS: tuple[MatchedField, ...] = ("name", "tags", "when_to_use", "description", "body")  # most important first
 LONGEST = 20_000  # characters of a field that are read: five times the longest field that the profiles allow
 
@@ -36,30 +36,30 @@ _NOT = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_MAY_BE_NOT = re.compile(r"not|n['\u2019]t|never|avoid|skip|nicht|pas|no |não|nao|non|[^\x00-\x7f]", re.IGNORECASE)
+_MAY_BE_NOT = re.compile(
+    r"\bnot\b|n['\u2019]t\b|\bnever\b|\bavoid|\bskip\b|nicht|ne pas|\bno |n[\u00e3a]o |\bnon |[^\x00-\u024f]",
+    re.IGNORECASE,
+)
 _END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?](?=[\s\"')\]]|$)|[\u3002\uff01\uff1f]|\n")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\(?\d{1,2}[.)])\s")
 _HEADING = re.compile(r"^(#{1,6})\s+(.*)$", re.MULTILINE)
 
 
-def fields_of(entry: SkillEntry) -> Iterator[tuple[MatchedField, str]]:
+def fields_of(entry: SkillEntry) -> Iterator[FieldText]:
     """Yield the field and the text of each field that is matched, except the body."""
     found = entry.properties
-    yield "name", entry.name
+    yield "name", with_joined(entry.name)
     yield "description", positive(visible(str(found["description"]))[:LONGEST])
-    if "tags" in found:
-        yield "tags", _joined(found["tags"])
+    if ("tags" in found or "metadata" in found) and (tags := entry.extended.tags):
+        yield "tags", visible(" ".join(tags))
     if isinstance(when := found.get("when_to_use"), str):
         yield "when_to_use", positive(visible(when)[:LONGEST])
 
 
-def _joined(tags: object) -> str:
-    """Return the tags as one text, also those that were written as one."""
-    if isinstance(tags, str):
-        return visible(tags[:LONGEST])
-    if not isinstance(tags, list | tuple):
-        return ""
-    return visible(" ".join(tag for tag in tags[:MAX_TAGS] if isinstance(tag, str))[:LONGEST])
+def with_joined(name: str) -> str:
+    """Return a name, and its words joined to one, so that `csvreport` finds `csv-report`."""
+    joined = name.replace("-", "").replace("_", "")
+    return f"{name} {joined}" if len(joined) != len(name) else name
 
 
 def body_text(text: str) -> str:

@@ -8,101 +8,123 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from prowess.catalog.matching.fields import FIELDS, fields_of
+from prowess.catalog.matching.fields import FIELDS
 from prowess.catalog.matching.stems import stem
-from prowess.catalog.matching.weights import FIELD_WEIGHTS, in_body, level
+from prowess.catalog.matching.trigrams import Trigrams
+from prowess.catalog.matching.weights import FIELD_WEIGHTS, in_body, level, saturation
 from prowess.catalog.matching.words import spelled_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from prowess.catalog.entry import SkillEntry
+    from prowess.catalog.matching.fields import FieldText
     from prowess.catalog.matching.match import MatchedField
 
+Item = TypeVar("Item")
 _BITS = {field: 1 << place for place, field in enumerate(FIELDS)}
 
 
 class Posting:
-    """The skills that have one stem: their numbers in ascending order, and for each the weight and the fields."""
+    """The items that have one stem: their numbers in ascending order, and for each the weight and the fields."""
 
-    __slots__ = ("fields", "levels", "skills")
+    __slots__ = ("_dense", "fields", "items", "levels")
 
     def __init__(self) -> None:
-        self.skills = array("I")
+        self.items = array("I")
         self.levels = bytearray()
         self.fields = bytearray()
+        self._dense: defaultdict[int, int] | None = None
+
+    def dense(self) -> Mapping[int, int]:
+        """Return the weight of each item; 0 for one that does not have the stem. Kept, for stems that many have."""
+        if self._dense is None:
+            self._dense = defaultdict(int, zip(self.items, self.levels, strict=True))
+        return self._dense
 
     def place(self, number: int) -> int | None:
-        """Return the place of a skill, or None if it does not have the stem."""
-        place = bisect_left(self.skills, number)
-        return place if place < len(self.skills) and self.skills[place] == number else None
+        """Return the place of an item, or None if it does not have the stem."""
+        place = bisect_left(self.items, number)
+        return place if place < len(self.items) and self.items[place] == number else None
 
     def add(self, number: int, weight: int, fields: int) -> None:
-        """Add a skill. Its number must be greater than all others."""
-        self.skills.append(number)
+        """Add an item. Its number must be greater than all others."""
+        self._dense = None
+        self.items.append(number)
         self.levels.append(weight)
         self.fields.append(fields)
 
     def remove(self, number: int) -> None:
-        """Remove a skill, if it is there."""
+        """Remove an item, if it is there."""
         if (place := self.place(number)) is not None:
-            del self.skills[place], self.levels[place], self.fields[place]
+            self._dense = None
+            del self.items[place], self.levels[place], self.fields[place]
 
 
-class Postings:
-    """The postings of the skills of a catalog. With `body_of`, the bodies are a field too."""
+class Postings(Generic[Item]):
+    """The postings of skills, or of other items with texts. `texts_of` returns the fields of an item.
 
-    def __init__(self, body_of: Callable[[SkillEntry], str] | None = None) -> None:
-        self._body_of = body_of
+    `drops_fast` means that `texts_of` returns the same for an item that is gone as when it was added.
+    """
+
+    def __init__(self, texts_of: Callable[[Item], Iterable[FieldText]], *, drops_fast: bool = True) -> None:
+        self._texts_of, self._drops_fast = texts_of, drops_fast
         self.stems: dict[str, Posting] = {}
         self.spellings: dict[str, str] = {}
-        self.entries: list[SkillEntry | None] = []  # by number; None for a skill that is gone
-        self.numbers: dict[SkillEntry, int] = {}
+        self.items: list[Item | None] = []  # by number; None for an item that is gone
+        self.numbers: dict[Item, int] = {}
+        self._trigrams: Trigrams | None = None
 
     @property
     def count(self) -> int:
-        """The number of skills."""
+        """The number of items."""
         return len(self.numbers)
 
-    def follow(self, entries: Sequence[SkillEntry]) -> None:
-        """Make these the skills of the postings. Reads only those that are new, and those that are gone."""
-        now = set(entries)
-        for entry in [known for known in self.numbers if known not in now]:
-            self._drop(entry)
-        for entry in entries:
-            if entry not in self.numbers:
-                self._add(entry)
+    def posting(self, stem: str) -> Posting | None:
+        """Return the items that have a stem, or None."""
+        return self.stems.get(stem)
 
-    def _add(self, entry: SkillEntry) -> None:
-        number = len(self.entries)
-        self.entries.append(entry)
-        self.numbers[entry] = number
+    def near(self, word: str) -> Iterator[tuple[str, float]]:
+        """Yield the stems of known words that look like `word`, each with its likeness; the most alike first."""
+        if self._trigrams is None:
+            self._trigrams = Trigrams(word for word, root in self.spellings.items() if root in self.stems)
+        for known, likeness in self._trigrams.near(word):
+            yield self.spellings[known], likeness
+
+    def follow(self, items: Sequence[Item]) -> None:
+        """Make these the items of the postings. Reads only those that are new, and those that are gone."""
+        self._trigrams = None
+        now = set(items)
+        for item in [known for known in self.numbers if known not in now]:
+            self._drop(item)
+        for item in items:
+            if item not in self.numbers:
+                self._add(item)
+
+    def _add(self, item: Item) -> None:
+        number = len(self.items)
+        self.items.append(item)
+        self.numbers[item] = number
         stems = self.stems
-        for word, (weight, fields) in self._terms(entry).items():
+        for word, (weight, fields) in terms(self._texts_of(item), self.spellings).items():
             posting = stems.get(word)
             if posting is None:
                 posting = stems[word] = Posting()
             posting.add(number, weight, fields)
 
-    def _drop(self, entry: SkillEntry) -> None:
-        number = self.numbers.pop(entry)
-        self.entries[number] = None
-        for word in list(self.stems) if self._body_of is not None else self._terms(entry):
+    def _drop(self, item: Item) -> None:
+        number = self.numbers.pop(item)
+        self.items[number] = None
+        for word in terms(self._texts_of(item), {}) if self._drops_fast else list(self.stems):
             if (posting := self.stems.get(word)) is not None:
                 posting.remove(number)
-                if not posting.skills:
+                if not posting.items:
                     del self.stems[word]
 
-    def _terms(self, entry: SkillEntry) -> dict[str, tuple[int, int]]:
-        texts = fields_of(entry)
-        if self._body_of is None:
-            return terms(texts, self.spellings)
-        return terms([*texts, ("body", self._body_of(entry))], self.spellings)
 
-
-def terms(texts: Iterable[tuple[MatchedField, str]], spellings: dict[str, str]) -> dict[str, tuple[int, int]]:
+def terms(texts: Iterable[FieldText], spellings: dict[str, str]) -> dict[str, tuple[int, int]]:
     """Return the stems of a skill's texts with their weight and fields. Adds each spelling with its stem."""
     frequencies: dict[str, float] = {}
     fields: dict[str, int] = {}
@@ -121,7 +143,8 @@ def terms(texts: Iterable[tuple[MatchedField, str]], spellings: dict[str, str]) 
             more = in_body(count, len(words)) if weight is None else weight * count
             frequencies[word] = frequencies.get(word, 0.0) + more
             fields[word] = fields.get(word, 0) | bit
-    return {word: (level(frequency, length), fields[word]) for word, frequency in frequencies.items()}
+    half = saturation(length)
+    return {word: (level(frequency, half), fields[word]) for word, frequency in frequencies.items()}
 
 
 def first_field(bits: int) -> MatchedField:

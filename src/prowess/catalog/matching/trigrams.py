@@ -6,51 +6,66 @@ Finds the word that was meant after a typing error, and words of other languages
 from __future__ import annotations
 
 from array import array
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
 SHORTEST = 4  # characters; shorter words look like too many others
-_LONGEST = 40
+LONGEST = 40
+_MOST_KEPT = 1000  # unknown words with their results
 _MOST = 3  # words for one unknown word
-_LEAST_SHARED = 0.25  # share of groups in common from which two words are compared letter by letter
 _SAME_ORIGIN = 0.6  # share of groups in common from which two words are alike however many letters differ
+_BEGINNING = 0.7  # likeness of a word to a longer one that begins with it
+_LOOKED_UP, _COMPARED = 6, 24  # groups of an unknown word, the rarest ones; known words that have most of them
 
 
 class Trigrams:
     """The known words by their groups of three characters."""
 
     def __init__(self, words: Iterable[str]) -> None:
-        self._words = [word for word in words if SHORTEST <= len(word) <= _LONGEST]
-        self._sizes = bytearray()
+        self._words = [word for word in words if SHORTEST <= len(word) <= LONGEST]
         self._having: dict[str, array[int]] = {}
         for number, word in enumerate(self._words):
-            groups = trigrams(word)
-            self._sizes.append(len(groups))
-            for group in groups:
+            for group in trigrams(word):
                 having = self._having.get(group)
                 if having is None:
                     having = self._having[group] = array("I")
                 having.append(number)
+        self._kept: dict[str, list[tuple[str, float]]] = {}
 
     def near(self, word: str) -> list[tuple[str, float]]:
         """Return the known words that are most like `word`, each with its likeness: below 1, the greatest first."""
-        if not SHORTEST <= len(word) <= _LONGEST:
-            return []
-        groups = trigrams(word)
-        shared: dict[int, int] = {}
-        for group in groups:
-            for number in self._having.get(group, ()):
-                shared[number] = shared.get(number, 0) + 1
-        asked, sizes = len(groups), self._sizes
-        rated = [
-            (-alike, known)
-            for number, count in shared.items()
-            if 2 * count >= _LEAST_SHARED * (asked + sizes[number])
-            and (alike := likeness(word, known := self._words[number], 2 * count / (asked + sizes[number]))) > 0
-        ]
-        return [(known, -alike) for alike, known in sorted(rated)[:_MOST]]
+        found = self._kept.get(word)
+        if found is None:
+            if not SHORTEST <= len(word) <= LONGEST:
+                return []
+            numbers = most_shared([self._having[group] for group in trigrams(word) if group in self._having])
+            found = most_alike(word, [self._words[number] for number in numbers])
+            if len(self._kept) < _MOST_KEPT:
+                self._kept[word] = found
+        return found
+
+
+def most_shared(having: Iterable[Sequence[int]]) -> list[int]:
+    """Return the numbers that are most often in the shortest of these lists, in ascending order."""
+    shared: dict[int, int] = {}
+    lists = sorted(having, key=len)[:_LOOKED_UP]
+    for number in chain.from_iterable(lists):
+        shared[number] = shared.get(number, 0) + 1
+    least = min(2, len(lists))
+    best = [number for number, count in shared.items() if count >= least]
+    if len(best) > _COMPARED:
+        best = sorted(best, key=lambda number: (-shared[number], number))[:_COMPARED]
+    return sorted(best)
+
+
+def most_alike(word: str, known: Collection[str]) -> list[tuple[str, float]]:
+    """Return the words that are most like `word`, each with its likeness: below 1, the greatest first."""
+    groups = trigrams(word)
+    rated = [(-alike, other) for other in known if (alike := _likeness(word, other, groups)) > 0]
+    return [(other, -alike) for alike, other in sorted(rated)[:_MOST]]
 
 
 def trigrams(word: str) -> set[str]:
@@ -59,31 +74,42 @@ def trigrams(word: str) -> set[str]:
     return {marked[at : at + 3] for at in range(len(marked) - 2)}
 
 
-def likeness(word: str, known: str, shared: float) -> float:
-    """Return how alike two different words with this share of groups in common are; 0 if they are not.
+def _likeness(word: str, known: str, groups: set[str]) -> float:
+    """Return how alike two different words are, or 0.
 
     One letter may be wrong, missing, added or exchanged with its neighbour; in longer words, two or three. The first
     letter is seldom wrong, so words that differ there must have most groups in common.
     """
+    others = trigrams(known)
+    shared = 2 * len(groups & others) / (len(groups) + len(others))
     allowed = min((max(len(word), len(known)) - 1) // 3, 3)
-    changes = edits(word, known, allowed)
-    if changes <= allowed and (word[0] == known[0] or shared >= _SAME_ORIGIN):
-        return max(1 - changes / len(word), shared)
+    if abs(len(word) - len(known)) <= allowed and (word[0] == known[0] or shared >= _SAME_ORIGIN):
+        changes = edits(word, known)
+        if changes <= allowed:
+            return max(1 - changes / len(word), shared)
+    if known.startswith(word):
+        return max(_BEGINNING, shared)
     return shared if shared >= _SAME_ORIGIN else 0.0
 
 
-def edits(word: str, known: str, most: int) -> int:
-    """Return the number of letters to change, add, remove or exchange with a neighbour; `most + 1` if it is higher."""
-    if abs(len(word) - len(known)) > most:
-        return most + 1
-    before, row = [0] * (len(known) + 1), list(range(len(known) + 1))
-    for at, letter in enumerate(word, 1):
-        before_that, before, row = before, row, [at]
-        for place, other in enumerate(known, 1):
-            cost = min(row[-1] + 1, before[place] + 1, before[place - 1] + (letter != other))
-            if at > 1 and place > 1 and letter == known[place - 2] and word[at - 2] == other:
-                cost = min(cost, before_that[place - 2] + 1)
-            row.append(cost)
-        if min(row) > most:
-            return most + 1
-    return row[-1]
+def edits(word: str, known: str) -> int:
+    """Return the number of letters to change, add, remove or exchange with a neighbour.
+
+    Computed for a whole column of the table at once, with one bit for each letter of `word` (the method of Myers, with
+    exchanges by Hyyro).
+    """
+    places: dict[str, int] = {}
+    for at, letter in enumerate(word):
+        places[letter] = places.get(letter, 0) | 1 << at
+    whole, last, found = (1 << len(word)) - 1, 1 << len(word) - 1, len(word)
+    up, down, diagonal, before = whole, 0, 0, 0
+    for letter in known:
+        same = places.get(letter, 0)
+        exchanged = (~diagonal & same) << 1 & before
+        diagonal = (((same & up) + up) ^ up) | same | down | exchanged
+        more, less = down | ~(diagonal | up) & whole, diagonal & up
+        found += 1 if more & last else -1 if less & last else 0
+        more = more << 1 | 1
+        up = (less << 1 | ~(diagonal | more)) & whole
+        down, before = diagonal & more & whole, same
+    return found

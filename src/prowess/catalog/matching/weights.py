@@ -36,10 +36,14 @@ COMMON_SHARE = 0.1  # words that more skills have bring no skill in by themselve
 _COMMON_COUNT = 10  # ... in a catalog of at least a hundred skills
 
 
-def level(frequency: float, length: float) -> int:
-    """Return the weight of a word within a skill, from 1 to `LEVELS`."""
-    norm = _K1 * (1 - _B + _B * length / _USUAL_LENGTH)
-    return max(round(LEVELS * frequency / (frequency + norm)), 1)
+def saturation(length: int) -> float:
+    """Return the frequency at which a word in a skill with so many words has half of its greatest weight."""
+    return _K1 * (1 - _B + _B * length / _USUAL_LENGTH)
+
+
+def level(frequency: float, half: float) -> int:
+    """Return the weight of a word within a skill, from 1 to `LEVELS`; `half` is that of `saturation`."""
+    return int(LEVELS * frequency / (frequency + half) + 0.5) or 1
 
 
 def in_body(count: int, length: int) -> float:
@@ -47,19 +51,26 @@ def in_body(count: int, length: int) -> float:
     return count / (count + 1 + _BODY_REPETITIONS * length / _BODY_LENGTH)
 
 
-def rarity(stem: str, count: int, among: int) -> float:
-    """Return the weight of a word that `count` of `among` skills have: the logarithm of one by its share.
+class Rarities:
+    """The weights of words among `count` skills: the logarithm of one by the share of skills with the word.
 
     Scaled so that the rarest words weigh the same in every catalog: among more skills, more have a rare word by chance.
     """
-    every = among + _SAMPLE + 1
-    share = SHARES.get(stem, _RARE)
-    return _RAREST * log(every / (count + share * _SAMPLE + 0.5)) / log(every)
 
+    __slots__ = ("_every", "_most", "_scale")
 
-def is_common(stem: str, count: int, among: int) -> bool:
-    """Whether so many skills have a word that it brings no skill in by itself."""
-    return count > max(among * COMMON_SHARE, _COMMON_COUNT) or SHARES.get(stem, 0) > COMMON_SHARE
+    def __init__(self, count: int) -> None:
+        self._every = count + _SAMPLE + 1
+        self._scale = _RAREST / log(self._every)
+        self._most = max(count * COMMON_SHARE, _COMMON_COUNT)
+
+    def of(self, stem: str, having: int) -> float:
+        """Return the weight of a word that so many skills have."""
+        return self._scale * log(self._every / (having + SHARES.get(stem, _RARE) * _SAMPLE + 0.5))
+
+    def is_common(self, stem: str, having: int) -> bool:
+        """Whether so many skills have a word that it brings no skill in by itself."""
+        return having > self._most or SHARES.get(stem, 0) > COMMON_SHARE
 
 
 def score(evidence: float, asked: float, *, bodies: bool) -> float:

@@ -19,14 +19,29 @@ _JOINED = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Japanese, Chinese
     "\uac00-\ud7a3\U00020000-\U0003134f"  # Korean, rare Chinese characters
 )
+_HAN = re.compile("[\u4e00-\u9fff]+")
 _RUN = re.compile(f"[{_JOINED}]+")
-_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "\u0131": "i", "þ": "th"})
+
+
+class _Folded(dict[int, "int | str | None"]):
+    """What each character becomes: marks such as accents go. Computed when a character is first met."""
+
+    def __missing__(self, code: int) -> int | None:
+        kept = None if unicodedata.category(chr(code)) == "Mn" else code
+        self[code] = kept
+        return kept
+
+
+_LETTERS = {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "\u0131": "i", "þ": "th"}
+_FOLDED = _Folded({ord(letter): plain for letter, plain in _LETTERS.items()})
 
 
 def spelled_words(text: str) -> list[str]:
     """Return the folded words of a text in their order, without common words."""
     if text.isascii():
         return [word for word in _ASCII_WORD.findall(text.lower()) if word not in COMMON]
+    if _HAN.fullmatch(text):  # folding changes none of these characters
+        return _pairs(text)
     folded = folded_text(text)
     found: list[str] = []
     for word in _WORD.findall(folded):
@@ -55,9 +70,7 @@ def is_pair(word: str) -> bool:
 
 def folded_text(text: str) -> str:
     """Return a text in lower case, without accents and compatibility forms."""
-    parts = unicodedata.normalize("NFKD", text.casefold())
-    kept = "".join(sign for sign in parts if unicodedata.category(sign) != "Mn")
-    return unicodedata.normalize("NFC", kept).translate(_LETTERS)
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text.casefold()).translate(_FOLDED))
 
 
 def _pairs(word: str) -> list[str]:

@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 
 from prowess._internal.text.near_words import near_words
 from prowess._internal.text.terminal_text import columns, printable_line
+from prowess.catalog.matching import SUGGESTED
 from prowess.cli import exit_codes, output
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.policy_effects import PolicyEffects
@@ -76,10 +77,8 @@ def _why_none(catalog: Catalog, prefix: str, tags: tuple[str, ...]) -> str:
 
 
 def _meant(catalog: Catalog, prefix: str) -> str:
-    from prowess.catalog.match import close_names  # Imported here because most prefixes have a match.
-
-    near = close_names(prefix, (entry.name for entry in catalog.entries()))
-    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+    near = catalog.match(prefix, SUGGESTED)
+    return f"; did you mean {' or '.join(repr(match.name) for match in near)}?" if near else ""
 
 
 def _rows(entries: tuple[SkillEntry, ...], effects: PolicyEffects) -> list[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from anyio import to_thread
 
-from prowess.catalog.match import close_names
+from prowess.catalog.matching import SUGGESTED
 from prowess.errors import InvalidArgumentsError, PolicyDeniedError, SkillNotFoundError
 from prowess.policy.decision import Deny, rule_of
 from prowess.policy.rule import PolicyCall
@@ -38,7 +38,6 @@ _STARTS: Mapping[By, Callable[[SkillIdentity], PolicyCall]] = {
 _USER_CLOSED = "it is for models only (user-invocable: false); the model loads it if a task needs it"
 
 
-_SUGGESTED = 3
 _LONGEST_TEXT = 500  # characters of a text that are compared
 
 
@@ -144,16 +143,12 @@ class Visibility:
     def not_found(self, error: SkillNotFoundError, by: By) -> SkillNotFoundError:
         """Return the error with suggestions that the caller may start, without a reason that reveals a closed skill."""
         reason = None if by == "model" and error.reason is not None and self._is_hidden(error.name) else error.reason
-        near = () if reason else close_names(error.name, self.names(by)) or self._fitting(error.name, by)
-        return SkillNotFoundError(error.name, near, reason)
+        near = () if reason else self.matching(error.name, by, SUGGESTED)
+        return SkillNotFoundError(error.name, tuple(entry.name for entry in near), reason)
 
     def _is_hidden(self, name: str) -> bool:
         entry = self.catalog.find(name)
         return entry is not None and entry.extended.disable_model_invocation
-
-    def _fitting(self, phrase: str, by: By) -> tuple[str, ...]:
-        """Return the skills that match a phrase given instead of a name, best first."""
-        return tuple(entry.name for entry in self.matching(phrase, by, _SUGGESTED))
 
     def matching(self, text: str, by: By, most: int) -> tuple[SkillEntry, ...]:
         """Return at most `most` of the `offers` that match a text, best first. A text that is a name comes first."""
