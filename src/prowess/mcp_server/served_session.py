@@ -2,10 +2,9 @@
 
 A server over standard input and output has one session, a server over HTTP has a table of sessions.
 
-Clients are notified if their lists are out of date. The catalog is scanned again at intervals, so changes on disk are
-noticed within one interval. After every call the lists are compared too, because the call may have scanned the catalog.
-If no file has changed, a scan only calls `stat` for each skill file. The wait after a scan is at least a hundred times
-the duration of the scan.
+Clients are notified if their lists are out of date. While the server runs, the catalog is watched
+(`prowess.catalog.watching`). After every call the lists are compared too, because the call may have refreshed the
+catalog.
 
 Clients of protocol revisions with a handshake (all before 2026-07-28) receive notifications on their connection.
 Clients of 2026-07-28 receive notifications on a stream that they open for this purpose.
@@ -41,6 +40,7 @@ from prowess.mcp_server.prompts import SkillPrompts
 from prowess.mcp_server.skill_resources import SkillResources
 from prowess.policy.policy_in_force import policy_of
 from prowess.runtime import Session, SessionOptions
+from prowess.runtime.catalog_changes import handle_looks
 from prowess.runtime.disclosure import model_texts
 
 if TYPE_CHECKING:
@@ -262,8 +262,6 @@ def _bearer(context: ServerRequestContext[Any, Any]) -> str:
     return shown
 
 
-INTERVAL_SECONDS = 5.0
-_REST = 100  # the wait is at least this many times as long as the scan
 _SENDING_SECONDS = 1.0  # a client that does not read must not delay the others
 _MAX_STREAMS = 256
 
@@ -271,19 +269,15 @@ _MAX_STREAMS = 256
 class Changes:
     """Watches the catalog and notifies the clients of all open sessions."""
 
-    def __init__(self, sessions: Sessions, *, interval: float = INTERVAL_SECONDS) -> None:
-        self._sessions, self._interval = sessions, interval
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
         self._bus = InMemorySubscriptionBus()
         self.listen = ListenHandler(self._bus, max_subscriptions=_MAX_STREAMS)
         self._seen = sessions.catalog.generation
 
     async def watch(self) -> None:
-        """Scan the catalog periodically, until cancelled."""
-        while True:
-            begun = time.monotonic()
-            await to_thread.run_sync(self._sessions.catalog.refresh)
-            await self.look()
-            await anyio.sleep(max(self._interval, (time.monotonic() - begun) * _REST))
+        """Watch the catalog and notify all clients of changes, until cancelled."""
+        await handle_looks(self._sessions.catalog, self.look)
 
     async def look(self) -> None:
         """Notify all clients if the catalog has changed since the last call."""

@@ -29,7 +29,7 @@ from prowess.errors import ApprovalRequiredError, SkillError
 from prowess.mcp_server.elicitation import elicitation_from, questions, settle
 from prowess.mcp_server.prompts import prompt_of
 from prowess.mcp_server.result_text import reading
-from prowess.mcp_server.served_session import INTERVAL_SECONDS, Changes, OnlySession, ServedSession
+from prowess.mcp_server.served_session import Changes, OnlySession, ServedSession
 from prowess.mcp_server.skill_resources import JSON_TYPE, MANIFEST
 from prowess.runtime.script_output import output_to
 from prowess.runtime.tools.list import PAGE, cursor_after, last_before, position_of
@@ -56,7 +56,10 @@ RESOURCES_PAGE = 200
 IDENTIFIER = "io.modelcontextprotocol/skills"
 SETTINGS = {"directoryRead": True}
 DIRECTORY_PAGE = 200
-CACHING = {"ttlMs": 5000, "cacheScope": "private"}  # skills on disk change without notice, and belong to one user
+CACHING = {
+    "ttlMs": 5000,
+    "cacheScope": "private",
+}  # a listener may miss a change on disk, and skills belong to one user
 _ASKED_WRONGLY = (ValueError, LookupError)
 _CHANGES = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
 
@@ -70,10 +73,10 @@ def open_session(
     return ServedSession(catalog, options, **keywords)
 
 
-def build_server(sessions: ServedSession | Sessions, *, interval: float = INTERVAL_SECONDS) -> SkillsServer:
-    """Return the server for one or several sessions. Catalog scans are `interval` seconds apart."""
+def build_server(sessions: ServedSession | Sessions) -> SkillsServer:
+    """Return the server for one or several sessions."""
     chosen = OnlySession(sessions) if isinstance(sessions, ServedSession) else sessions
-    return SkillsServer(chosen, interval)
+    return SkillsServer(chosen)
 
 
 async def stop_on_signal(stop: Callable[[], None], stopped_by: list[int]) -> None:
@@ -90,8 +93,8 @@ async def stop_on_signal(stop: Callable[[], None], stopped_by: list[int]) -> Non
 class SkillsServer(Server[dict[str, Any]]):
     """The SDK's server with Prowess handlers. A running server watches the catalog for changes."""
 
-    def __init__(self, sessions: Sessions, interval: float) -> None:
-        changes = Changes(sessions, interval=interval)
+    def __init__(self, sessions: Sessions) -> None:
+        changes = Changes(sessions)
         handlers = _Handlers(sessions, changes)
 
         @asynccontextmanager

@@ -89,6 +89,12 @@ class CatalogWatch(Closing):
         self._due, self._earliest = now + max(least, cost * rest), now + cost * _HINT_REST
         return True
 
+    def looks(self, stopped: Callable[[], bool] = never) -> Generator[None, None, None]:
+        """Yield after each look at the catalog, until `stopped()`. The watch is closed when the generator is."""
+        with self:
+            while self.wait(stopped):
+                yield
+
     def look_soon(self) -> None:
         """Look again after two seconds, even without a notification: a file was changed a moment ago."""
         self._due = min(self._due, time.monotonic() + _SETTLED_SECONDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from importlib.util import find_spec
@@ -86,6 +87,8 @@ def command(
         output.error("serving over HTTP needs uvicorn: pip install 'prowess[http]'")
         return exit_codes.USAGE
     catalog = skills.open()
+    if skills.quiet:
+        logging.getLogger("prowess.catalog").setLevel(logging.ERROR)
     chosen = open_workspace(workspace, quiet=skills.quiet)
     policy, audit = open_rules(policy_file, "this server leaves no audit record")
     from prowess.runtime import SessionOptions  # Imported here because `--help` and `--print-config` need no session.
