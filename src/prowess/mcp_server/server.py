@@ -59,7 +59,7 @@ DIRECTORY_PAGE = 200
 CACHING = {
     "ttlMs": 5000,
     "cacheScope": "private",
-}  # a listener may miss a change on disk, and skills belong to one user
+}  # a client may not listen for changes; skills belong to one user
 _ASKED_WRONGLY = (ValueError, LookupError)
 _CHANGES = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
 
