@@ -2,7 +2,8 @@
 
 A catalog has a list of sources and one immutable index, which `refresh` replaces as a whole. Reading methods use the
 current index, so they are consistent and need no lock. Names are looked up in the index and never joined to a path.
-The sources are scanned when the index is first needed, not when the catalog is made.
+The sources are scanned when the index is first needed, not when the catalog is made. A request for one name before the
+first scan looks only at the copies of this name and at the searched directories, if the index on disk has them.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from prowess.catalog.catalog_index import CatalogIndex
 from prowess.catalog.entry import key_of
 from prowess.catalog.layers import Layer, ranks_of
 from prowess.catalog.matching import SUGGESTED
+from prowess.catalog.memo.index import Index, is_switched_off
 from prowess.catalog.memo.loaded import LoadedSkills
+from prowess.catalog.memo.readings import LookInFullError, NoMemo
 from prowess.catalog.memo.seen import Seen
-from prowess.catalog.ownership import stranger_in_folder, stranger_in_project
 from prowess.catalog.scan import Scan
 from prowess.catalog.sources.directory import DirectorySource, enterprise_sources
 from prowess.catalog.sources.precedence import by_precedence
+from prowess.catalog.viewing.trusted import is_own, is_trusted
 from prowess.errors import InvalidArgumentsError, SkillNotFoundError, SkillParseError, UnavailableError
 
 if TYPE_CHECKING:
@@ -56,7 +59,8 @@ class Catalog:
     With `live`, edits of a loaded skill take effect at once; use it for an author's own skills. With `trust_project`,
     sources of an untrusted project are used too. `enterprise_root` is an additional directory of the enterprise layer.
     `only` means that the enterprise layer is not searched, for tests on a machine that has no enterprise skills.
-    `layers_order` is `personal-first` (the default) or `project-first` (`prowess.catalog.layers`).
+    `layers_order` is `personal-first` (the default) or `project-first` (`prowess.catalog.layers`). Without `index`, and
+    if `PROWESS_NO_INDEX` is set, the index on disk is neither used nor written; it changes no answer.
     `agent`, `tenant` and `environment` are the audience (`prowess.catalog.viewing.audience`).
 
     Raises:
@@ -71,6 +75,7 @@ class Catalog:
         enterprise_root: str | None = None,
         only: bool = False,
         layers_order: LayersOrder | None = None,
+        index: bool = True,
         **audience: Unpack[AudienceKeywords],
     ) -> None:
         # Sources are scanned by precedence: a directory that is in two layers belongs to the higher one.
@@ -91,6 +96,7 @@ class Catalog:
         self._loaded = LoadedSkills()
         self._generation = 0
         self._rankings: Rankings | None = None
+        self.index = Index(self._sources) if index and not is_switched_off() else None
         self._scanned: CatalogIndex | None = None
         self._seen: Seen | None = None
 
@@ -103,6 +109,7 @@ class Catalog:
         trust_project: bool = False,
         enterprise_root: str | None = None,
         layers_order: LayersOrder | None = None,
+        index: bool = True,
         **audience: Unpack[AudienceKeywords],
     ) -> Catalog:
         """Search the four layers, as seen from `cwd`. Defaults to the current working directory.
@@ -120,7 +127,7 @@ class Catalog:
         except OSError:
             here = None  # the working directory was deleted, so there is no project
         sources = default_sources(here, [os.fspath(plugin) for plugin in plugins], enterprise_root=enterprise_root)
-        return cls(*sources, trust_project=trust_project, layers_order=layers_order, **audience)
+        return cls(*sources, trust_project=trust_project, layers_order=layers_order, index=index, **audience)
 
     @property
     def _index(self) -> CatalogIndex:
@@ -130,7 +137,7 @@ class Catalog:
             with self._lock:
                 index = self._scanned
                 if index is None:  # another thread may have scanned during the wait
-                    index = self._scanned = self._look(None)
+                    index = self._scanned = self._first_look()
         return index
 
     # ── listing ────────────────────────────────────────────────────────────────────────────────────────
@@ -167,7 +174,7 @@ class Catalog:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """Notices for the person who runs the host: unlisted untrusted skills, or an unusable trust store."""
-        return self._index.notices
+        return self._index_of("").notices
 
     @property
     def sources(self) -> tuple[CatalogSource, ...]:
@@ -208,16 +215,14 @@ class Catalog:
         Raises:
             SkillNotFoundError: no such skill. The error has suggestions, or the reason why the skill is not listed.
         """
-        index = self._index
-        if location is not None:
-            return self._at(index, name, location)
-        if (entry := index.named(name)) is None:
-            raise self._not_found(index, name)
+        index = self._index_of(name)
+        entry = _copy_in(index, name, location)
+        if entry is None and index is not self._scanned:
+            index = self._index
+            entry = _copy_in(index, name, location)
+        if entry is None:
+            raise self._not_found(index, name, location)
         return entry
-
-    def find(self, name: str) -> SkillEntry | None:
-        """Return what `get` returns for a name, or None. Faster than `get` for unknown names: it suggests none."""
-        return self._index.named(name)
 
     def why(self, name: str) -> Resolution:
         """Explain every copy of a name: its state, the rule that decided, and what to change.
@@ -228,8 +233,11 @@ class Catalog:
         Raises:
             SkillNotFoundError: no copy of this name is known. The error has suggestions.
         """
-        index = self._index
+        index = self._index_of(name)
         found = index.explained(key_of(name))
+        if (found is None or found.winner is None) and index is not self._scanned:
+            index = self._index
+            found = index.explained(key_of(name))
         if found is None:
             entry = self.get(name)  # a plugin's copy; raises if there is none
             found = index.explained(entry.key)
@@ -237,19 +245,10 @@ class Catalog:
             raise self._not_found(index, name)
         return found
 
-    def _at(self, index: CatalogIndex, name: str, location: str) -> SkillEntry:
-        for entry in index.copies_of(key_of(name)):
-            file = entry.location.rpartition("/")[2]
-            places = (entry.root_dir, *entry.aliases)
-            if location in places or location in [f"{place}/{file}" for place in places]:
-                return entry
-        if index.winner(key_of(name)) is None:
-            raise self._not_found(index, name)
-
-        raise SkillNotFoundError(name, (), f"no copy of it is listed at {location}")
-
-    def _not_found(self, index: CatalogIndex, name: str) -> SkillNotFoundError:
+    def _not_found(self, index: CatalogIndex, name: str, location: str | None = None) -> SkillNotFoundError:
         key = key_of(name)
+        if location is not None and index.winner(key) is not None:
+            return SkillNotFoundError(name, (), f"no copy of it is listed at {location}")
         reason = index.reserved.get(key)
         if reason is None:
             left_out = index.left_out_of(key)
@@ -321,7 +320,7 @@ class Catalog:
         """Scan the sources again. Readers see the old index or the new one; unchanged entries stay the same objects."""
         with self._lock:
             before, seen = self._scanned, self._seen
-            index = self._look(None if seen is None else seen.memo())
+            index = self._first_look() if seen is None else self._look(seen.memo())
             # The index is set before its number, so a caller that caches by number never caches data of an older index.
             self._scanned, differs = index, before is not None and index.differs_from(before)
             if differs:
@@ -358,7 +357,19 @@ class Catalog:
 
         return batches_of(CatalogWatch(self, tell=tell), self, self._index.entries, stopped or never)
 
-    def _look(self, memo: Memo | None) -> CatalogIndex:
+    def _first_look(self) -> CatalogIndex:
+        return self._look(NoMemo()) if self.index is None else self.index.used_by(self._look)
+
+    def _index_of(self, name: str) -> CatalogIndex:
+        """Return the last scan. Before the first one, look only at the copies of `name` if the index on disk allows."""
+        if self._scanned is None and self.index is not None:
+            keys = {key_of(part) for part in (name, name.rpartition("@")[0], name.rpartition("/")[2]) if part}
+            with self._lock:
+                if (found := self.index.used_for(keys, self._look)) is not None:
+                    return found
+        return self._index
+
+    def _look(self, memo: Memo) -> CatalogIndex:
         scan = Scan(memo)
         held: list[CatalogSource] = []
         notices: list[Notice] = []
@@ -366,22 +377,29 @@ class Catalog:
         for source in _with_parts(self._sources, scan):
             project = source.project
             if project is not None and project not in decided:
-                decided[project] = self._decide(project, notices)
+                decided[project] = self._trust_project or is_trusted(project, notices)
             if project is None or decided[project]:
+                # A higher layer that administrators control is looked at in full, whatever name is asked for.
+                scan.memo = NoMemo() if memo.is_partial and source.layer is Layer.ENTERPRISE else memo
                 scan.begin(source)
-                if project is None or self._is_own(source, scan):
+                if project is None or self._trust_project or is_own(source, scan):
                     source.scan(scan)
             else:
                 held.append(source)
         left_out: list[LeftOut] = []
         if held or scan.held:
+            if memo.is_partial:
+                raise LookInFullError  # the notice names all skills that are held back
             # Imported here: a catalog of given roots, or of a trusted project, does not need it.
             from prowess.catalog.viewing.held_back import held_back
 
             left_out, told = held_back(held, scan)
             notices += told
         entries, hidden = scan.finished(), []
-        self._seen = Seen(entries, scan.learnt)
+        if not memo.is_partial:
+            self._seen = Seen(entries, scan.learnt)
+            if self.index is not None:
+                self.index.save(memo, scan)
         if scoped := [entry for entry in entries if entry.has_scope]:
             here = self.audience.here()
             for entry in scoped:
@@ -400,30 +418,16 @@ class Catalog:
             notices=tuple(notices),
         )
 
-    def _decide(self, project: str, notices: list[Notice]) -> bool:
-        if self._trust_project:
-            return True
-        # Imported here: a catalog of given roots, or one outside a project, does not need it.
-        from prowess.catalog.trust import TrustStore
 
-        store = TrustStore()
-        if (problem := store.problem) is not None:
-            notices.append(_notice("trust_unreadable", problem))
-            return False
-        if not store.is_trusted(project):
-            return False
-        if (why := stranger_in_project(project)) is not None:
-            message = f"the project {project} was trusted, but its skills are held back: {why}"
-            notices.append(_notice("project_untrusted", message))
-        return why is None
-
-    def _is_own(self, source: CatalogSource, scan: Scan) -> bool:
-        """Whether only the user or root could have put skills into this folder; if False, a finding was reported."""
-        if self._trust_project:
-            return True
-        if (why := stranger_in_folder(source.named)) is not None:
-            scan.report("catalog.stranger", source.named, f"no skill is loaded from here: {why}")
-        return why is None
+def _copy_in(index: CatalogIndex, name: str, location: str | None) -> SkillEntry | None:
+    if location is None:
+        return index.named(name)
+    for entry in index.copies_of(key_of(name)):
+        file = entry.location.rpartition("/")[2]
+        places = (entry.root_dir, *entry.aliases)
+        if location in places or location in [f"{place}/{file}" for place in places]:
+            return entry
+    return None
 
 
 def _with_parts(sources: Iterable[CatalogSource], scan: Scan) -> Iterator[CatalogSource]:
@@ -448,9 +452,3 @@ def _require_none(enterprise: Iterable[CatalogSource]) -> None:
         if scan.entries or scan.skipped:
             problem = f"{source.named} has skills of this machine's administrator, which cannot be left out"
             raise InvalidArgumentsError((problem,))
-
-
-def _notice(code: str, message: str) -> Notice:
-    from prowess.catalog.faults import Notice  # Imported here: most catalogs have no notices.
-
-    return Notice(code=code, message=message)

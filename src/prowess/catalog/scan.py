@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from prowess._internal.files.file_mark import last_change, stamp_of
 from prowess.catalog.catalog_index import DeferredFindings
 from prowess.catalog.entry import SkillEntry
-from prowess.catalog.memo.readings import Learnt, Listing, NoMemo, Reading
+from prowess.catalog.memo.readings import Learnt, Listing, LookInFullError, NoMemo, Reading
 from prowess.catalog.memo.seen import MemoryMemo
 from prowess.catalog.viewing.left_out import HeldPackage, LeftOut
 from prowess.format.limits import MANIFEST_FILE
@@ -196,6 +196,8 @@ class Scan:
         """
         if directory in self.learnt.listings or self.is_unchanged(directory):
             return self.learnt.listings[directory]
+        if self.memo.is_partial:
+            raise LookInFullError
         found = os.lstat(directory)  # before it is listed, so that any later change has a later time
         listing = self.learnt.listings[directory] = list_directory(directory)
         listing.stamp, listing.settled = stamp_of(found), self._is_settled(found)

@@ -25,6 +25,7 @@ COMMANDS = {
     "list": "List the skills that the catalog finds here.",
     "match": "Show the skills that fit a task.",
     "watch": "Print each skill that is added, changed or removed.",
+    "index": "Build, check or remove the index of the catalog.",
     "why": "Show which copy of a skill is used, and why.",
     "load": "Print the instructions of one skill.",
     "read": "Print one file of one skill.",

@@ -32,9 +32,7 @@ class PrivateCache:
         except OSError:
             return None
         try:
-            found = os.fstat(descriptor)
-            private = stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_size <= MAX_BYTES
-            if not private or exposed(found, path, bits=OTHERS) or exposure(self._folder):
+            if _flaw(os.fstat(descriptor), path, MAX_BYTES) is not None:
                 return None
             with os.fdopen(descriptor, "rb", closefd=False) as file:
                 return file.read(MAX_BYTES)
@@ -57,3 +55,25 @@ class PrivateCache:
             files = sorted((entry.stat(follow_symlinks=False).st_mtime_ns, entry.path) for entry in entries)
         for _, path in files[: -self._most]:
             os.unlink(path)
+
+
+def flaw_of(path: str, *, most: int = MAX_BYTES) -> str | None:
+    """Return why a cache file must not be read, or None.
+
+    It must be a regular file with one link and at most `most` bytes, private to this user, in a directory that no other
+    user can change.
+
+    Raises:
+        OSError: the file does not exist or cannot be examined.
+    """
+    return _flaw(os.lstat(path), path, most)
+
+
+def _flaw(found: os.stat_result, path: str, most: int) -> str | None:
+    if not stat.S_ISREG(found.st_mode):
+        return f"{path} is not a regular file"
+    if found.st_nlink > 1:
+        return f"{path} has a second hard link"
+    if found.st_size > most:
+        return f"{path} is larger than {most} bytes"
+    return exposed(found, path, bits=OTHERS) or exposure(os.path.dirname(path))

@@ -76,8 +76,22 @@ class Listing:
         self.settled = False
 
 
+class LookInFullError(Exception):
+    """A partial memo is not enough: a directory moved, or all skills of a source are needed."""
+
+
 class Memo(Protocol):
     """Kept readings and listings, by the real path of the directory. The caller compares the stamps."""
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the memo lacks readings that are kept, so that a directory which moved must be looked at in full."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """The number of readings."""
+        ...
 
     def reading(self, directory: str) -> Reading | None:
         """Return what reading the skill in `directory` gave, or None."""
@@ -87,11 +101,25 @@ class Memo(Protocol):
         """Return what listing `directory` gave, or None."""
         ...
 
+    def stamps(self) -> dict[str, int]:
+        """Return the stamp of each settled reading."""
+        ...
+
+    def names(self, directory: str) -> tuple[str, ...]:
+        """Return the keys of the reading of `directory`, which must be one of `stamps`."""
+        ...
+
+    def listed(self) -> set[str]:
+        """Return the directories that have a listing."""
+        ...
+
 
 class NoMemo:
     """A memo that keeps nothing, so that everything is read."""
 
     __slots__ = ()
+    is_partial = False
+    count = 0
 
     def reading(self, directory: str) -> Reading | None:  # noqa: ARG002 -- the shape of `Memo`
         """Return None."""
@@ -100,6 +128,18 @@ class NoMemo:
     def listing(self, directory: str) -> Listing | None:  # noqa: ARG002 -- the shape of `Memo`
         """Return None."""
         return None
+
+    def stamps(self) -> dict[str, int]:
+        """Return an empty mapping."""
+        return {}
+
+    def names(self, directory: str) -> tuple[str, ...]:  # noqa: ARG002 -- the shape of `Memo`
+        """Return an empty tuple."""
+        return ()
+
+    def listed(self) -> set[str]:
+        """Return an empty set."""
+        return set()
 
 
 class Learnt:

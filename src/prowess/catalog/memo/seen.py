@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.file_mark import stamp_of
+from prowess.catalog.memo.rows import keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ class MemoryMemo:
     """The memo of what the last scan of this process saw."""
 
     __slots__ = ("_entries", "_listings", "_unlisted")
+    is_partial = False
 
     def __init__(
         self, entries: Iterable[SkillEntry], unlisted: Mapping[str, Reading], listings: Mapping[str, Listing]
@@ -27,6 +29,11 @@ class MemoryMemo:
         self._entries = {entry.root_dir: entry for entry in entries}
         self._unlisted = unlisted
         self._listings = listings
+
+    @property
+    def count(self) -> int:
+        """The number of readings."""
+        return len(self._entries) + sum(path not in self._entries for path in self._unlisted)
 
     def entry(self, directory: str) -> SkillEntry | None:
         """Return the entry of the skill in `directory`, or None."""
@@ -40,6 +47,20 @@ class MemoryMemo:
     def listing(self, directory: str) -> Listing | None:
         """Return what listing `directory` gave, or None."""
         return self._listings.get(directory)
+
+    def stamps(self) -> dict[str, int]:
+        """Return the stamp of each settled reading."""
+        readings = {**self._unlisted, **{path: entry.reading for path, entry in self._entries.items()}}
+        return {path: reading.stamp for path, reading in readings.items() if reading.settled}
+
+    def names(self, directory: str) -> tuple[str, ...]:
+        """Return the keys of the reading of `directory`."""
+        reading = self.reading(directory)
+        return () if reading is None else keys_of(reading, directory)
+
+    def listed(self) -> set[str]:
+        """Return the directories that have a settled listing."""
+        return {path for path, listing in self._listings.items() if listing.settled}
 
 
 class Seen:

@@ -41,6 +41,7 @@ _OPTIONS = (
         "--environment", metavar="NAME", help="Name of this environment, for skills that are limited to environments."
     ),
     click.option("--trust-project", is_flag=True, help="Trust the skills of this project for this run."),
+    click.option("--no-index", is_flag=True, help="Read every skill; neither use nor write the index of the catalog."),
     click.option("--quiet", "-q", is_flag=True, help="Print no remarks on standard error."),
 )
 
@@ -53,19 +54,34 @@ class CatalogOptions(Struct, frozen=True, kw_only=True):
     trust_project: bool
     quiet: bool
     only_root: bool = False
+    no_index: bool = False
     environment: str | None = None
 
-    def open(self, *, quiet: bool = False) -> Catalog:
-        """Open the catalog. Its notices are printed unless `quiet` is set here or for the command."""
+    def open(self, *, quiet: bool = False, one: bool = False) -> Catalog:
+        """Open the catalog. Its notices are printed unless `quiet` is set here or for the command.
+
+        With `one`, the command needs single skills by name, so that the others need not be looked at.
+        """
         if self.only_root and not self.roots:
             raise click.UsageError("--only-root needs --root")
         if self.roots:
-            catalog = Catalog(*self.roots, *self._plugin_sources(), only=self.only_root, environment=self.environment)
+            catalog = Catalog(
+                *self.roots,
+                *self._plugin_sources(),
+                only=self.only_root,
+                index=not self.no_index,
+                environment=self.environment,
+            )
         else:
             catalog = Catalog.discover(
-                plugins=self.plugins, trust_project=self.trust_project, environment=self.environment
+                plugins=self.plugins,
+                trust_project=self.trust_project,
+                index=not self.no_index,
+                environment=self.environment,
             )
         if not (quiet or self.quiet):
+            if not one:
+                catalog.all_entries()
             for notice in catalog.notices:
                 output.note(printable_line(notice.message))
         return catalog
@@ -89,7 +105,7 @@ class CatalogOptions(Struct, frozen=True, kw_only=True):
             SkillNotFoundError: a skill of a higher layer shadows the skill.
         """
         if not is_path(name):
-            return self.open(quiet=quiet), name
+            return self.open(quiet=quiet, one=True), name
         if self.roots:
             raise click.UsageError(f"{name!r} is a path; leave out --root")
         directory = os.path.dirname(name) if os.path.basename(name).lower() == "skill.md" else name

@@ -1,0 +1,133 @@
+"""The memo of the rows of an index file, and the rows of a scan."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, TypedDict
+
+from prowess.catalog.memo.rows import directory_row, keys_of, listing_of, reading_of, skill_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from prowess.catalog.memo.readings import Listing, Memo, Reading
+    from prowess.store.index_file import DirectoryRow, SkillRow
+
+
+class DiskMemo:
+    """What the rows of an index file have. If `whole` is False, the rows of most skills are missing.
+
+    Rows are decoded when they are asked for.
+
+    Raises:
+        UnusableIndexError: by every method, if a row is damaged.
+    """
+
+    __slots__ = ("_directories", "_listings", "_names", "_readings", "_rows", "_whole")
+
+    def __init__(self, directories: Sequence[DirectoryRow], skills: Sequence[SkillRow], *, whole: bool) -> None:
+        self._whole = whole
+        self._directories = {os.fsdecode(row[0]): row for row in directories}
+        self._listings: dict[str, Listing | None] = {}
+        self._readings: dict[str, Reading] = {}
+        self._names: dict[str, list[str]] = {}
+        self._rows: dict[str, SkillRow] = {}
+        rows, parents = self._rows, {row[0]: os.fsdecode(row[0]) for row in directories}
+        names = {parent: self._names.setdefault(path, []) for parent, path in parents.items()}
+        for row in skills:
+            name = row[2] or row[0]
+            rows[f"{parents[row[1]]}/{name}"] = row
+            names[row[1]].append(name)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the memo may lack rows that the index has."""
+        return not self._whole
+
+    @property
+    def count(self) -> int:
+        """The number of readings."""
+        return len(self._rows)
+
+    def reading(self, directory: str) -> Reading | None:
+        """Return what reading the skill in `directory` gave, or None."""
+        reading = self._readings.get(directory)
+        if reading is None and (row := self._rows.get(directory)) is not None:
+            reading = self._readings[directory] = reading_of(row)
+        return reading
+
+    def listing(self, directory: str) -> Listing | None:
+        """Return what listing `directory` gave, or None."""
+        if directory in self._listings:
+            return self._listings[directory]
+        row = self._directories.get(directory)
+        listing = None if row is None else listing_of(row, self._names.get(directory, ()), whole=self._whole)
+        self._listings[directory] = listing
+        return listing
+
+    def stamps(self) -> dict[str, int]:
+        """Return the stamp of each reading."""
+        return {path: row[3] for path, row in self._rows.items()}
+
+    def names(self, directory: str) -> tuple[str, ...]:
+        """Return the keys of the reading of `directory`."""
+        reading = self.reading(directory)
+        return () if reading is None else keys_of(reading, directory)
+
+    def listed(self) -> set[str]:
+        """Return the directories that have a listing."""
+        return {path for path, row in self._directories.items() if row[1]}
+
+
+class Changes(TypedDict):
+    """The arguments of `IndexFile.change`."""
+
+    directories: list[DirectoryRow]
+    skills: list[SkillRow]
+    gone_directories: list[bytes]
+    gone_skills: list[tuple[str, bytes, str]]
+
+
+def rows_of(
+    readings: Mapping[str, Reading], listings: Mapping[str, Listing]
+) -> tuple[list[DirectoryRow], list[SkillRow]]:
+    """Return all rows of a scan."""
+    stored = {directory: reading for directory, reading in readings.items() if reading.settled}
+    skills = skill_rows(stored)
+    parents = dict.fromkeys((*listings, *map(_parent, stored)))
+    return [directory_row(path, listings.get(path), stored) for path in parents], skills
+
+
+def changes_of(memo: Memo, readings: Mapping[str, Reading], listings: Mapping[str, Listing]) -> Changes | None:
+    """Return the rows of a scan that differ from `memo`, which has what the file has; None if none differ."""
+    stored = {directory: reading for directory, reading in readings.items() if reading.settled}
+    before, listed = memo.stamps(), memo.listed()
+    gone = before.keys() - stored.keys()
+    changed = {path for path, reading in stored.items() if before.get(path) != reading.stamp}
+    keys = {path: keys_of(stored[path], path) for path in changed}
+    left = {
+        path: [key for key in memo.names(path) if key not in keys.get(path, ())]
+        for path in gone | (changed & before.keys())
+    }
+    kept = set(map(_parent, stored))  # numbered by a row, although most are not searched
+    touched = {path for path, listing in listings.items() if memo.listing(path) is not listing}
+    touched |= {parent for parent in map(_parent, gone | changed) if parent in listings or parent in kept}
+    lost = listed - listings.keys()
+    touched |= lost & kept
+    if not (touched or lost or gone or changed):
+        return None
+    return Changes(
+        directories=[directory_row(path, listings.get(path), stored) for path in sorted(touched)],
+        skills=skill_rows(stored, {key for some in (*keys.values(), *left.values()) for key in some}),
+        gone_directories=[os.fsencode(path) for path in lost - kept],
+        gone_skills=[(key, *_place(path, key)) for path, some in left.items() for key in some],
+    )
+
+
+def _parent(directory: str) -> str:
+    return directory.rpartition("/")[0]
+
+
+def _place(directory: str, key: str) -> tuple[bytes, str]:
+    parent, _, name = directory.rpartition("/")
+    return os.fsencode(parent), "" if name == key else name

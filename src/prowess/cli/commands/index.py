@@ -1,0 +1,95 @@
+"""`prowess index`: builds, checks or removes the index of the catalog."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from prowess._internal.text.terminal_text import printable_line
+from prowess.cli import exit_codes, output
+from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
+from prowess.store.index_faults import UnusableIndexError
+
+if TYPE_CHECKING:
+    from prowess.catalog import Catalog
+    from prowess.catalog.memo.index import Index
+
+
+@click.command()
+@catalog_options
+@click.option("--rebuild", is_flag=True, help="Read every skill again, and replace the index.")
+@click.option("--remove", is_flag=True, help="Delete the index.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(*, skills: CatalogOptions, rebuild: bool, remove: bool, as_json: bool) -> int:
+    """Bring the index of these sources up to date, and show its state.
+
+    The index keeps what reading the skills gave, so that only files that changed are opened. It never changes an
+    answer. Commands build it by themselves for large sets of skills; this command builds it for any set, and tells why
+    an index was not used or cannot be written.
+
+    \b
+    Example:
+      prowess index --root examples/skills
+    """  # noqa: D301 -- click needs the control character
+    if rebuild and remove:
+        raise click.UsageError("--rebuild and --remove exclude each other")
+    catalog = skills.open(quiet=True)
+    index = catalog.index
+    if index is None:
+        answer: dict[str, object] = _off()
+    else:
+        try:
+            answer = _removed(index) if remove else _refreshed(catalog, index, rebuild=rebuild)
+        except UnusableIndexError as fault:
+            answer = _answer(index, "unusable", str(fault))
+    if as_json:
+        output.document(answer)
+    else:
+        output.line(_line(answer))
+        if answer["path"] is not None:
+            output.line(output.shown_path(str(answer["path"])))
+    return exit_codes.OK
+
+
+def _off() -> dict[str, object]:
+    reason = "--no-index or PROWESS_NO_INDEX switches it off"
+    return {"state": "off", "reason": reason, "path": None, "skills": 0, "directories": 0, "bytes": 0}
+
+
+def _removed(index: Index) -> dict[str, object]:
+    return _answer(index, "removed" if index.remove() else "missing", None)
+
+
+def _refreshed(catalog: Catalog, index: Index, *, rebuild: bool) -> dict[str, object]:
+    index.least = 0
+    if rebuild:
+        index.remove()
+    catalog.entries()
+    reason = index.unwritten or (None if rebuild or index.unread == index.MISSING else index.unread)
+    if index.unwritten is not None:
+        return _answer(index, "unusable", reason)
+    return _answer(index, index.change or ("current" if os.path.exists(index.path) else "unusable"), reason)
+
+
+def _answer(index: Index, state: str, reason: str | None) -> dict[str, object]:
+    counts = index.counts()
+    size = os.path.getsize(index.path) if counts else 0
+    numbers = {"skills": counts.pop("skills", 0), "directories": counts.pop("directories", 0), "bytes": size}
+    return {"state": state, "reason": reason, "path": index.path, **numbers, **counts}
+
+
+def _line(answer: dict[str, object]) -> str:
+    state, reason = answer["state"], answer["reason"]
+    size = f"{answer['skills']} skills, {answer['directories']} directories, {answer['bytes']} bytes"
+    text = {
+        "off": "no index is used",
+        "removed": "the index was removed",
+        "missing": "there is no index",
+        "unusable": "no index is used",
+        "built": f"the index was built: {size}",
+        "updated": f"the index was updated: {size}",
+        "current": f"the index is up to date: {size}",
+    }[str(state)]
+    return text if reason is None else f"{text} ({printable_line(str(reason))})"
