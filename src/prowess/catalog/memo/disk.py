@@ -79,7 +79,7 @@ class DiskMemo:
         return {path for path, row in self._directories.items() if row[1]}
 
 
-class Changes(TypedDict):
+class ChangedRows(TypedDict):
     """The arguments of `IndexFile.change`."""
 
     directories: list[DirectoryRow]
@@ -98,7 +98,7 @@ def rows_of(
     return [directory_row(path, listings.get(path), stored) for path in parents], skills
 
 
-def changes_of(memo: Memo, readings: Mapping[str, Reading], listings: Mapping[str, Listing]) -> Changes | None:
+def changes_of(memo: Memo, readings: Mapping[str, Reading], listings: Mapping[str, Listing]) -> ChangedRows | None:
     """Return the rows of a scan that differ from `memo`, which has what the file has; None if none differ."""
     stored = {directory: reading for directory, reading in readings.items() if reading.settled}
     before, listed = memo.stamps(), memo.listed()
@@ -116,7 +116,7 @@ def changes_of(memo: Memo, readings: Mapping[str, Reading], listings: Mapping[st
     touched |= lost & kept
     if not (touched or lost or gone or changed):
         return None
-    return Changes(
+    return ChangedRows(
         directories=[directory_row(path, listings.get(path), stored) for path in sorted(touched)],
         skills=skill_rows(stored, {key for some in (*keys.values(), *left.values()) for key in some}),
         gone_directories=[os.fsencode(path) for path in lost - kept],

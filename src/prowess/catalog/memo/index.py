@@ -17,6 +17,7 @@ from zlib import crc32
 
 import prowess
 from prowess._internal.places import cache_home
+from prowess.catalog.memo.disk import DiskMemo, changes_of, rows_of
 from prowess.catalog.memo.readings import LookInFullError, NoMemo
 from prowess.store.index_faults import BusyIndexError, UnusableIndexError
 
@@ -80,8 +81,6 @@ class Index:
         if not os.path.lexists(self.path):
             self.unread, self._state = self.MISSING, "missing"
             return NoMemo()
-        from prowess.catalog.memo.disk import DiskMemo  # Imported here: as in `file`.
-
         try:
             if keys is None:
                 return DiskMemo(*self.file.directories_and_skills(), whole=True)
@@ -122,8 +121,6 @@ class Index:
         listings = scan.learnt.listings
         if self._state == "missing" and len(readings) < self.least:
             return
-        from prowess.catalog.memo.disk import changes_of, rows_of  # Imported here: as in `file`.
-
         try:
             if self._state != "loaded":
                 self.file.build(*rows_of(readings, listings))
