@@ -215,14 +215,15 @@ class Catalog:
         Raises:
             SkillNotFoundError: no such skill. The error has suggestions, or the reason why the skill is not listed.
         """
+        if (entry := self.find(name, location)) is None:
+            raise self._not_found(self._index, name, location)
+        return entry
+
+    def find(self, name: str, location: str | None = None) -> SkillEntry | None:
+        """Return what `get` returns, or None. Faster than `get` for unknown names: it suggests none."""
         index = self._index_of(name)
         entry = _copy_in(index, name, location)
-        if entry is None and index is not self._scanned:
-            index = self._index
-            entry = _copy_in(index, name, location)
-        if entry is None:
-            raise self._not_found(index, name, location)
-        return entry
+        return _copy_in(self._index, name, location) if entry is None and index is not self._scanned else entry
 
     def why(self, name: str) -> Resolution:
         """Explain every copy of a name: its state, the rule that decided, and what to change.
