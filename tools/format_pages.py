@@ -1,8 +1,9 @@
-"""Write the files that are generated from the tables of profiles, rules and settings: schemas, pages, tables.
+"""Write the files that are generated from the tables of profiles, rules, settings and agents: schemas, pages, tables.
 
 docs/reference/schemas/*.schema.json    the settings, the frontmatter of each profile, the conformance cases
 docs/reference/profiles.md              between the marks `<!-- table: NAME -->` and `<!-- end -->`
 docs/reference/configuration.md         the same
+docs/reference/agents.md                the same
 docs/reference/rules/*.md               a page for each rule, and their list
 
 python tools/format_pages.py           write them
@@ -17,6 +18,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prowess.catalog.other_agents.places import all_sources, other_agents, sources_of
 from prowess.config.configuration_schema import configuration_schema
 from prowess.config.settings import PRESETS, SETTINGS
 from prowess.conformance import cases_schema
@@ -32,6 +34,7 @@ from tools.wrap_pages import wrapped
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from prowess.catalog.other_agents.places import ListBudget, OtherAgent
     from prowess.diagnostics import Severity
     from prowess.lint.rule_page import RulePage
 
@@ -53,7 +56,7 @@ def generated(docs: Path = DOCS) -> Iterator[tuple[Path, str]]:
     for page in pages:
         yield docs / "reference" / "rules" / f"{page.id}.md", wrapped(page.markdown())
     yield docs / "reference" / "rules" / "index.md", _list_of(pages)
-    for name in ("profiles.md", "configuration.md"):
+    for name in ("profiles.md", "configuration.md", "agents.md"):
         yield docs / "reference" / name, _filled((docs / "reference" / name).read_text(encoding="utf-8"))
 
 
@@ -114,11 +117,69 @@ def _presets() -> Iterator[str]:
     return _table(("preset", "meaning"), ((f"`{preset.name}`", preset.summary) for preset in PRESETS.values()))
 
 
+_INSTALLER = ("skills-cli",)
+
+
+def _agents() -> Iterator[str]:
+    head = ("agent", "directories", "above the working directory", "same name", "links", "limits", "notes", "sources")
+    names = {source: name for name, source in all_sources().items()}
+    rows = (
+        (
+            f"`{name}`<br>{agent.title}",
+            "<br>".join(f"`{place}`" for place in agent.places),
+            "yes" if agent.searched == "upwards" else "",
+            {"first": "the first directory counts", "all": "all are listed", None: ""}[agent.same_name],
+            agent.links or "",
+            _limits(agent.budget),
+            _notes(agent),
+            ", ".join(names[source] for source in sources_of(agent)),
+        )
+        for name, agent in other_agents().items()
+        if agent.sources != _INSTALLER
+    )
+    return _table(head, rows)
+
+
+def _notes(agent: OtherAgent) -> str:
+    moved = (f"`{variable}` replaces `{place}`." for place, variable in agent.moved_by.items())
+    by_hand = "A skill with `disable-model-invocation: true` is not shown to the model." if agent.by_hand else ""
+    return " ".join(filter(None, (agent.note, by_hand, *moved)))
+
+
+def _limits(budget: ListBudget) -> str:
+    parts = []
+    if budget.description is not None:
+        parts.append(f"{' and '.join(f'`{name}`' for name in budget.counted)}: {budget.description} characters")
+    if budget.total is not None and budget.share is not None:
+        parts.append(f"list: {budget.share:.0%} of the context window, or {budget.total} characters")
+        parts.append(
+            {"drop": "whole descriptions are dropped", "shorten": "descriptions are shortened"}[str(budget.beyond)]
+        )
+    return "; ".join(parts)
+
+
+def _agent_directories() -> Iterator[str]:
+    rows = (
+        (f"`{name}`", agent.title, ", ".join(f"`{place}`" for place in agent.places))
+        for name, agent in other_agents().items()
+        if agent.sources == _INSTALLER
+    )
+    return _table(("agent", "name", "directories"), rows)
+
+
+def _agent_sources() -> Iterator[str]:
+    rows = ((name, f"[{one.title}]({one.url})", one.read.isoformat()) for name, one in all_sources().items())
+    return _table(("source", "document", "read on"), rows)
+
+
 TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "rules": _rules,
     "divergences": _divergences,
     "settings": _settings,
     "presets": _presets,
+    "agents": _agents,
+    "agent_directories": _agent_directories,
+    "agent_sources": _agent_sources,
 }
 
 

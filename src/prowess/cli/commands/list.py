@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import to_builtins
 from msgspec.structs import asdict
 
 from prowess._internal.text.near_words import near_words
@@ -14,9 +17,14 @@ from prowess.catalog.matching import SUGGESTED
 from prowess.cli import exit_codes, output
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.policy_effects import PolicyEffects
+from prowess.errors import InvalidArgumentsError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from prowess.catalog import Catalog, SkillEntry
+    from prowess.catalog.other_agents.places import OtherAgent
+    from prowess.catalog.other_agents.view import AgentView, ListCost, SeenSkill
     from prowess.diagnostics import Diagnostic
 
 _PIPED_COLUMNS = 80
@@ -27,14 +35,27 @@ _PLACE = ("layer", "source", "origin", "location", "root_dir", "aliases")
 _IN_JSON = ("name", "description", *_PLACE, "live", "properties")
 
 
+def _complete_agent(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
+    del context, parameter
+    from prowess.catalog.other_agents.places import other_agents  # Imported here because only completion needs it.
+
+    return [name for name in other_agents() if name.startswith(text)]
+
+
 @click.command()
 @click.argument("prefix", default="")
 @catalog_options
 @click.option(
     "--tag", "tags", metavar="TAG", multiple=True, help="List only skills with this tag. Repeatable: with all of them."
 )
+@click.option(
+    "--seen-by",
+    metavar="AGENT",
+    shell_complete=_complete_agent,
+    help="List what another agent finds here, for example claude-code or codex.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(*, prefix: str, skills: CatalogOptions, tags: tuple[str, ...], as_json: bool) -> int:
+def command(*, prefix: str, skills: CatalogOptions, tags: tuple[str, ...], seen_by: str | None, as_json: bool) -> int:
     """List the skills that are available here, or those whose names begin with PREFIX.
 
     Skills that were left out are reported on standard error, with the reason.
@@ -48,7 +69,10 @@ def command(*, prefix: str, skills: CatalogOptions, tags: tuple[str, ...], as_js
     Example:
       prowess list --root examples/skills
       prowess list --tag pdf --tag forms
+      prowess list --seen-by claude-code
     """  # noqa: D301 -- click needs the control character
+    if seen_by is not None:
+        return _list_seen_by(seen_by, prefix, skills, tags, as_json=as_json)
     catalog = skills.open(quiet=as_json)
     entries = catalog.entries(prefix=prefix, tags=tags)
     if as_json:
@@ -85,13 +109,17 @@ def _rows(entries: tuple[SkillEntry, ...], effects: PolicyEffects) -> list[str]:
     names = [printable_line(entry.name) for entry in entries]
     # A skill of another server is always in the lowest layer, so the server is shown instead.
     layers = [entry.layer.value if entry.origin is None else printable_line(entry.source) for entry in entries]
+    return _table(names, layers, [_shown_description(entry, effects) for entry in entries])
+
+
+def _table(names: list[str], places: list[str], texts: list[str]) -> list[str]:
+    """Return one line for each skill: its name, its place, and as much of the text as fits."""
     name_width = min(max(columns(name) for name in names), _LONGEST_NAME)
-    layer_width = max(len(layer) for layer in layers)
-    left = max(_columns() - name_width - layer_width - 4, _SHORTEST_DESCRIPTION)
-    texts = [_shortened(_shown_description(entry, effects), left) for entry in entries]
+    place_width = max(len(place) for place in places)
+    left = max(_columns() - name_width - place_width - 4, _SHORTEST_DESCRIPTION)
     return [
-        f"{name}{' ' * (name_width - columns(name))}  {layer:<{layer_width}}  {text}\n"
-        for name, layer, text in zip(names, layers, texts, strict=True)
+        f"{name}{' ' * (name_width - columns(name))}  {place:<{place_width}}  {_shortened(text, left)}\n"
+        for name, place, text in zip(names, places, texts, strict=True)
     ]
 
 
@@ -172,3 +200,78 @@ def _diagnostic(found: Diagnostic) -> dict[str, object]:
         **asdict(found.location),
         "skill": found.skill,
     }
+
+
+def _list_seen_by(agent: str, prefix: str, skills: CatalogOptions, tags: tuple[str, ...], *, as_json: bool) -> int:
+    # Imported here because a listing of this catalog needs no other agents.
+    from prowess.catalog.other_agents.places import other_agent, sources_of
+    from prowess.catalog.other_agents.view import seen_by
+
+    try:
+        row = other_agent(agent)
+    except InvalidArgumentsError as fault:
+        raise click.UsageError(str(fault)) from None
+    if given := [name for name, value in {**asdict(skills), "tags": tags}.items() if value and name != "quiet"]:
+        options = ", ".join(f"--{name.removesuffix('s').replace('_', '-')}" for name in given)
+        raise click.UsageError(f"--seen-by searches the directories of {agent}; leave out {options}")
+    view = seen_by(row, os.getcwd())
+    shown = [skill for skill in view.skills if skill.name.startswith(prefix)]
+    if as_json:
+        output.document(
+            {
+                "agent": {"id": agent, **to_builtins(row)} | {"sources": to_builtins(sources_of(row))},
+                "directories": [{"path": path, "place": place} for path, place in view.places.items()],
+                "skills": to_builtins(shown),
+                "unreadable": [
+                    {"location": one.place, "rule": one.rule, "reason": one.reason} for one in view.unreadable
+                ],
+                "list": to_builtins(view.cost),
+            }
+        )
+        return exit_codes.OK
+    if listed := [skill for skill in shown if skill.state == "listed"]:
+        names = [printable_line(skill.name) for skill in listed]
+        texts = [skill.description[: skill.shown] for skill in listed]
+        output.raw("".join(_table(names, [skill.place for skill in listed], texts)))
+    if not skills.quiet:
+        for text in _remarks_on_view(row, view, shown):
+            output.note(text)
+    return exit_codes.OK
+
+
+def _remarks_on_view(row: OtherAgent, view: AgentView, shown: list[SeenSkill]) -> Iterator[str]:
+    """Yield one line for each copy that the agent does not list, and for each limit that cuts its list."""
+    from prowess.catalog.other_agents.places import sources_of  # Imported here for the same reason as above.
+
+    if not view.listed:
+        yield f"{row.title} finds no skills here; it searches {', '.join(dict.fromkeys(view.places.values()))}"
+    left = [f"{output.shown_path(skill.path)} is not listed: {skill.reason}" for skill in shown if skill.reason]
+    left += [f"{output.shown_path(one.place)} cannot be read: {one.reason}" for one in view.unreadable]
+    yield from map(printable_line, left[:_MOST_FINDINGS])
+    if len(left) > _MOST_FINDINGS:
+        yield f"{len(left) - _MOST_FINDINGS} more; add --json to see all"
+    twice = sorted(name for name, number in Counter(skill.name for skill in view.listed).items() if number > 1)
+    if twice:
+        which = "all copies are listed" if row.same_name == "all" else "which copy is used is not documented"
+        yield printable_line(f"found more than once, {which}: {', '.join(twice)}")
+    if row.links is None and any(skill.location != f"{skill.path}/SKILL.md" for skill in view.listed):
+        yield f"whether {row.title} follows links to directories is not documented"
+    long = [skill.name for skill in view.listed if skill.shown < skill.length]
+    if long and (view.cost is None or not view.cost.cut):
+        limit = f"the description is cut after {row.budget.description} characters"
+        yield printable_line(f"{limit}: {', '.join(long)}")
+    if view.cost is not None and view.cost.characters > view.cost.limit:
+        yield _cost(row, view.cost)
+    documents = ", ".join(f"{source.url} ({source.read})" for source in sources_of(row))
+    yield f"without plugins, built-in skills and settings of {row.title}; source: {documents}"
+
+
+def _cost(row: OtherAgent, cost: ListCost) -> str:
+    """Return a sentence on a list that is longer than its limit."""
+    window = "" if row.budget.share is None else f", or {row.budget.share:.0%} of the context window"
+    head = f"the list has {cost.characters} characters, at most {cost.limit} are shown{window}"
+    if row.budget.beyond == "drop":
+        return f"{head}: at least {cost.cut} descriptions are dropped"
+    if cost.left_out:
+        return f"{head}: all descriptions are dropped, and {cost.left_out} skills are left out"
+    return f"{head}: {cost.cut} descriptions are shortened"
