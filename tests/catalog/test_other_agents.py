@@ -38,5 +38,5 @@ def test_the_agents_with_most_users_are_there() -> None:
 
 
 def test_an_unknown_agent_names_all_known_ones() -> None:
-    with pytest.raises(InvalidArgumentsError, match=r"no agent is called 'x'; known agents: adal, .*zenflow"):
-        other_agent("x")
+    with pytest.raises(InvalidArgumentsError, match=r"no agent is called '-'; known agents: adal, .*zenflow"):
+        other_agent("-")

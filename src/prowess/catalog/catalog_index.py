@@ -21,12 +21,24 @@ from prowess.format.limits import MANIFEST_FILE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from prowess._internal.files.tree_digest import TreeReading
     from prowess.catalog.entry import SkillEntry
     from prowess.catalog.faults import Notice
     from prowess.catalog.memo.readings import Reading
     from prowess.catalog.resolution import Resolution
     from prowess.catalog.viewing.left_out import LeftOut
     from prowess.diagnostics import Diagnostic
+    from prowess.format.skill import Frontmatter
+
+
+def full_reading(
+    directory: str, files: TreeReading | None = None, *, source: bytes | None = None
+) -> tuple[str, Frontmatter, tuple[Diagnostic, ...]]:
+    """Read a skill with the full parser: see `read_frontmatter`."""
+    # Imported here: many collections of skills never need the full parser.
+    from prowess.format.reading import read_frontmatter
+
+    return read_frontmatter(directory, files, source=source)
 
 
 class DeferredFindings:
@@ -46,11 +58,8 @@ class DeferredFindings:
     def found(self) -> tuple[Diagnostic, ...]:
         """Return the findings: one or more warnings."""
         if self._found is None:
-            # Imported here: a listing does not need the full parser for skills that are listed with warnings.
-            from prowess.format.reading import front_matter_findings
-
             source = self.reading.facts
-            self._found = front_matter_findings(self.directory, source) if isinstance(source, bytes) else ()
+            self._found = full_reading(self.directory, source=source)[2] if isinstance(source, bytes) else ()
         return self._found
 
     def files(self) -> set[str | None]:

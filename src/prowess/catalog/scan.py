@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.file_mark import last_change, stamp_of
-from prowess.catalog.catalog_index import DeferredFindings
+from prowess.catalog.catalog_index import DeferredFindings, full_reading
 from prowess.catalog.entry import SkillEntry
 from prowess.catalog.memo.readings import Learnt, Listing, LookInFullError, NoMemo, Reading
 from prowess.catalog.memo.seen import MemoryMemo
@@ -134,10 +134,7 @@ class Scan:
         files: TreeReading | None = None,
     ) -> None:
         """Add a skill that is read with the full parser. If the file cannot be opened, `stat` is None."""
-        # Imported here: many collections of skills never need the full parser.
-        from prowess.format.reading import read_frontmatter
-
-        file, frontmatter, diagnostics = read_frontmatter(directory, files)
+        file, frontmatter, diagnostics = full_reading(directory, files)
         reserved = None
         if any(found.severity == "error" for found in diagnostics):
             names = {directory.rpartition("/")[2]: None, frontmatter.name: None}

@@ -122,29 +122,23 @@ def _accepted(document: SkillDocument, profile: str, sidecar: Sidecar | None = N
 
 
 def read_frontmatter(
-    directory: str, files: TreeReading | None = None
+    directory: str, files: TreeReading | None = None, *, source: bytes | None = None
 ) -> tuple[str, Frontmatter, tuple[Diagnostic, ...]]:
     """Return the skill file's name, its fields, and the findings of the profile `lenient`.
 
     A finding with severity error means that the skill is not loaded. This function is for lists of skills: links of the
     body are not checked, and no files other than SKILL.md and the manifest are read. If both were already read, they
-    are taken from `files` and not opened.
+    are taken from `files` and not opened. If the text between the fences of SKILL.md was already read, it is given as
+    `source`; then SKILL.md is not read, and `directory` must be absolute.
     """
     sidecar = None if files is None else _sidecar(directory, files)
-    document = document_at(locate(directory, files=files))
+    if source is None:
+        document = document_at(locate(directory, files=files))
+    else:
+        path = os.path.normpath(os.path.join(directory, FILE_NAMES[0]))
+        document = parse_source(b"---\n" + source + b"\n---\n", path=path, directory=directory)
     diagnostics = tuple(_validated(document, "lenient", references=False, sidecar=sidecar))
     return os.path.basename(document.path or FILE_NAMES[0]), frontmatter_of(document), diagnostics
-
-
-def front_matter_findings(directory: str, source: bytes) -> tuple[Diagnostic, ...]:
-    """Return the findings of the profile `lenient` on a front matter that was read before.
-
-    `source` is the text between the fences of the SKILL.md in `directory`, an absolute path. The findings are those of
-    `read_frontmatter`, including findings on the manifest as it is now. SKILL.md is not read again.
-    """
-    path = os.path.normpath(os.path.join(directory, FILE_NAMES[0]))
-    document = parse_source(b"---\n" + source + b"\n---\n", path=path, directory=directory)
-    return tuple(validate_skill(document, profile="lenient", references=False))
 
 
 class Located(Struct, frozen=True, kw_only=True):
