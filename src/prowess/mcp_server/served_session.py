@@ -32,6 +32,7 @@ from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.catalog.given_catalog import catalog_of
+from prowess.catalog.watching.catalog_watch import CatalogWatch
 from prowess.errors import PolicyError
 from prowess.http_listener.request_guard import BEARER
 from prowess.mcp_server.elicitation import ClientApprover
@@ -40,7 +41,7 @@ from prowess.mcp_server.prompts import SkillPrompts
 from prowess.mcp_server.skill_resources import SkillResources
 from prowess.policy.policy_in_force import policy_of
 from prowess.runtime import Session, SessionOptions
-from prowess.runtime.catalog_changes import handle_looks
+from prowess.runtime.catalog_changes import handle_changes
 from prowess.runtime.disclosure import model_texts
 
 if TYPE_CHECKING:
@@ -277,7 +278,12 @@ class Changes:
 
     async def watch(self) -> None:
         """Watch the catalog and notify all clients of changes, until cancelled."""
-        await handle_looks(self._sessions.catalog, self.look)
+
+        async def looked(value: None) -> None:
+            del value
+            await self.look()
+
+        await handle_changes(CatalogWatch(self._sessions.catalog).looks, looked)
 
     async def look(self) -> None:
         """Notify all clients if the catalog has changed since the last call."""

@@ -9,48 +9,22 @@ from typing import TYPE_CHECKING, TypeVar
 import anyio
 from anyio import CapacityLimiter, to_thread
 
-from prowess.catalog.watching.catalog_watch import CatalogWatch
-
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator
-
-    from prowess.catalog import Catalog, Notice
-    from prowess.catalog.watching.skill_changes import SkillChange
 
 T = TypeVar("T")
 
 
-async def handle_looks(
-    catalog: Catalog, looked: Callable[[], Awaitable[object]], *, tell: Callable[[Notice], object] | None = None
+async def handle_changes(
+    watch: Callable[[Callable[[], bool]], Generator[T, None, None]], handle: Callable[[T], Awaitable[object]]
 ) -> None:
-    """Keep a catalog up to date until cancelled, and await `looked()` whenever it may have changed.
+    """Await `handle` for each value of a blocking generator, until cancelled or until the generator ends.
 
-    `tell` is called in a worker thread with each notice (`CatalogWatch`). All threads have ended when this returns.
+    `watch(stopped)` returns the generator, such as `Catalog.watch` or `CatalogWatch.looks`, which ends soon after
+    `stopped()` returns True. When this function returns, the generator is closed and no thread is left.
     """
-
-    async def handle(look: None) -> None:
-        del look
-        await looked()
-
-    await _handle(CatalogWatch(catalog, tell=tell).looks, handle)
-
-
-async def handle_batches(
-    catalog: Catalog,
-    changed: Callable[[tuple[SkillChange, ...]], Awaitable[object]],
-    *,
-    tell: Callable[[Notice], object] | None = None,
-) -> None:
-    """Keep a catalog up to date until cancelled, and await `changed(batch)` for each batch of `Catalog.watch`."""
-    await _handle(lambda stopped: catalog.watch(stopped=stopped, tell=tell), changed)
-
-
-async def _handle(
-    begin: Callable[[Callable[[], bool]], Generator[T, None, None]], handle: Callable[[T], Awaitable[object]]
-) -> None:
-    """Await `handle` for each value of the blocking generator `begin(stopped)`, which ends soon after `stopped()`."""
     stopped = threading.Event()
-    values = begin(stopped.is_set)
+    values = watch(stopped.is_set)
     limiter = CapacityLimiter(1)  # the thread mostly waits, so it must not count as one of the event loop's threads
 
     async def follow() -> None:

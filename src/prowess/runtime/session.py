@@ -26,6 +26,7 @@ from prowess.errors import (
 from prowess.policy.policy import decide_call
 from prowess.policy.rule import PolicyCall
 from prowess.runtime.activation.load_result import LoadResult
+from prowess.runtime.catalog_changes import handle_changes
 from prowess.runtime.disclosure.cost import Cost, ReadTokens, measured
 from prowess.runtime.disclosure.skill_tool import InvokeResult, InvokeTool
 from prowess.runtime.forks import Child
@@ -38,9 +39,10 @@ from prowess.runtime.tools.run_result import RunResult
 from prowess.tools import ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from prowess.catalog import Catalog
+    from prowess.catalog.watching.skill_changes import SkillChange
     from prowess.policy import Decision, Policy
     from prowess.runtime.call_options import InstructionOptions, ReadOptions, RunOptions
     from prowess.runtime.disclosure.model_texts import Disclosure
@@ -285,6 +287,18 @@ class Session(SessionView):
         for skill in (await stored.current()).active:
             with suppress(DigestChangedError):  # the skill needs a new load; the instructions contain a note about this
                 await self._parts.active.reload_edited(skill)
+
+    async def watch(self) -> None:
+        """Keep the catalog up to date, and emit `catalog.changed` for each batch of changes (`Catalog.watch`).
+
+        Runs until it is cancelled or the session is closed, so start it as a task: `tasks.start_soon(session.watch)`.
+        Without a watch, a call notices changes of the skills that it concerns.
+        """
+
+        def batches(stopped: Callable[[], bool]) -> Generator[tuple[SkillChange, ...], None, None]:
+            return self._catalog.watch(stopped=lambda: stopped() or self.is_closed)
+
+        await handle_changes(batches, self._parts.report_changes)
 
     async def close(self) -> None:
         """End the session: run `post` hooks, delete state and artifacts.

@@ -30,7 +30,7 @@ from prowess.runtime.disclosure.exposure import Exposure
 from prowess.runtime.disclosure.shown_skills import ShownSkills
 from prowess.runtime.disclosure.skill_tool import Invocation, InvokeTool, SkillTool
 from prowess.runtime.events.delivery import EventCallback, Events, SessionRecords, report
-from prowess.runtime.events.event import RestrictionPrevented, ToolFinished, ToolRefused, ToolStarted
+from prowess.runtime.events.event import CatalogChanged, RestrictionPrevented, ToolFinished, ToolRefused, ToolStarted
 from prowess.runtime.forks import ForkHost, ForkLauncher
 from prowess.runtime.guard import Guard
 from prowess.runtime.hooks.runner import HookRunner
@@ -48,9 +48,10 @@ from prowess.tools import ToolExecutor, builtin
 from prowess.tools.call_audit import AuditRecorder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from prowess.catalog import Catalog
+    from prowess.catalog.watching.skill_changes import SkillChange
     from prowess.execution import Sandbox
     from prowess.policy.approval import ApprovalMemory
     from prowess.policy.restriction import Restriction
@@ -228,6 +229,14 @@ class SessionParts:
     async def completed(self, call: ToolCall) -> ToolCall:
         """Return the call with its skills and with default arguments. Raise SessionNotFoundError or StoreError."""
         return await self._skills.added(await self.active.completed(call))
+
+    async def report_changes(self, changes: Iterable[SkillChange]) -> None:
+        """Emit one event with the names of changed skills."""
+        names: dict[str, list[str]] = {"added": [], "changed": [], "removed": []}
+        for change in changes:
+            names[change.event].append(change.name)
+        added, changed, removed = map(tuple, names.values())
+        await self.events.tell(CatalogChanged, None, added=added, changed=changed, removed=removed)
 
     async def _dropped(self, skills: Sequence[ActiveSkill]) -> None:
         await self.hooks.dropped(skills)

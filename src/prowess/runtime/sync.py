@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import CancelledError
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar, Unpack
 from weakref import WeakSet
@@ -139,6 +139,11 @@ class SyncSession(SessionView):
         return self._session.cost(**options)
 
     refresh = _waited(Session.refresh)
+
+    def watch(self) -> None:
+        """Like `Session.watch`, for a thread of its own. Returns when the session is closed or detached."""
+        with suppress(CancelledError):
+            self._wait(self._session.watch)
 
     def close(self) -> None:
         """Close the session as `Session.close` does, and end the thread."""

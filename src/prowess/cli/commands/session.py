@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
@@ -134,6 +135,10 @@ def command(
         try:
             if session_id is not None:
                 session.refresh()  # reports an unreadable store now, instead of in each answer
+            if events:
+                if skills.quiet:
+                    logging.getLogger("prowess.catalog").setLevel(logging.ERROR)
+                threading.Thread(target=session.watch, name="prowess-session-watch", daemon=True).start()
             call = partial(judged, by_skills_alone=policy_file is None) if decide else called
             serve_json_lines(session, sys.stdin.buffer.readline, partial(lines.answer, session), call)
         except _HostGoneError:

@@ -205,6 +205,14 @@ class ForkFinished(SessionEvent, frozen=True, kw_only=True):
     code: str | None = None
 
 
+class CatalogChanged(SessionEvent, frozen=True, kw_only=True):
+    """Skills were added, changed or removed on disk. Each field has their names. Emitted while a session watches."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
 class SessionClosed(SessionEvent, frozen=True, kw_only=True):
     """The session ended. This is its last event."""
 
