@@ -150,7 +150,8 @@ class Catalog:
         entries = self._index.entries
         if prefix:
             entries = tuple(entry for entry in entries if entry.name.startswith(prefix))
-        return tuple(entry for entry in entries if entry.has_tags(tags)) if tags else entries
+        wanted = (tags,) if isinstance(tags, str) else tags
+        return tuple(entry for entry in entries if entry.has_tags(wanted)) if wanted else entries
 
     def all_entries(self) -> tuple[SkillEntry, ...]:
         """Return every copy of every skill, sorted by name. Copies of one name are in the order of precedence."""

@@ -79,6 +79,31 @@ def test_without_skills_the_searched_directories_are_named(project: Path, capfd:
     assert "Claude Code finds no skills here; it searches ~/.claude/skills, .claude/skills\n" in printed.err
 
 
+def test_skills_in_directories_that_the_agent_does_not_search_are_counted(project: Path, capfd: Printed) -> None:
+    write_skill(project / ".agents/skills/a")
+    write_skill(project / ".agents/skills/b")
+    write_skill(project / ".prowess/skills/c")
+    write_skill(project / ".claude/skills/d")
+    write_skill(project.parent / "home/.gemini/skills/e")
+    (project / ".cursor").mkdir()
+    (project / ".cursor/skills").symlink_to("../.claude/skills")
+    assert _seen("claude-code", capfd)["elsewhere"] == {
+        str(project / ".prowess/skills"): 1,
+        str(project / ".agents/skills"): 2,
+        str(project.parent / "home/.gemini/skills"): 1,
+    }
+    run(["list", "--seen-by", "claude-code"])
+    error = capfd.readouterr().err
+    assert "skills in directories that Claude Code does not search: .prowess/skills (1), .agents/skills (2), " in error
+
+
+def test_a_deleted_working_directory_is_reported(project: Path, capfd: Printed) -> None:
+    project.joinpath(".git").rmdir()
+    project.rmdir()
+    assert run(["list", "--seen-by", "codex"]) == exit_codes.USAGE
+    assert "the working directory does not exist any more" in capfd.readouterr().err
+
+
 def test_the_agents_own_precedence_decides_between_copies(project: Path, capfd: Printed) -> None:
     home = project.parent / "home"
     write_skill(home / ".claude/skills/deploy", description="Mine.")

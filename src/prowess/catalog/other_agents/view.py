@@ -7,6 +7,7 @@ Plugins, built-in skills and settings of the agent are not considered, nor is tr
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -14,15 +15,17 @@ from msgspec.structs import replace
 
 from prowess._internal.places import user_home
 from prowess.catalog.layers import Layer
+from prowess.catalog.other_agents.places import OtherAgent, other_agents
+from prowess.catalog.ownership import SKILL_FOLDERS
 from prowess.catalog.project import project_root
 from prowess.catalog.scan import Scan
-from prowess.catalog.sources.directory import DirectorySource
+from prowess.catalog.sources.directory import ENTERPRISE_ROOT, DirectorySource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from prowess.catalog.entry import SkillEntry
-    from prowess.catalog.other_agents.places import ListBudget, OtherAgent
+    from prowess.catalog.other_agents.places import ListBudget
     from prowess.catalog.viewing.left_out import LeftOut
 
 State = Literal["listed", "by_hand", "shadowed", "link_ignored", "too_deep"]
@@ -31,6 +34,14 @@ _WHY_NOT = {
     "link_ignored": "links to directories are ignored",
     "too_deep": "only immediate subdirectories are searched",
 }
+
+
+_PROWESS = OtherAgent(
+    title="Prowess",
+    places=(*SKILL_FOLDERS, *(f"~/{folder}" for folder in SKILL_FOLDERS), ENTERPRISE_ROOT),
+    sources=(),
+    searched="upwards",
+)
 
 
 class SeenSkill(Struct, frozen=True, kw_only=True):
@@ -69,13 +80,15 @@ class ListCost(Struct, frozen=True, kw_only=True):
 class AgentView(Struct, frozen=True, kw_only=True):
     """What an agent finds. `skills` are in the order of precedence, `unreadable` are the copies that cannot be read.
 
-    `places` maps each directory that was searched to the place in the agent's row. `cost` is None if no limit of the
-    whole list is documented.
+    `places` maps each directory that was searched to the place in the agent's row. `elsewhere` has the number of skills
+    in each directory that other agents or Prowess search here, but this agent does not. `cost` is None if no limit of
+    the whole list is documented.
     """
 
     places: dict[str, str]
     skills: tuple[SeenSkill, ...]
     unreadable: tuple[LeftOut, ...]
+    elsewhere: dict[str, int]
     cost: ListCost | None
 
     @property
@@ -86,18 +99,38 @@ class AgentView(Struct, frozen=True, kw_only=True):
 
 def seen_by(agent: OtherAgent, start: str) -> AgentView:
     """Return what the agent finds if it is started in the directory `start`."""
-    sources = {path: DirectorySource(path, layer=layer) for path, layer, _ in _places(agent, start)}
     places = {path: place for path, _, place in _places(agent, start)}
-    scan = Scan()
-    for source in sources.values():
-        scan.begin(source)
-        source.scan(scan)
+    sources = {path: DirectorySource(path, layer=layer) for path, layer, _ in _places(agent, start)}
+    scan = _scanned(sources.values())
     order = list(sources)
     found = [_seen(agent, entry, sources, places) for entry in scan.finished()]
     found.sort(key=lambda pair: (order.index(pair[0]), pair[1].name, pair[1].path))
     skills = _without_shadowed(agent, [skill for _, skill in found])
     counted, cost = _within_budget(agent.budget, skills)
-    return AgentView(places=places, skills=tuple(counted), unreadable=tuple(scan.skipped), cost=cost)
+    return AgentView(
+        places=places,
+        skills=tuple(counted),
+        unreadable=tuple(scan.skipped),
+        elsewhere=_elsewhere(scan, start),
+        cost=cost,
+    )
+
+
+def _scanned(sources: Iterable[DirectorySource]) -> Scan:
+    scan = Scan()
+    for source in sources:
+        scan.begin(source)
+        source.scan(scan)
+    return scan
+
+
+def _elsewhere(found: Scan, start: str) -> dict[str, int]:
+    """Count the skills that `found` does not have, by the directory of another agent or of Prowess."""
+    all_places = (place for agent in (_PROWESS, *other_agents().values()) for place in _places(agent, start))
+    there = {path: DirectorySource(path, layer=layer) for path, layer, _ in all_places if os.path.isdir(path)}
+    scan = _scanned(there.values())
+    counts = Counter(entry.source for directory, entry in scan.entries.items() if directory not in found.entries)
+    return {path: counts[source.label] for path, source in there.items() if counts[source.label]}
 
 
 def _places(agent: OtherAgent, start: str) -> Iterator[tuple[str, Layer, str]]:

@@ -214,7 +214,10 @@ def _list_seen_by(agent: str, prefix: str, skills: CatalogOptions, tags: tuple[s
     if given := [name for name, value in {**asdict(skills), "tags": tags}.items() if value and name != "quiet"]:
         options = ", ".join(f"--{name.removesuffix('s').replace('_', '-')}" for name in given)
         raise click.UsageError(f"--seen-by searches the directories of {agent}; leave out {options}")
-    view = seen_by(row, os.getcwd())
+    try:
+        view = seen_by(row, os.getcwd())
+    except FileNotFoundError:
+        raise click.UsageError("the working directory does not exist any more") from None
     shown = [skill for skill in view.skills if skill.name.startswith(prefix)]
     if as_json:
         output.document(
@@ -225,6 +228,7 @@ def _list_seen_by(agent: str, prefix: str, skills: CatalogOptions, tags: tuple[s
                 "unreadable": [
                     {"location": one.place, "rule": one.rule, "reason": one.reason} for one in view.unreadable
                 ],
+                "elsewhere": view.elsewhere,
                 "list": to_builtins(view.cost),
             }
         )
@@ -262,6 +266,9 @@ def _remarks_on_view(row: OtherAgent, view: AgentView, shown: list[SeenSkill]) -
         yield printable_line(f"{limit}: {', '.join(long)}")
     if view.cost is not None and view.cost.characters > view.cost.limit:
         yield _cost(row, view.cost)
+    if view.elsewhere:
+        counts = [f"{output.shown_path(path)} ({number})" for path, number in view.elsewhere.items()]
+        yield printable_line(f"skills in directories that {row.title} does not search: {', '.join(counts)}")
     documents = ", ".join(f"{source.url} ({source.read})" for source in sources_of(row))
     yield f"without plugins, built-in skills and settings of {row.title}; source: {documents}"
 
