@@ -104,7 +104,7 @@ def _settings() -> Iterator[str]:
         (
             f"`{row.name}`",
             row.summary,
-            f"`{row.flag}`",
+            f"`{row.flag}`" if row.flag else _NONE,
             f"`{row.environment}`",
             f"`{row.default}`" if row.default else _NONE,
         )

@@ -57,7 +57,53 @@ def test_a_flag_beats_the_environment_beats_the_project_beats_the_user_beats_the
         "exclude": ((), "default"),
         "suppressions": ("trusted", "default"),
         "format": ("json", f"{project.parent}/home/config.toml:2"),
+        "disabled": ((), "default"),
+        "layers.order": ("personal-first", "default"),
     }
+
+
+def test_patterns_of_disabled_names_are_added_up(project: Path) -> None:
+    (project.parent / "home" / "config.toml").write_text('disabled = ["csv-*"]\n[layers]\norder = "project-first"\n')
+    (project / "prowess.toml").write_text('disabled = ["ours", "csv-*"]\n')
+    configuration = load(project, environment={"PROWESS_DISABLED": "pdf, xlsx"})
+    value = configuration.value("disabled")
+    assert value.value == ("csv-*", "ours", "pdf", "xlsx")
+    assert {name: str(origin) for name, origin in value.entries.items()} == {
+        "csv-*": f"{project}/prowess.toml:1",
+        "ours": f"{project}/prowess.toml:1",
+        "pdf": "PROWESS_DISABLED",
+        "xlsx": "PROWESS_DISABLED",
+    }
+    order = configuration.value("layers.order")
+    assert (order.value, str(order.origin)) == ("project-first", f"{project.parent}/home/config.toml:3")
+
+
+def test_a_project_cannot_set_the_order_of_the_layers(project: Path) -> None:
+    (project / "prowess.toml").write_text('[layers]\norder = "project-first"\n')
+    configuration = load(project)
+    assert configuration.value("layers.order").value == "personal-first"
+    (notice,) = configuration.notices
+    assert notice.startswith(f"layers.order in {project}/prowess.toml is ignored, because a project cannot set it")
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('disabled = "csv-*"', "disabled: must be a list of names or patterns of names, not 'csv-*'"),
+        ('disabled = [""]', "disabled: a pattern is empty; write * for every name"),
+        (
+            '[layers]\norder = "plugin-first"',
+            "layers.order: 'plugin-first' is not one of personal-first, project-first",
+        ),
+        ("layers = 3", "layers: must be a table with order"),
+        ('[layers]\nordr = "project-first"', "layers.ordr: is no setting here; did you mean 'order'?"),
+    ],
+)
+def test_faulty_settings_of_the_catalog_are_reported(project: Path, text: str, fault: str) -> None:
+    (project.parent / "home" / "config.toml").write_text(f"{text}\n")
+    with pytest.raises(ConfigurationError) as refused:
+        load(project)
+    assert any(fault in problem for problem in refused.value.problems)
 
 
 def test_an_empty_flag_takes_back_what_a_file_says(project: Path) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.config import load_configuration
-from prowess.config.settings_file import project_file, skill_around
+from prowess.config.settings_file import project_file
 from prowess.errors import ConfigurationError
+from prowess.format.skill_directories import skill_around
 
 if TYPE_CHECKING:
     from pathlib import Path

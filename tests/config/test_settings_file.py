@@ -144,7 +144,7 @@ def test_the_users_file_alone_names_the_environment(tmp_path: Path) -> None:
         read_settings_file(str(file), kind="project")
     for wrong, said in (
         ("environment = 3", "must be a text"),
-        ('enviroment = "x"', "known here: environment, profile"),
+        ('enviroment = "x"', "known here: environment, agent, tenant, profile"),
     ):
         file.write_text(f"[session]\n{wrong}\n", encoding="utf-8")
         with pytest.raises(ConfigurationError, match=said):

@@ -79,7 +79,10 @@ class Agent:
             raise InvalidArgumentsError(("max_turns must be at least 1",))
         self._model = model_named(model) if isinstance(model, str) else model
         self._models = dict(models or {})
-        self._catalog, self._role, self._max_turns = catalog_of(catalog), role, max_turns
+        self._catalog = catalog_of(catalog).seen_by(
+            agent=options.get("agent"), tenant=options.get("tenant"), environment=options.get("environment")
+        )
+        self._role, self._max_turns = role, max_turns
         self._budget = budget or Budget()
         self._on_event = on_event
         self._project = None if project is None else os.path.abspath(project)

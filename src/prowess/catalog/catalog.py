@@ -18,12 +18,13 @@ from prowess.catalog.layers import Layer, ranks_of
 from prowess.catalog.matching import SUGGESTED
 from prowess.catalog.memo.index import Index, is_switched_off
 from prowess.catalog.memo.loaded import LoadedSkills
-from prowess.catalog.memo.readings import LookInFullError, NoMemo
+from prowess.catalog.memo.readings import NoMemo
 from prowess.catalog.memo.seen import Seen
 from prowess.catalog.scan import Scan
 from prowess.catalog.sources.directory import DirectorySource, enterprise_sources
 from prowess.catalog.sources.precedence import by_precedence
-from prowess.catalog.viewing.trusted import is_own, is_trusted
+from prowess.catalog.sources.search import search
+from prowess.catalog.viewing.viewer import Viewer
 from prowess.errors import InvalidArgumentsError, SkillNotFoundError, SkillParseError, UnavailableError
 
 if TYPE_CHECKING:
@@ -61,10 +62,13 @@ class Catalog:
     `only` means that the enterprise layer is not searched, for tests on a machine that has no enterprise skills.
     `layers_order` is `personal-first` (the default) or `project-first` (`prowess.catalog.layers`). Without `index`, and
     if `PROWESS_NO_INDEX` is set, the index on disk is neither used nor written; it changes no answer.
-    `agent`, `tenant` and `environment` are the audience (`prowess.catalog.viewing.audience`).
+    `disabled` are patterns of names that are hidden (`prowess.catalog.viewing.disabled`). `agent`, `tenant` and
+    `environment` are the audience (`prowess.catalog.viewing.audience`).
 
     Raises:
-        InvalidArgumentsError: `only` was given on a machine with enterprise skills, or there is no such order.
+        InvalidArgumentsError: `only` was given on a machine with enterprise skills, there is no such order, or
+            `disabled` is not a list of patterns.
+        ConfigurationError: `disabled` in the user's `config.toml` is faulty; raised by the first use.
     """
 
     def __init__(
@@ -75,6 +79,7 @@ class Catalog:
         enterprise_root: str | None = None,
         only: bool = False,
         layers_order: LayersOrder | None = None,
+        disabled: Iterable[str] = (),
         index: bool = True,
         **audience: Unpack[AudienceKeywords],
     ) -> None:
@@ -89,7 +94,7 @@ class Catalog:
             there = {source.named for source in sources if source.layer is Layer.ENTERPRISE}
             sources += (added := [source for source in enterprise if source.named not in there])
         self._enterprise = added
-        self._for_whom = audience
+        self._viewer = Viewer(audience, disabled)
         self._sources: tuple[CatalogSource, ...] = by_precedence(sources, self._ranks)
         self._trust_project = trust_project
         self._lock = allocate_lock()
@@ -109,6 +114,7 @@ class Catalog:
         trust_project: bool = False,
         enterprise_root: str | None = None,
         layers_order: LayersOrder | None = None,
+        disabled: Iterable[str] = (),
         index: bool = True,
         **audience: Unpack[AudienceKeywords],
     ) -> Catalog:
@@ -127,7 +133,14 @@ class Catalog:
         except OSError:
             here = None  # the working directory was deleted, so there is no project
         sources = default_sources(here, [os.fspath(plugin) for plugin in plugins], enterprise_root=enterprise_root)
-        return cls(*sources, trust_project=trust_project, layers_order=layers_order, index=index, **audience)
+        return cls(
+            *sources,
+            trust_project=trust_project,
+            layers_order=layers_order,
+            disabled=disabled,
+            index=index,
+            **audience,
+        )
 
     @property
     def _index(self) -> CatalogIndex:
@@ -197,10 +210,25 @@ class Catalog:
     @property
     def audience(self) -> Audience:
         """The audience of the catalog, as given by the caller."""
-        # Imported here: few skills have a scope, and importing a Struct takes longer than a listing.
-        from prowess.catalog.viewing.audience import Audience
+        return self._viewer.audience
 
-        return Audience(**self._for_whom)
+    def seen_by(self, *, also: str | None = None, **audience: Unpack[AudienceKeywords]) -> Catalog:
+        """Return this catalog as another audience sees it. A value of `audience` that is None stays as it is.
+
+        If the audience does not change, this catalog is returned. Otherwise the two catalogs have the same sources, but
+        are refreshed separately. `also` is the `root_dir` of a skill that is visible whatever its scope is.
+        """
+        viewer = self._viewer.for_another(audience, also)
+        if viewer.audience == self.audience and also is None:
+            return self
+        other = object.__new__(type(self))
+        with self._lock:
+            other.__dict__.update(self.__dict__)
+        other._viewer, other._lock, other._loaded, other._rankings = viewer, allocate_lock(), LoadedSkills(), None
+        other.index = None if self.index is None else Index(self._sources)
+        if other._scanned is not None and other._scanned.depends_on_audience():
+            other._scanned = other._first_look() if other._seen is None else other._look(other._seen.memo())
+        return other
 
     @property
     def generation(self) -> int:
@@ -254,8 +282,8 @@ class Catalog:
         reason = index.reserved.get(key)
         if reason is None:
             left_out = index.left_out_of(key)
-            told = [one for one in left_out if one.state == "held_back"] or left_out
-            reason = next((one.why_missing for one in told if one.state in {"held_back", "skipped"}), None)
+            told = sorted(left_out, key=lambda one: one.state != "held_back")
+            reason = next((one.why_missing for one in told if one.is_told), None)
         meant = () if reason else self.match(name, SUGGESTED)
         return SkillNotFoundError(name, tuple(match.name for match in meant), reason)
 
@@ -373,43 +401,13 @@ class Catalog:
 
     def _look(self, memo: Memo) -> CatalogIndex:
         scan = Scan(memo)
-        held: list[CatalogSource] = []
-        notices: list[Notice] = []
-        decided: dict[str, bool] = {}
-        for source in _with_parts(self._sources, scan):
-            project = source.project
-            if project is not None and project not in decided:
-                decided[project] = self._trust_project or is_trusted(project, notices)
-            if project is None or decided[project]:
-                # A higher layer that administrators control is looked at in full, whatever name is asked for.
-                scan.memo = NoMemo() if memo.is_partial and source.layer is Layer.ENTERPRISE else memo
-                scan.begin(source)
-                if project is None or self._trust_project or is_own(source, scan):
-                    source.scan(scan)
-            else:
-                held.append(source)
-        left_out: list[LeftOut] = []
-        if held or scan.held:
-            if memo.is_partial:
-                raise LookInFullError  # the notice names all skills that are held back
-            # Imported here: a catalog of given roots, or of a trusted project, does not need it.
-            from prowess.catalog.viewing.held_back import held_back
-
-            left_out, told = held_back(held, scan)
-            notices += told
-        entries, hidden = scan.finished(), []
+        view, left_out, notices = search(self._sources, scan, self._viewer, trust_project=self._trust_project)
+        entries = scan.finished()
         if not memo.is_partial:
             self._seen = Seen(entries, scan.learnt)
             if self.index is not None:
                 self.index.save(memo, scan)
-        if scoped := [entry for entry in entries if entry.has_scope]:
-            here = self.audience.here()
-            for entry in scoped:
-                if (why := here.hides(entry)) is not None:
-                    hidden.append(why)
-                    faults = scan.faults.pop(entry.root_dir, ())
-                    scan.diagnostics = [found for found in scan.diagnostics if found not in faults]
-            entries = [entry for entry in entries if entry not in {one.entry for one in hidden}]
+        entries, hidden = view.split(entries, scan)
         return CatalogIndex(
             entries,
             ranks=self._ranks,
@@ -430,13 +428,6 @@ def _copy_in(index: CatalogIndex, name: str, location: str | None) -> SkillEntry
         if location in places or location in [f"{place}/{file}" for place in places]:
             return entry
     return None
-
-
-def _with_parts(sources: Iterable[CatalogSource], scan: Scan) -> Iterator[CatalogSource]:
-    """Yield the sources, and instead of one that has parts (installed packages) its parts as they are now."""
-    for source in sources:
-        parts: Callable[[Scan], list[CatalogSource]] | None = getattr(source, "parts", None)
-        yield from (source,) if parts is None else parts(scan)
 
 
 def _as_source(root: str | os.PathLike[str] | CatalogSource, *, live: bool) -> CatalogSource:

@@ -218,6 +218,10 @@ class CatalogIndex:
             return None
         return resolve(copies, left_out=left_out, blocked=self._blocked.get(key), ranks=self.ranks)
 
+    def depends_on_audience(self) -> bool:
+        """Whether another audience may see other copies."""
+        return bool(self.hidden) or any(entry.has_scope for entry in self.copies)
+
     def differs_from(self, other: CatalogIndex) -> bool:
         """Whether the two indexes differ. Unchanged entries are the same objects in both."""
         return (

@@ -213,6 +213,12 @@ class SkillEntry:
         return recorded
 
     @property
+    def project(self) -> str | None:
+        """The real path of the project that was searched for the skill, or None."""
+        project: str | None = getattr(self._source, "project", None)
+        return project
+
+    @property
     def live(self) -> bool:
         """Whether edits take effect at once. If False, a skill that was edited after it was loaded is refused."""
         return self._source.live

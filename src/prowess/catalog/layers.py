@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from prowess._internal.layers_order import LAYERS_ORDERS
+from prowess.errors import InvalidArgumentsError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +47,4 @@ def ranks_of(order: LayersOrder | None) -> Mapping[Layer, int]:
         return DEFAULT_RANKS
     if order == "project-first":
         return _PROJECT_FIRST
-    from prowess.errors import InvalidArgumentsError  # Imported here: a wrong order is rare.
-
     raise InvalidArgumentsError((f"layers_order must be one of {', '.join(LAYERS_ORDERS)}, not {order!r}",))

@@ -30,6 +30,15 @@ class UnsignedEnterpriseSource(DirectorySource):
             scan.report("catalog.enterprise", self.named, message)
 
 
+class ProjectSource(DirectorySource):
+    """A folder of skills of a project. `beside` is the directory that has the folder, and maybe a settings file."""
+
+    def __init__(self, beside: str, folder: str, root: str) -> None:
+        path = os.path.join(beside, folder)
+        super().__init__(path, layer=Layer.PROJECT, label=os.path.relpath(path, root), project=root)
+        self.beside = beside
+
+
 def project_root(directory: str) -> str:
     """Return the real path of the project of `directory`: the nearest directory, itself or above, that contains `.git`.
 
@@ -80,8 +89,7 @@ def _project(cwd: str) -> Iterator[DirectorySource]:
     root = project_root(cwd)
     for here in _directories(cwd):
         for folder in SKILL_FOLDERS:
-            path = os.path.join(here, folder)
-            yield DirectorySource(path, layer=Layer.PROJECT, label=os.path.relpath(path, root), project=root)
+            yield ProjectSource(here, folder, root)
 
 
 def _directories(cwd: str) -> Iterator[str]:

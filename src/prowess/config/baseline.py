@@ -17,8 +17,8 @@ from msgspec import Struct, field
 
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.text.terminal_text import json_text
-from prowess.config.settings_file import skill_around
 from prowess.errors import ConfigurationError
+from prowess.format.skill_directories import skill_around
 from prowess.report.json_report import as_unicode, fingerprint
 
 if TYPE_CHECKING:

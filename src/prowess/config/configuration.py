@@ -5,9 +5,9 @@
     configuration.judgement("skills/pdf").judge(findings)
 
 Layers, from high to low: flags, the environment, the project's file, the user's file, a preset, the defaults. A setting
-of a higher layer replaces the setting of a lower layer. Only `severity` is merged, entry by entry. A judgement
-(`prowess.rule_engine.Judgement`) decides which findings are reported. A project that is not trusted cannot lower
-findings of the family `security`.
+of a higher layer replaces the setting of a lower layer. Only `severity` and `disabled` are merged, entry by entry. A
+judgement (`prowess.rule_engine.Judgement`) decides which findings are reported. A project that is not trusted cannot
+lower findings of the family `security`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from msgspec.structs import replace
 from prowess._internal.files.session_table import USER_FILE
 from prowess._internal.places import WorkingDirectoryError, prowess_home, working_directory
 from prowess.config.settings import DEFAULT, PRESETS, SETTINGS, Origin, Value, from_text, path_setting, value_of
-from prowess.config.settings_file import SettingsLayer, project_file, read_settings_file, skill_around
+from prowess.config.settings_file import SettingsLayer, project_file, read_settings_file
 from prowess.errors import ConfigurationError
 from prowess.format.profiles import PROFILES
+from prowess.format.skill_directories import skill_around
 from prowess.rule_engine import Judgement, Selection
 
 if TYPE_CHECKING:
@@ -169,7 +170,8 @@ def load_configuration(
         problems += _user_layer(layers)
     if problems:
         raise ConfigurationError(tuple(problems))
-    return Configuration(layers, trusted=trusted, notices=notices)
+    ignored = tuple(notice for layer in layers for notice in layer.notices)
+    return Configuration(layers, trusted=trusted, notices=(*notices, *ignored))
 
 
 def _starting_point(directory: str | None) -> str | None:
@@ -231,10 +233,13 @@ def _of_preset(preset: Preset) -> Mapping[str, Value]:
 
 
 def _resolved(setting: Setting, stack: Sequence[Mapping[str, Value]]) -> Value:
-    """Return the value of the highest layer. `severity` is merged: entries of higher layers are last and win."""
+    """Return the value of the highest layer; `severity` and `disabled` are merged, entries of higher layers last."""
     found = [values[setting.name] for values in stack if setting.name in values]
     if not found:
         return Value(value=setting.default, origin=DEFAULT)
+    if setting.kind == "names":
+        named = {name: value.origin for value in found[::-1] for name in cast("tuple[str, ...]", value.value)}
+        return replace(found[0], value=tuple(named), entries=MappingProxyType(named))
     if setting.kind != "severities":
         return found[0]
     joined: dict[str, Severity | None] = {}

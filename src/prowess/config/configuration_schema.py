@@ -24,7 +24,7 @@ def configuration_schema() -> Schema:
         "type": "object",
         "properties": {
             "$schema": {"type": "string"},
-            **{name: _setting(setting) for name, setting in SETTINGS.items()},
+            **_settings(),
             "paths": {
                 "description": "Settings for some paths; each key is a pattern relative to the directory of the file.",
                 "type": "object",
@@ -38,6 +38,8 @@ def configuration_schema() -> Schema:
                 "properties": {
                     "profile": {"enum": list(PROFILES)},
                     "environment": {"type": "string"},
+                    "agent": {"type": "string"},
+                    "tenant": {"type": "string"},
                     "first_argument": {"enum": [0, 1]},
                 },
                 "additionalProperties": False,
@@ -46,6 +48,23 @@ def configuration_schema() -> Schema:
         "additionalProperties": False,
         "$defs": {"selector": {"enum": selectors()}, "level": {"enum": list(LEVELS)}, "severities": _severities()},
     }
+
+
+def _settings() -> Schema:
+    """Return the schema of each setting; a setting whose name has a dot is in a table."""
+    found: Schema = {}
+    tables: dict[str, Schema] = {}
+    for setting in SETTINGS.values():
+        *table, key = setting.keys
+        if table:
+            tables.setdefault(table[0], {})[key] = _setting(setting)
+        else:
+            found[key] = _setting(setting)
+    closed = {
+        name: {"type": "object", "properties": properties, "additionalProperties": False}
+        for name, properties in tables.items()
+    }
+    return found | closed
 
 
 def selectors() -> list[str]:
@@ -80,7 +99,7 @@ def _setting(setting: Setting) -> Schema:
             }
         case "selectors":
             return said | {"type": "array", "items": {"$ref": "#/$defs/selector"}, "maxItems": MAX_ENTRIES}
-        case "patterns":
+        case "patterns" | "names":
             return said | {"type": "array", "items": _PATTERN, "maxItems": MAX_ENTRIES}
         case "severities":
             return said | {"$ref": "#/$defs/severities"}

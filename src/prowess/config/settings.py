@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 
+from prowess._internal.files.catalog_settings import name_patterns
 from prowess._internal.globs import PathGlob, path_components
+from prowess._internal.layers_order import LAYERS_ORDERS
 from prowess._internal.text.near_words import near_words
 from prowess.diagnostics import Severity
 from prowess.format.profiles import PROFILES
@@ -23,7 +25,7 @@ from prowess.format.profiles import PROFILES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-SettingKind = Literal["choice", "selectors", "severities", "patterns"]
+SettingKind = Literal["choice", "selectors", "severities", "patterns", "names"]
 OriginKind = Literal["default", "preset", "user", "project", "environment", "flag"]
 FORMATS = ("text", "json", "sarif", "github", "junit")
 LEVELS = ("error", "warning", "info", "off")
@@ -74,8 +76,10 @@ PRESETS: Mapping[str, Preset] = MappingProxyType({preset.name: preset for preset
 class Setting(Struct, frozen=True, kw_only=True):
     """One setting: its name, type and default.
 
-    A `choice` is a string, one of `choices`. `selectors` and `patterns` are tuples of strings. `severities` is a tuple
-    of pairs: selector and severity. `by_path`: the setting may differ for some paths of a project.
+    A `choice` is a string, one of `choices`. `selectors`, `patterns` (of paths) and `names` (patterns of names) are
+    tuples of strings. `severities` is a tuple of pairs: selector and severity. A name with a dot is a key in a table.
+    `by_path`: the setting may differ for some paths of a project. `has_flag`: commands have a flag for it.
+    `by_project`: the file of a project may have it; otherwise it is ignored there, with a notice.
     """
 
     name: str
@@ -84,16 +88,23 @@ class Setting(Struct, frozen=True, kw_only=True):
     default: object = ()
     choices: tuple[str, ...] = ()
     by_path: bool = True
+    has_flag: bool = True
+    by_project: bool = True
 
     @property
     def environment(self) -> str:
         """Name of the environment variable for this setting."""
-        return f"PROWESS_{self.name.upper()}"
+        return f"PROWESS_{self.name.upper().replace('.', '_')}"
 
     @property
     def flag(self) -> str:
-        """Command-line flag for this setting."""
-        return f"--{self.name}"
+        """Command-line flag for this setting, or an empty text."""
+        return f"--{self.name.replace('.', '-')}" if self.has_flag else ""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the setting in a file, from the outer table to the inner one."""
+        return tuple(self.name.split("."))
 
 
 _SUPPRESSIONS = ("trusted", "on", "off")
@@ -125,6 +136,22 @@ _ROWS = (
     ),
     Setting(
         name="format", kind="choice", summary="the format of the report", default="text", choices=FORMATS, by_path=False
+    ),
+    Setting(
+        name="disabled",
+        kind="names",
+        summary="the catalog hides the skills with these names",
+        by_path=False,
+        has_flag=False,
+    ),
+    Setting(
+        name="layers.order",
+        kind="choice",
+        summary="whether personal or project skills replace the other ones",
+        default=LAYERS_ORDERS[0],
+        choices=LAYERS_ORDERS,
+        by_path=False,
+        by_project=False,
     ),
 )
 
@@ -164,6 +191,9 @@ def value_of(setting: Setting, written: object) -> tuple[object, list[Fault]]:
         case "choice":
             fault = _choice_fault(written, setting.choices)
             return (written, []) if fault is None else (setting.default, [(None, fault)])
+        case "names":
+            patterns, wrong = name_patterns(written)
+            return patterns, [(None, fault) for fault in wrong]
         case "selectors" | "patterns":
             return _texts(setting, written)
         case "severities":

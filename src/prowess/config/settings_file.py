@@ -23,12 +23,13 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
+from prowess._internal.files.catalog_settings import OWN_FILE, SHARED_FILE, SHARED_TABLE, order_is_ignored
 from prowess._internal.files.session_table import SESSION, read_session_table
 from prowess._internal.files.toml_file import TomlFile, read_toml_bytes
 from prowess.config.settings import MAX_ENTRIES, SETTINGS, Origin, Value, nearest, path_setting, shown, value_of
 from prowess.errors import ConfigurationError
-from prowess.format.limits import FILE_NAMES as SKILL_FILES
 from prowess.format.profiles import PROFILES
+from prowess.format.skill_directories import skill_around
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,10 +37,8 @@ if TYPE_CHECKING:
     from prowess._internal.globs import PathGlob
     from prowess.config.settings import OriginKind
 
-OWN_FILE, SHARED_FILE = "prowess.toml", "pyproject.toml"
 PATHS = "paths"
 _SCHEMA = "$schema"  # written by editors
-_TABLE = ("tool", "prowess")
 
 
 class PathSettings(Struct, frozen=True, kw_only=True):
@@ -59,6 +58,7 @@ class SettingsLayer(Struct, frozen=True, kw_only=True):
     values: Mapping[str, Value]
     paths: tuple[PathSettings, ...] = ()
     path: str | None = None
+    notices: tuple[str, ...] = ()
 
     def fitting(self, components: Sequence[str] | None) -> tuple[int, ...]:
         """Return the indexes of `paths` that match a path, in the order written; none if `components` is None."""
@@ -75,7 +75,7 @@ def read_settings_file(path: str, *, kind: OriginKind, directory: str | None = N
     Raises:
         ConfigurationError: the file is missing, cannot be read or has faults; lists every fault.
     """
-    inside = _TABLE if os.path.basename(path) == "pyproject.toml" else ()
+    inside = SHARED_TABLE if os.path.basename(path) == SHARED_FILE else ()
     try:
         data = read_toml_bytes(path)
         if inside and b"prowess" not in data and b"\\" not in data:  # a backslash may escape a part of the key
@@ -102,7 +102,7 @@ class _Reader:
         if not isinstance(content, dict):
             self._file.fault("must be a table")
             content = {}
-        known = (*SETTINGS, PATHS)
+        known = (*dict.fromkeys(setting.keys[0] for setting in SETTINGS.values()), PATHS)
         if self._kind == "user":
             known = (*known, SESSION)
             if (profile := read_session_table(self._file).get("profile")) not in (None, *PROFILES):
@@ -112,6 +112,12 @@ class _Reader:
                 self._file.fault("is not a setting of a project; set it in the user's config.toml", key)
             elif key not in known and key != _SCHEMA:
                 self._unknown((), key, known)
+        self._check_tables(content)
+        ignored = [
+            name
+            for name, setting in SETTINGS.items()
+            if self._kind != "user" and not setting.by_project and _value(content, setting.keys) is not None
+        ]
         paths = content.get(PATHS, {})
         if not isinstance(paths, dict) or len(paths) > MAX_ENTRIES:
             self._file.fault(f'must be tables such as [paths."docs/**"], at most {MAX_ENTRIES} of them', PATHS)
@@ -120,7 +126,8 @@ class _Reader:
             kind=self._kind,
             path=self._file.path,
             directory=directory,
-            values=self._values(content, (), SETTINGS),
+            values=self._values(content, (), [name for name in SETTINGS if name not in ignored]),
+            notices=tuple(order_is_ignored(self._file.path) for _ in ignored),
             paths=tuple(found for glob in paths if (found := self._by_path(glob, paths[glob])) is not None),
         )
 
@@ -145,18 +152,36 @@ class _Reader:
     def _values(self, table: dict[str, object], at: tuple[str, ...], names: Iterable[str]) -> dict[str, Value]:
         values = {}
         for name in names:
-            if name in table:
-                value, faults = value_of(SETTINGS[name], table[name])
+            setting = SETTINGS[name]
+            written = _value(table, setting.keys)
+            if written is not None:
+                here = (*at, *setting.keys)
+                value, faults = value_of(setting, written)
                 for key, fault in faults:
-                    self._file.fault(fault, *at, name, *self._keys(table[name], key), named=(*at, name))
+                    self._file.fault(fault, *here, *self._keys(written, key), named=here)
                 entries = {}
-                if SETTINGS[name].kind == "severities":
+                if setting.kind == "severities":
                     entries = {
-                        key: self._origin((*at, name, *self._keys(table[name], key)))
+                        key: self._origin((*here, *self._keys(written, key)))
                         for key, _ in cast("tuple[tuple[str, object], ...]", value)
                     }
-                values[name] = Value(value=value, origin=self._origin((*at, name)), entries=entries)
+                values[name] = Value(value=value, origin=self._origin(here), entries=entries)
         return values
+
+    def _check_tables(self, content: dict[str, object]) -> None:
+        """Report unknown keys in the tables that hold settings, such as `layers`."""
+        tables: dict[str, list[str]] = {}
+        for setting in SETTINGS.values():
+            if len(setting.keys) > 1:
+                tables.setdefault(setting.keys[0], []).append(setting.keys[1])
+        for name, known in tables.items():
+            table = content.get(name, {})
+            if not isinstance(table, dict):
+                self._file.fault(f"must be a table with {', '.join(known)}", name)
+                continue
+            for key in table:
+                if key not in known:
+                    self._unknown((name,), key, known)
 
     @staticmethod
     def _keys(table: object, key: str | None) -> tuple[str, ...]:
@@ -177,6 +202,14 @@ class _Reader:
 
     def _origin(self, at: tuple[str, ...]) -> Origin:
         return Origin(kind=self._kind, name=self._file.path, line=self._file.line(*at))
+
+
+def _value(table: dict[str, object], keys: tuple[str, ...]) -> object:
+    """Return the value of a key, or of a key in a table, or None if it is absent."""
+    value: object = table
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 class ProjectFile(Struct, frozen=True, kw_only=True):
@@ -230,19 +263,6 @@ def _upwards(start: str) -> Iterator[str]:
             return
         chain.append(above)
     yield from chain
-
-
-def skill_around(path: str) -> str | None:
-    """Return the real path of the outermost skill that contains a file, or None. Symbolic links are followed."""
-    outermost = None
-    here = os.path.dirname(os.path.realpath(path))
-    while True:
-        if any(os.path.lexists(os.path.join(here, name)) for name in SKILL_FILES):
-            outermost = here
-        above = os.path.dirname(here)
-        if above == here:
-            return outermost
-        here = above
 
 
 def _has_settings(path: str) -> bool:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess.format.limits import FILE_NAMES
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -64,3 +66,16 @@ def _is_directory(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:  # an entry that cannot be examined (a link to itself) must not end the search
         return False
+
+
+def skill_around(path: str) -> str | None:
+    """Return the real path of the outermost skill that contains a file, or None. Symbolic links are followed."""
+    outermost = None
+    here = os.path.dirname(os.path.realpath(path))
+    while True:
+        if any(os.path.lexists(os.path.join(here, name)) for name in FILE_NAMES):
+            outermost = here
+        above = os.path.dirname(here)
+        if above == here:
+            return outermost
+        here = above

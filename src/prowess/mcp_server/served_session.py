@@ -153,7 +153,8 @@ class SessionTable:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.most, self.idle_seconds, self._users = most, idle_seconds, users
-        self.catalog, self._options, self._clock = catalog_of(catalog), options, clock
+        self.catalog = catalog_of(catalog) if options is None else options.view_of(catalog_of(catalog))
+        self._options, self._clock = options, clock
         self._sessions: dict[tuple[str, ...], ServedSession] = {}
         self._used: dict[tuple[str, ...], float] = {}
         self._open_requests: dict[tuple[str, ...], int] = {}

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from prowess.runtime.tools.run_result import RunResult
     from prowess.tools import Tool, ToolResult, ToolSpec
 
-    OpenChild = Callable[[Stack, tuple[Restriction, ...], "AgentType | None"], "Child"]
+    OpenChild = Callable[[Stack, tuple[Restriction, ...], "AgentType | None", str], "Child"]
 
 MAX_TURNS = 20
 MAX_OUTPUT = 200_000  # characters of output returned to the parent
@@ -190,7 +190,10 @@ class Child(Struct, frozen=True, kw_only=True):
 
 
 class ForkHost(Struct, frozen=True, kw_only=True):
-    """A host's runner and agent types. `open_child` opens a session without access to the parent's session."""
+    """A host's runner and agent types. `open_child` opens a session without access to the parent's session.
+
+    Its last argument is the directory of the skill that the fork runs.
+    """
 
     runner: ForkRunner | None
     types: Mapping[str, AgentType]
@@ -228,7 +231,7 @@ class ForkLauncher:
         lineage = entered((*self._active.lineage, *own), skill.key)
         self._hooks.require_runnable(snapshot)
         inherited = self._restrictions.of(state)
-        child = self._host.open_child(lineage, inherited, agent)
+        child = self._host.open_child(lineage, inherited, agent, skill.root_dir)
         child_id = child.session.session_id
         data: dict[str, object] = {"skill": skill.name, "child_session_id": child_id, "depth": len(lineage)}
         await records.events.tell(SkillActivating, call_id, skill)

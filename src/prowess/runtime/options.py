@@ -28,6 +28,7 @@ from prowess.tools.gates import approver_of
 
 if TYPE_CHECKING:
     from prowess.audit import AuditLog, Caller
+    from prowess.catalog import Catalog
     from prowess.execution import Sandbox
     from prowess.policy import ApprovalRequest, Approver, Policy, PolicyInForce, RestrictionMode
     from prowess.runtime.activation.composition import HostTools
@@ -85,6 +86,10 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     model has in addition to the session's tools, with versions if known. With None, the host's tools are unknown: if
     the session lacks a required tool, this is reported to the model, and the load is not refused.
 
+    `agent`, `tenant` and `environment` are the audience that the `scope` of skills is compared with
+    (`prowess.catalog.viewing.audience`). None leaves a value as the catalog has it. A fork sees the skills of its own
+    agent type.
+
     `on_event` is called in its own thread with each event of this session and its forks. `Session.events` returns the
     events as a stream. With `keep_events`, the store keeps about that many of the newest events, also for other
     processes. `observers` are called when an event happens (`prowess.runtime.events.delivery`). If there is no
@@ -132,6 +137,9 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     allowed_tools: RestrictionMode | None = None
     profile: str | None = None
     clock: Callable[[], float] = time.time
+    agent: str | None = None
+    tenant: str | None = None
+    environment: str | None = None
     keep_events: int = 0
     observers: Iterable[EventObserver] = ()
     on_event: Callable[[SessionEvent], object] | None = None
@@ -189,6 +197,10 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
         if keywords.get("approve") is not None:
             known.pop("approver", None)
         return cls(**{**known, **keywords})
+
+    def view_of(self, catalog: Catalog) -> Catalog:
+        """Return the catalog as the audience of this session sees it."""
+        return catalog.seen_by(agent=self.agent, tenant=self.tenant, environment=self.environment)
 
     def for_fork(self, tools: Iterable[Tool], caller: Caller) -> Self:
         """Return options for a fork's session: new state, and only those parent options that this method names."""
@@ -264,6 +276,9 @@ class SessionKeywords(TypedDict, total=False):
     allowed_tools: RestrictionMode | None
     profile: str | None
     clock: Callable[[], float]
+    agent: str | None
+    tenant: str | None
+    environment: str | None
     keep_events: int
     observers: Iterable[EventObserver]
 

@@ -75,7 +75,8 @@ class Session(SessionView):
         options: SessionOptions | None = None,
         **keywords: Unpack[ListeningKeywords],
     ) -> None:
-        self._connect(catalog_of(catalog), SessionOptions.of(options, keywords))
+        chosen = SessionOptions.of(options, keywords)
+        self._connect(chosen.view_of(catalog_of(catalog)), chosen)
 
     def _connect(self, catalog: Catalog, chosen: SessionOptions, origin: ForkOrigin | None = None) -> None:
         self._parts = parts = SessionParts(catalog, chosen, _open_fork, origin)

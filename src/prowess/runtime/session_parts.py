@@ -152,14 +152,16 @@ class SessionParts:
             self.active, self.offered, self.hooks, self._told, commands=commands, tools=self._known
         )
 
-        def open_child(lineage: Stack, inherited: tuple[Restriction, ...], agent: AgentType | None) -> Child:
+        def open_child(
+            lineage: Stack, inherited: tuple[Restriction, ...], agent: AgentType | None, root_dir: str
+        ) -> Child:
             # None of these arguments gives access to this session.
             own = options.for_fork(
                 () if agent is None else agent.tools,
                 caller if agent is None else replace(caller, agent=agent.name),
             )
             given = ForkOrigin(events=events, lineage=lineage, inherited=inherited, approvals=self.guard.approvals)
-            return open_fork(catalog, own, given)
+            return open_fork(_seen_in_fork(catalog, agent, root_dir), own, given)
 
         types = {kind.name: kind for kind in options.agent_types}
         host = ForkHost(runner=options.fork_runner, types=types, open_child=open_child)
@@ -243,9 +245,14 @@ class SessionParts:
         await self._told.dropped(skills)
 
 
+def _seen_in_fork(catalog: Catalog, agent: AgentType | None, root_dir: str) -> Catalog:
+    """Return the catalog as a fork sees it: by its agent type, and always with the skill that it runs."""
+    return catalog if agent is None else catalog.seen_by(agent=agent.name, also=root_dir)
+
+
 def _caller(catalog: Catalog) -> Caller:
     """Return the default caller: the user of this process, with agent and tenant of the catalog's audience."""
-    audience = catalog.audience
+    audience = catalog.audience.here()
     return replace(Caller.here(), agent=audience.agent, tenant=audience.tenant)
 
 

@@ -130,6 +130,8 @@ def test_show_says_where_each_value_was_set(project: Path, said: Said, monkeypat
         "exclude       fixtures            prowess.toml:1",
         "suppressions  trusted             default",
         "format        text                default",
+        "disabled      none                default",
+        "layers.order  personal-first      default",
         "prowess.toml:4 for vendor/**: ignore lint",
         "this project is not trusted: its file cannot lower findings of the family security (`prowess trust`)",
     ]

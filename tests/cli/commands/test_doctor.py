@@ -144,7 +144,7 @@ def test_a_slow_yaml_is_a_warning(capfd: pytest.CaptureFixture[str], monkeypatch
 def test_a_part_that_breaks_is_a_line_and_no_traceback(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken() -> None:
+    def broken(**_viewer: object) -> None:
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr("prowess.catalog.Catalog.discover", broken)

@@ -3,6 +3,8 @@
     [session]
     profile = "claude-code"
     environment = "production"
+    agent = "reviewer"
+    tenant = "acme"
     first_argument = 1
 
 Arguments of a caller take precedence over the table. The settings file of a project cannot have this table: the author
@@ -22,10 +24,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 USER_FILE, SESSION = "config.toml", "session"
-SESSION_KEYS: Mapping[str, type] = {"environment": str, "profile": str, "first_argument": int}
+SESSION_KEYS: Mapping[str, type] = {
+    "environment": str,
+    "agent": str,
+    "tenant": str,
+    "profile": str,
+    "first_argument": int,
+}
 
 
-def session_setting(key: Literal["environment", "profile"]) -> str | None:
+def session_setting(key: Literal["environment", "agent", "tenant", "profile"]) -> str | None:
     """Return the user's setting; None if it is not set. Raises ConfigurationError as in `session_table`."""
     return cast("str | None", session_table().get(key))
 

@@ -1,17 +1,17 @@
 """The audience of a catalog: the agent, tenant and environment that a skill's `scope` is compared with.
 
-The environment is the argument of the caller, else `PROWESS_ENVIRONMENT`, else `environment` in the table `[session]`
-of the user's `config.toml`. There is no default, and files of a project cannot set the environment. If the `scope` of a
-skill requires a value that is not known, the skill is not visible: the catalog answers as if it did not exist.
+Each of the three is the argument of the caller, else `PROWESS_AGENT`, `PROWESS_TENANT` or `PROWESS_ENVIRONMENT`, else
+the key of the same name in the table `[session]` of the user's `config.toml`. There is no default, and files of a
+project cannot set them. If the `scope` of a skill requires a value that is not known, the skill is not visible: the
+catalog answers as if it did not exist.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from prowess._internal.files.session_table import session_setting
 from prowess.catalog.viewing.left_out import LeftOut
@@ -20,7 +20,7 @@ from prowess.errors import ConfigurationError
 if TYPE_CHECKING:
     from prowess.catalog.entry import SkillEntry
 
-ENVIRONMENT_VARIABLE = "PROWESS_ENVIRONMENT"
+_Place = Literal["agent", "tenant", "environment"]
 
 
 class Audience(Struct, frozen=True, kw_only=True):
@@ -31,8 +31,12 @@ class Audience(Struct, frozen=True, kw_only=True):
     environment: str | None = None
 
     def here(self) -> Audience:
-        """Return this audience. If the caller gave no environment, add the one that is configured on this machine."""
-        return replace(self, environment=self.environment or _environment())
+        """Return this audience, with the values that are configured on this machine if the caller gave none."""
+        return Audience(
+            agent=self.agent or _configured("agent"),
+            tenant=self.tenant or _configured("tenant"),
+            environment=self.environment or _configured("environment"),
+        )
 
     def hides(self, entry: SkillEntry) -> LeftOut | None:
         """Return why a skill is not visible to this audience, or None if it is visible."""
@@ -51,9 +55,10 @@ class Audience(Struct, frozen=True, kw_only=True):
             allowed = getattr(scope, name)
             here = "none is known here" if value is None else f"here it is {value}"
             reason = f"its scope allows {name} {', '.join(allowed) or '(none)'}, but {here}"
-            advice = f"add to scope.{name}, or name one of them"
+            one = name[:-1]
+            advice = f"add a value to scope.{name}"
             if allowed:
-                advice += f": --{name[:-1]} {allowed[0]}, PROWESS_{name[:-1].upper()} or the argument {name[:-1]}="
+                advice += f", or use --{one} {allowed[0]}, PROWESS_{one.upper()} or {one}= in Python"
         return LeftOut.of_entry(entry, "out_of_scope", "catalog.scope", f"out of scope ({reason})", advice)
 
 
@@ -65,10 +70,10 @@ class AudienceKeywords(TypedDict, total=False):
     environment: str | None
 
 
-def _environment() -> str | None:
-    if named := os.environ.get(ENVIRONMENT_VARIABLE, "").strip():
+def _configured(place: _Place) -> str | None:
+    if named := os.environ.get(f"PROWESS_{place.upper()}", "").strip():
         return named
     try:
-        return session_setting("environment")
+        return session_setting(place)
     except ConfigurationError:  # other code reads this file and raises the error
         return None

@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from prowess.catalog.scan import Scan
     from prowess.catalog.sources import CatalogSource
     from prowess.catalog.viewing.left_out import HeldPackage
+    from prowess.catalog.viewing.viewer import View
 
 _SHOWN_NAMES = 5
 
 
-def held_back(sources: Iterable[CatalogSource], scan: Scan) -> tuple[list[LeftOut], list[Notice]]:
+def held_back(sources: Iterable[CatalogSource], scan: Scan, view: View) -> tuple[list[LeftOut], list[Notice]]:
     """Return the copies that are held back, one notice for each project that has some, and one for all packages.
 
     `sources` are those of untrusted projects. Skills that `scan` has already found are left out: another source offers
-    them.
+    them. A notice does not mention copies that `view` hides.
     """
     projects: dict[str, list[CatalogSource]] = {}
     for source in sources:
@@ -36,19 +37,23 @@ def held_back(sources: Iterable[CatalogSource], scan: Scan) -> tuple[list[LeftOu
         copies = [
             LeftOut.held_back(entry, project) for path, entry in aside.entries.items() if path not in scan.entries
         ]
-        if copies:
-            found += copies
-            notices.append(Notice(code="project_untrusted", message=_message(project, copies)))
-    if scan.held:
-        found += [copy for package in scan.held for copy in package.copies]
-        notices.append(Notice(code="package_untrusted", message=_packages_message(scan.held)))
+        found += copies
+        if told := view.told(copies):
+            notices.append(Notice(code="project_untrusted", message=_message(project, told)))
+    packages = []
+    for package in scan.held:
+        found += package.copies
+        if view.told(package.copies):
+            packages.append(package)
+    if packages:
+        notices.append(Notice(code="package_untrusted", message=_packages_message(packages)))
     return found, notices
 
 
 def _packages_message(packages: Sequence[HeldPackage]) -> str:
     texts = []
     for package in sorted(packages, key=lambda package: package.shown):
-        names = sorted({copy.names[0] for copy in package.copies})
+        names = sorted({copy.names[0] for copy in package.copies if copy.is_told})
         more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
         why = f"; {package.reason}" if package.reason else ""
         texts.append(f"{package.shown} ({', '.join(names[:_SHOWN_NAMES])}{more}{why})")

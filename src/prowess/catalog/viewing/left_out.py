@@ -32,17 +32,19 @@ class LeftOut:
     `names` are the names that it reserves. `rule` is the id of the finding or of the rule that decided. `reason` is the
     message of the finding if the copy is skipped, else it completes the sentence "it is ...". `place` is the location,
     with line and column if the finding has them. `advice` states what to do, if that is known. `entry` is None if the
-    skill could not be read.
+    skill could not be read. If `is_told` is false, only `Catalog.why` may mention the copy.
     """
 
     __slots__ = (
         "advice",
         "entry",
+        "is_told",
         "layer",
         "location",
         "names",
         "origin",
         "place",
+        "project",
         "reason",
         "rule",
         "source",
@@ -70,9 +72,11 @@ class LeftOut:
         self.location = location
         self.place = place or location
         self.entry = entry
+        self.is_told = state in {"skipped", "held_back"}
         self.layer = Layer.PLUGIN if source is None else source.layer
         self.source = location if source is None else source.label
         self.origin: str | None = getattr(source, "origin", None)
+        self.project: str | None = getattr(source, "project", None)
 
     @classmethod
     def of_entry(cls, entry: SkillEntry, state: OutState, rule: str, reason: str, advice: str | None = None) -> LeftOut:
@@ -80,7 +84,8 @@ class LeftOut:
         left_out = cls(
             (entry.name,), state=state, rule=rule, reason=reason, location=entry.location, source=None, entry=entry
         )
-        left_out.layer, left_out.source, left_out.origin = entry.layer, entry.source, entry.origin
+        left_out.layer, left_out.source = entry.layer, entry.source
+        left_out.origin, left_out.project = entry.origin, entry.project
         left_out.advice = advice
         return left_out
 

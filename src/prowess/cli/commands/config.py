@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
     from prowess.config import Configuration, Origin, Value
 
-_UNSET = {"select": "as in the profile", "ignore": "none", "severity": "as in the profile", "exclude": "none"}
+_UNSET = {
+    "select": "as in the profile",
+    "ignore": "none",
+    "severity": "as in the profile",
+    "exclude": "none",
+    "disabled": "none",
+}
 
 
 @click.group(name="config")
@@ -59,6 +65,10 @@ def _rows(values: Mapping[str, Value]) -> Iterator[tuple[str, str, str]]:
             for at, (selector, level) in enumerate(plain.items()):
                 origin = value.entries.get(selector, value.origin)
                 yield "" if at else name, f"{printable_line(selector)} = {level}", _shown(origin)
+            continue
+        if isinstance(plain, list) and value.entries:
+            for at, text in enumerate(plain):
+                yield "" if at else name, printable_line(text), _shown(value.entries[text])
             continue
         text = ", ".join(plain) if isinstance(plain, list) else str(plain)
         yield name, printable_line(text) if plain else _UNSET.get(name, ""), _shown(value.origin)

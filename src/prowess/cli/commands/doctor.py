@@ -6,6 +6,7 @@ import os
 import platform
 import stat
 import tempfile
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -15,6 +16,7 @@ from msgspec.structs import asdict
 from prowess._internal.places import audit_path, cache_home, ensure_private_directory, prowess_home
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.options.catalog_options import ViewerOptions, viewer_options
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
@@ -35,15 +37,16 @@ class _Line(Struct, frozen=True, kw_only=True):
 
 
 @click.command()
+@viewer_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(*, as_json: bool) -> int:
+def command(*, viewer: ViewerOptions, as_json: bool) -> int:
     """Report the state of this machine and project: ok, warn or fail, and the next step.
 
     Exits with 1 if a line fails.
 
     Example: prowess doctor
     """
-    found = [(name, _looked(look)) for name, look in _LOOKS.items()]
+    found = [(name, _looked(partial(look, viewer) if look is _catalog else look)) for name, look in _LOOKS.items()]
     failed = any(line.status == "fail" for _, line in found)
     if as_json:
         output.document({"ok": not failed, "checks": [{"name": name, **asdict(line)} for name, line in found]})
@@ -133,10 +136,10 @@ def _cache() -> _Line:
         return _Line(status="fail", detail=f"{refused}: no script can be run", next="make it writable or set TMPDIR")
 
 
-def _catalog() -> _Line:
+def _catalog(viewer: ViewerOptions | None = None) -> _Line:
     from prowess.catalog import Catalog  # Imported here, not at the top: see _yaml.
 
-    catalog = Catalog.discover()
+    catalog = Catalog.discover(**(viewer or ViewerOptions()).keywords())
     count = counted(len(catalog.entries()), "skill") + _under_policy(catalog)
     if held := [notice for notice in catalog.notices if "trust" in notice.code]:
         return _Line(status="warn", detail=count, next=held[0].message)

@@ -151,7 +151,9 @@ def _arguments(skills: CatalogOptions, workspace: str | None, policy_file: str |
     arguments += [part for plugin in skills.plugins for part in ("--plugin", os.path.abspath(plugin))]
     arguments += [] if workspace is None else ["--workspace", os.path.abspath(workspace)]
     arguments += [] if policy_file is None else ["--policy", os.path.abspath(policy_file)]
-    arguments += [] if skills.environment is None else ["--environment", skills.environment]
+    for flag in ("agent", "tenant", "environment", "layers_order"):
+        value = getattr(skills, flag)
+        arguments += [] if value is None else [f"--{flag.replace('_', '-')}", value]
     arguments += ["--only-root"] * skills.only_root
     return arguments + ["--write"] * write + ["--trust-project"] * skills.trust_project
 

@@ -13,6 +13,7 @@ from msgspec.structs import asdict
 from prowess._internal.text.terminal_text import printable_line
 from prowess.catalog import Catalog
 from prowess.cli import exit_codes, output
+from prowess.cli.options.catalog_options import ViewerOptions, viewer_options
 from prowess.cli.options.skill_completion import complete_skill
 from prowess.cli.policy_effects import effect_at
 from prowess.cli.targets import is_folder_of_skills, targets
@@ -36,8 +37,9 @@ _BOXXY = "boxxy"
     default="plain",
     help="trit: show the role of the skill and use its colours.",
 )
+@viewer_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(*, path: str, theme: str, as_json: bool) -> int:
+def command(*, path: str, theme: str, viewer: ViewerOptions, as_json: bool) -> int:
     """Show a skill, with the tokens that each level of it costs a model.
 
     PATH is a skill, or a name that `prowess list` shows. For a folder of skills, prints a table of costs; with --theme
@@ -49,7 +51,7 @@ def command(*, path: str, theme: str, as_json: bool) -> int:
     if is_folder_of_skills(path):
         return (_roles if theme == "trit" else _costs)(path, as_json=as_json)
     if not os.path.exists(path):
-        path = _directory_of(path)
+        path = _directory_of(path, viewer)
     try:
         skill = read_skill(path)
     except SkillParseError as fault:
@@ -67,12 +69,12 @@ def command(*, path: str, theme: str, as_json: bool) -> int:
     return exit_codes.OK
 
 
-def _directory_of(name: str) -> str:
+def _directory_of(name: str, viewer: ViewerOptions) -> str:
     """Return the directory of the skill with this name. A word with a separator is not a name."""
     if os.sep in name:
         raise click.UsageError(f"{name!r} does not exist")
     try:
-        return Catalog.discover().get(name).root_dir
+        return Catalog.discover(**viewer.keywords()).get(name).root_dir
     except SkillNotFoundError as fault:
         raise click.UsageError(
             f"{printable_line(name)!r} does not exist here, and {printable_line(str(fault))}"

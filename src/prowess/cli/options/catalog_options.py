@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prowess._internal.files.catalog_settings import layers_order
+from prowess._internal.layers_order import LAYERS_ORDERS
 from prowess._internal.text.terminal_text import printable_line
 from prowess.catalog import Catalog
 from prowess.cli import output
@@ -19,10 +21,24 @@ from prowess.errors import SkillNotFoundError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from prowess._internal.layers_order import LayersOrder
     from prowess.catalog import DirectorySource
 
 _MOST_NAMES = 10
 _DIRECTORY = click.Path(exists=True, file_okay=False)
+_VIEWER_OPTIONS = (
+    click.option("--agent", metavar="NAME", help="Type of the agent, for skills that are limited to agents."),
+    click.option("--tenant", metavar="NAME", help="Name of the tenant, for skills that are limited to tenants."),
+    click.option(
+        "--environment", metavar="NAME", help="Name of this environment, for skills that are limited to environments."
+    ),
+    click.option(
+        "--layers-order",
+        metavar="ORDER",
+        help=f"Which skills replace the other ones: {' or '.join(LAYERS_ORDERS)}.",
+        shell_complete=lambda _context, _option, text: [order for order in LAYERS_ORDERS if order.startswith(text)],
+    ),
+)
 _OPTIONS = (
     click.option(
         "--root",
@@ -37,16 +53,45 @@ _OPTIONS = (
     click.option(
         "--plugin", "plugins", multiple=True, type=_DIRECTORY, help="Also search this plugin directory. Repeatable."
     ),
-    click.option(
-        "--environment", metavar="NAME", help="Name of this environment, for skills that are limited to environments."
-    ),
+    *_VIEWER_OPTIONS,
     click.option("--trust-project", is_flag=True, help="Trust the skills of this project for this run."),
     click.option("--no-index", is_flag=True, help="Read every skill; neither use nor write the index of the catalog."),
     click.option("--quiet", "-q", is_flag=True, help="Print no remarks on standard error."),
 )
 
 
-class CatalogOptions(Struct, frozen=True, kw_only=True):
+class ViewerKeywords(TypedDict):
+    """Arguments of `Catalog` that `ViewerOptions` gives."""
+
+    agent: str | None
+    tenant: str | None
+    environment: str | None
+    layers_order: LayersOrder
+
+
+class ViewerOptions(Struct, frozen=True, kw_only=True):
+    """Who looks at the catalog, and the order of its layers, as given on one command line."""
+
+    agent: str | None = None
+    tenant: str | None = None
+    environment: str | None = None
+    layers_order: str | None = None
+
+    def keywords(self) -> ViewerKeywords:
+        """Return the arguments for `Catalog`.
+
+        Raises:
+            ConfigurationError: the order of the layers is faulty, here, in the environment or in the user's file.
+        """
+        return {
+            "agent": self.agent,
+            "tenant": self.tenant,
+            "environment": self.environment,
+            "layers_order": layers_order(self.layers_order),
+        }
+
+
+class CatalogOptions(ViewerOptions, frozen=True, kw_only=True):
     """The sources of skills given on one command line. `quiet` suppresses notices for the whole command."""
 
     roots: tuple[str, ...]
@@ -55,7 +100,6 @@ class CatalogOptions(Struct, frozen=True, kw_only=True):
     quiet: bool
     only_root: bool = False
     no_index: bool = False
-    environment: str | None = None
 
     def open(self, *, quiet: bool = False, one: bool = False) -> Catalog:
         """Open the catalog. Its notices are printed unless `quiet` is set here or for the command.
@@ -66,18 +110,11 @@ class CatalogOptions(Struct, frozen=True, kw_only=True):
             raise click.UsageError("--only-root needs --root")
         if self.roots:
             catalog = Catalog(
-                *self.roots,
-                *self._plugin_sources(),
-                only=self.only_root,
-                index=not self.no_index,
-                environment=self.environment,
+                *self.roots, *self._plugin_sources(), only=self.only_root, index=not self.no_index, **self.keywords()
             )
         else:
             catalog = Catalog.discover(
-                plugins=self.plugins,
-                trust_project=self.trust_project,
-                index=not self.no_index,
-                environment=self.environment,
+                plugins=self.plugins, trust_project=self.trust_project, index=not self.no_index, **self.keywords()
             )
         if not (quiet or self.quiet):
             if not one:
@@ -131,6 +168,17 @@ def is_path(name: str) -> bool:
     """Whether the skill given on a command line is a path instead of a name."""
     parts = name.replace(os.sep, "/").split("/")
     return parts[0] in {".", ".."} or (len(parts) > 1 and (not parts[0] or os.path.lexists(name)))
+
+
+def viewer_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options of `ViewerOptions`, passed to it as the argument `viewer`."""
+
+    @wraps(command)
+    def with_viewer(**given: Any) -> int:  # noqa: ANN401 -- receives the command's options and those of `ViewerOptions`
+        ours = {name: given.pop(name) for name in ViewerOptions.__struct_fields__}
+        return command(viewer=ViewerOptions(**ours), **given)
+
+    return together(*_VIEWER_OPTIONS)(with_viewer)
 
 
 def catalog_options(command: Callable[..., int]) -> Callable[..., int]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.catalog import Catalog
-from prowess.cli.options.catalog_options import is_path
+from prowess.cli.options.catalog_options import ViewerOptions, is_path
 from prowess.errors import SkillError
 from prowess.format.reading import read_skill
 
@@ -57,6 +57,9 @@ def _is_plain(word: str) -> bool:
 
 def _offered(context: click.Context) -> Catalog:
     given = context.params
+    viewer = ViewerOptions(**{name: given.get(name) for name in ViewerOptions.__struct_fields__}).keywords()
     if roots := given.get("roots"):
-        return Catalog(*roots)
-    return Catalog.discover(plugins=given.get("plugins") or (), trust_project=bool(given.get("trust_project")))
+        return Catalog(*roots, **viewer)
+    return Catalog.discover(
+        plugins=given.get("plugins") or (), trust_project=bool(given.get("trust_project")), **viewer
+    )
