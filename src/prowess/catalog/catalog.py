@@ -23,12 +23,12 @@ from prowess.catalog.memo.seen import Seen
 from prowess.catalog.scan import Scan
 from prowess.catalog.sources.directory import DirectorySource, enterprise_sources
 from prowess.catalog.sources.precedence import by_precedence
-from prowess.catalog.sources.search import search
+from prowess.catalog.sources.search import require_none, search
 from prowess.catalog.viewing.viewer import Viewer
-from prowess.errors import InvalidArgumentsError, SkillNotFoundError, SkillParseError, UnavailableError
+from prowess.errors import SkillNotFoundError, SkillParseError, UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterable, Sequence
     from typing import Unpack
 
     from prowess._internal.layers_order import LayersOrder
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from prowess.catalog.resolution import Resolution
     from prowess.catalog.sources import CatalogSource
     from prowess.catalog.viewing.audience import Audience, AudienceKeywords
-    from prowess.catalog.viewing.left_out import LeftOut
     from prowess.catalog.watching.skill_changes import SkillChange
     from prowess.diagnostics import Diagnostic
     from prowess.format.skill import Skill
@@ -89,7 +88,7 @@ class Catalog:
         enterprise = enterprise_sources(enterprise_root)
         added: Sequence[CatalogSource] = ()
         if only:
-            _require_none(enterprise)
+            require_none(enterprise)
         else:
             there = {source.named for source in sources if source.layer is Layer.ENTERPRISE}
             sources += (added := [source for source in enterprise if source.named not in there])
@@ -435,13 +434,3 @@ def _as_source(root: str | os.PathLike[str] | CatalogSource, *, live: bool) -> C
         path = os.fspath(root)
         return DirectorySource(path, layer=Layer.PROJECT, label=path, live=live, named=True)
     return root
-
-
-def _require_none(enterprise: Iterable[CatalogSource]) -> None:
-    scan = Scan()
-    for source in enterprise:
-        scan.begin(source)
-        source.scan(scan)
-        if scan.entries or scan.skipped:
-            problem = f"{source.named} has skills of this machine's administrator, which cannot be left out"
-            raise InvalidArgumentsError((problem,))

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from prowess.catalog.layers import Layer
 from prowess.catalog.memo.readings import LookInFullError, NoMemo
+from prowess.catalog.scan import Scan
 from prowess.catalog.viewing.trusted import is_own, is_trusted
+from prowess.errors import InvalidArgumentsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from prowess.catalog.faults import Notice
-    from prowess.catalog.scan import Scan
     from prowess.catalog.sources import CatalogSource
     from prowess.catalog.viewing.left_out import LeftOut
     from prowess.catalog.viewing.viewer import View, Viewer
@@ -62,3 +63,14 @@ def _with_parts(sources: Iterable[CatalogSource], scan: Scan) -> Iterator[Catalo
     for source in sources:
         parts: Callable[[Scan], list[CatalogSource]] | None = getattr(source, "parts", None)
         yield from (source,) if parts is None else parts(scan)
+
+
+def require_none(enterprise: Iterable[CatalogSource]) -> None:
+    """Raise InvalidArgumentsError if a source of the enterprise layer has skills."""
+    scan = Scan()
+    for source in enterprise:
+        scan.begin(source)
+        source.scan(scan)
+        if scan.entries or scan.skipped:
+            problem = f"{source.named} has skills of this machine's administrator, which cannot be left out"
+            raise InvalidArgumentsError((problem,))
