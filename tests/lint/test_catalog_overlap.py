@@ -40,6 +40,7 @@ def test_different_skills_do_not_compete(root: Path, capfd: pytest.CaptureFixtur
     assert _checked(root, capfd, "--select", "catalog") == []
 
 
+@pytest.mark.proves("catalog.match.overlap")
 def test_a_rival_is_reported_with_both_names_the_words_and_what_to_change(
     root: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
