@@ -57,3 +57,15 @@ def test_no_command_of_one_user_shows_a_personal_skill_of_another(prowess: Prowe
         assert status == exit_codes.FAILED
         assert "Pays zephyr" not in text
         assert "Zephyr only" not in text
+
+
+@pytest.mark.proves("governance.layers.personal.private")
+def test_what_the_commands_of_a_user_keep_can_be_read_by_no_other_user(prowess: Prowess, tmp_path: Path) -> None:
+    home = tmp_path / "anna" / ".prowess"
+    assert prowess("anna", "index", "--trust-project")[0] == exit_codes.OK
+    assert prowess("anna", "check", str(home / "skills"))[0] == exit_codes.OK
+    kept = [path for path in home.rglob("*") if path.is_file() and home / "skills" not in path.parents]
+    assert any(path.suffix == ".sqlite" for path in kept)
+    for path in kept:
+        places = [place for place in (path, *path.parents) if place.is_relative_to(home) and place != home]
+        assert any(not place.stat().st_mode & 0o077 for place in places), path

@@ -43,6 +43,7 @@ def _state(root: Path, capfd: pytest.CaptureFixture[str], *options: str) -> dict
     return answer
 
 
+@pytest.mark.proves("catalog.index.command", "tooling.cli.catalog")
 def test_it_is_built_on_request_used_and_removed(skills: Path, capfd: pytest.CaptureFixture[str]) -> None:
     built = _state(skills, capfd)
     assert (built["state"], built["reason"], built["skills"], built["directories"]) == ("built", None, 5, 2)
@@ -60,6 +61,7 @@ def test_it_is_built_on_request_used_and_removed(skills: Path, capfd: pytest.Cap
     assert not os.path.exists(path), "few skills are read as fast without an index"
 
 
+@pytest.mark.proves("catalog.index.off")
 def test_a_listing_of_many_skills_builds_it(
     tmp_path: Path, own_home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,6 +77,7 @@ def test_a_listing_of_many_skills_builds_it(
     assert _state(tmp_path, capfd)["state"] == "current"
 
 
+@pytest.mark.proves("catalog.index.damaged", "catalog.index.data", "catalog.index.command")
 @pytest.mark.parametrize(
     "spoil", ["empty", "half", "zeros", "flipped", "pickle", "sparse", "mode", "pipe", "link", "directory"]
 )
@@ -146,6 +149,7 @@ def test_a_cache_that_cannot_be_written_is_told_and_changes_no_answer(
     assert "cannot" in str(told["reason"])
 
 
+@pytest.mark.proves("catalog.index.off")
 def test_it_can_be_switched_off(skills: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["index", "--root", str(skills), "--no-index"]) == exit_codes.OK
     assert capfd.readouterr().out == "no index is used (--no-index or PROWESS_NO_INDEX switches it off)\n"

@@ -35,6 +35,7 @@ def test_each_skill_is_on_a_line_with_its_score_and_the_shared_words(
     assert second.startswith("csv-clean   0.")
 
 
+@pytest.mark.proves("tooling.cli.catalog")
 def test_json_has_the_matches_with_their_reasons(
     skills: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -88,7 +88,7 @@ def without_watchfiles(tmp_path: Path) -> dict[str, str]:
     return {"PYTHONPATH": str(tmp_path / "hiding")}
 
 
-@pytest.mark.proves("catalog.watch.events")
+@pytest.mark.proves("catalog.watch.events", "tooling.cli.catalog")
 def test_json_lines_name_event_skill_location_and_digest(root: Path) -> None:
     with watching([*WATCH, "--root", str(root), "--json"]) as watcher:
         watcher.until_it_watches()

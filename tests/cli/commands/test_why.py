@@ -56,7 +56,7 @@ def test_every_copy_stands_on_a_line_with_its_layer_place_and_state(
     ]
 
 
-@pytest.mark.proves("catalog.why.states")
+@pytest.mark.proves("catalog.why.states", "tooling.cli.catalog")
 @pytest.mark.usefixtures("project")
 def test_json_lists_the_copies_in_the_order_of_precedence(words: list[str], capfd: pytest.CaptureFixture[str]) -> None:
     assert run([*words, "--json"]) == exit_codes.OK
