@@ -5,7 +5,7 @@ from __future__ import annotations
 from prowess.format.parsing import parse_source
 from prowess.format.reading import validate_skill
 from prowess.format.skill import frontmatter_of
-from prowess.format.source.plain_front_matter import plain_properties, read_plain_skill
+from prowess.format.source.plain_front_matter import plain_description, plain_properties, read_plain_skill
 
 HEAD = 4096
 
@@ -23,7 +23,8 @@ def agree(data: bytes, name: str = "a") -> bool:
     frontmatter = frontmatter_of(document)
     fields = plain_properties(plain.source)
     assert fields is not None
-    description = str(fields["description"]).strip()
+    description = plain_description(plain.source).strip()
+    assert description == str(fields["description"]).strip()
     others = {key: value for key, value in fields.items() if key not in {"name", "description"}}
     assert frontmatter.name == plain.name
     assert frontmatter.description == description

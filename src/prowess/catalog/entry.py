@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from prowess._internal.files.file_mark import stamp_of
 from prowess._internal.files.open_flags import READ
 from prowess._internal.text.invisible import hides_something, visible
-from prowess.format.source.plain_front_matter import plain_properties
+from prowess.format.source.plain_front_matter import plain_description, plain_properties
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -93,7 +93,7 @@ class SkillEntry:
     def written_description(self) -> str:
         """The description as its author wrote it, without surrounding whitespace."""
         facts = self.reading.facts
-        return str((_fields(facts) if isinstance(facts, bytes) else facts)["description"]).strip()
+        return (plain_description(facts) if isinstance(facts, bytes) else str(facts["description"])).strip()
 
     @property
     def hides_something(self) -> bool:

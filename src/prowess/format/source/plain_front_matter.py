@@ -103,6 +103,14 @@ def plain_properties(source: bytes) -> PlainFields | None:
         return None
 
 
+def plain_description(source: bytes) -> str:
+    """Return the description in a front matter that `read_plain_skill` returned. Reads no other field."""
+    key = b"description:"
+    at = 0 if source.startswith(key) else source.index(b"\n" + key) + 1
+    lines = source[at:].decode().split("\n")
+    return str(_value(lines[0][len(key) :].strip(" "), lines, 1)[0])
+
+
 def _between_fences(head: bytes, *, complete: bool) -> bytes | None:
     if not head.startswith(_HEAD) or b"\0" in head:
         return None
@@ -133,16 +141,19 @@ def _fields(lines: list[str]) -> PlainFields:
         key, colon, rest = line.partition(":")
         if key in found or not colon or (rest and rest[0] != " ") or not (key in _KNOWN or _is_other_field(key)):
             raise _HandOver
-        value = rest.strip(" ")
-        if not value:
-            found[key], at = _nested(lines, at, 0, 0)
-        elif value in _BLOCKS:
-            found[key], at = _block(lines, at, *_BLOCKS[value])
-        elif at < count and lines[at][:1] == " ":
-            found[key], at = _continued(value, lines, at)
-        else:
-            found[key] = _one_line(value)
+        found[key], at = _value(rest.strip(" "), lines, at)
     return found
+
+
+def _value(value: str, lines: list[str], at: int) -> tuple[PlainValue, int]:
+    """Return the value of a top-level field, and the index of the line after it. `value` is its part beside the key."""
+    if not value:
+        return _nested(lines, at, 0, 0)
+    if value in _BLOCKS:
+        return _block(lines, at, *_BLOCKS[value])
+    if at < len(lines) and lines[at][:1] == " ":
+        return _continued(value, lines, at)
+    return _one_line(value), at
 
 
 def _is_other_field(key: str) -> bool:
