@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import prowess
-from benchmarks import activation, checking, corpora, discovery, pages, processes, sandbox, serving
+from benchmarks import activation, checking, corpora, discovery, pages, processes, sandbox, serving, sessions
 from benchmarks.figures import ROUNDS, Figure
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[corpora.Corpus], int], list[Figure]]] =
     "activation": activation.run,
     "sandbox": sandbox.run,
     "serving": serving.run,
+    "sessions": sessions.run,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING
 
 import anyio
@@ -200,3 +201,24 @@ async def test_a_session_that_is_gone_ends_the_run_before_the_model_is_asked(tmp
     with provider("Done.") as running, pytest.raises(SessionNotFoundError):
         await run(running.url, scene.session)
     assert running.asked == []
+
+
+@in_every_framework
+@pytest.mark.parametrize("exposure", ["tools", "skill"])
+@pytest.mark.proves("catalog.list.query")
+async def test_a_list_that_leaves_skills_out_comes_with_the_search(tmp_path: Path, run: Run, exposure: str) -> None:
+    scene = scenario.scene(tmp_path)
+    for number in range(200):
+        skill = tmp_path / "skills" / f"other-{number:03}"
+        skill.mkdir()
+        text = "Does something else that nobody asked for."
+        (skill / "SKILL.md").write_text(f"---\nname: {skill.name}\ndescription: {text}\n---\nNo.\n", encoding="utf-8")
+    with provider([("skills_list", {"query": "how many rows"})], "Done.") as running:
+        await run(running.url, scene.session, exposure=exposure, budget=200, task="how many rows")
+    first, second = running.asked
+    listed = first.descriptions["skill"] if exposure == "skill" else first.instructions
+    assert "skills_list" in first.tools
+    assert re.search(r"and \d+ more; skills.list with a query", listed)
+    assert "tally" in listed
+    assert "other-199" not in listed
+    assert '"tally"' in second.results[call_id(0, 0)]

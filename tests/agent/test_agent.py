@@ -6,7 +6,7 @@ import json
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 import pytest
@@ -470,3 +470,24 @@ async def test_a_session_that_is_gone_ends_the_run() -> None:
     result = await Agent(Late(), catalog=Catalog(EXAMPLES), clock=lambda: clock[0]).run("Go.")
     assert result.ended == "session_failed"
     assert "expired" in str(result.reason)
+
+
+@pytest.mark.proves("catalog.list.query")
+@pytest.mark.parametrize("exposure", ["tools", "skill"])
+@pytest.mark.anyio
+async def test_a_list_that_leaves_skills_out_shows_those_that_fit_the_task_and_offers_the_search(
+    tmp_path: Path, exposure: Literal["tools", "skill"]
+) -> None:
+    for number in range(700):
+        add_skill(tmp_path, f"another-skill-number-{number:03}")
+    for name in ("tide-table", "whale-song"):
+        add_skill(tmp_path, name)
+    model = ScriptedModel([calls(("skills_list", {"query": "whale"})), "Done."])
+    agent = Agent(model, catalog=Catalog(tmp_path), exposure=exposure)
+    result = await agent.run("Print the table of the tide.")
+    request = model.requests[0]
+    specs = {spec.wire_name: spec for spec in request.tools}
+    listed = specs["skill"].description if exposure == "skill" else request.instructions
+    assert ("tide-table" in listed, "whale-song" in listed) == (True, False)
+    assert "skills_list" in specs
+    assert [skill["name"] for skill in value(result, 0)["skills"]] == ["whale-song"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,11 +12,11 @@ import pytest
 from prowess._internal.files import file_mark
 from prowess.catalog import Catalog
 from prowess.catalog.memo import seen as seen_module
+from prowess.catalog.trust import TrustStore
 from tests.catalog.making import names, rules, write_skill
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -150,3 +151,55 @@ def test_a_manifest_that_appears_or_changes_beside_a_skill_is_noticed(tmp_path: 
     (skill / "skill.manifest.yaml").unlink()
     catalog.refresh()
     assert rules(catalog) == before
+
+
+@pytest.mark.usefixtures("settled")
+def test_looking_again_asks_anew_whether_the_project_is_trusted(tmp_path: Path) -> None:
+    project = tmp_path.resolve() / "project"
+    (project / ".git").mkdir(parents=True)
+    (project / ".agents" / "skills" / "one").mkdir(parents=True)
+    (project / ".agents" / "skills" / "one" / "SKILL.md").write_text("---\nname: one\ndescription: One.\n---\n")
+    catalog = Catalog.discover(cwd=project)
+    assert [entry.name for entry in catalog.entries()] == []
+    TrustStore().trust(str(project))
+    catalog.look_again()
+    assert [entry.name for entry in catalog.entries()] == ["one"]
+    TrustStore().revoke(str(project))
+    catalog.look_again()
+    assert [entry.name for entry in catalog.entries()] == []
+
+
+@pytest.mark.usefixtures("settled")
+def test_looking_again_notices_a_root_that_appears_or_is_exchanged(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name / name).mkdir(parents=True)
+        (tmp_path / name / name / "SKILL.md").write_text(f"---\nname: {name}\ndescription: Text.\n---\n")
+    root = tmp_path / "root"
+    root.symlink_to(tmp_path / "none")
+    catalog = Catalog(root)
+    assert [entry.name for entry in catalog.entries()] == []
+    for name in ("one", "two"):
+        root.unlink()
+        root.symlink_to(tmp_path / name)
+        catalog.look_again()
+        assert [entry.name for entry in catalog.entries()] == [name]
+
+
+@pytest.mark.usefixtures("settled")
+def test_looking_again_asks_anew_what_is_switched_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two", "three"):
+        write_skill(tmp_path / "skills" / name)
+    catalog = Catalog(tmp_path / "skills")
+    assert names(catalog.entries()) == ["one", "three", "two"]
+    settings = Path(os.environ["PROWESS_HOME"]) / "config.toml"
+    settings.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    settings.write_text('disabled = ["two"]\n', encoding="utf-8")
+    catalog.look_again()
+    assert names(catalog.entries()) == ["one", "three"]
+    monkeypatch.setenv("PROWESS_DISABLED", "three")
+    catalog.look_again()
+    assert names(catalog.entries()) == ["one"]
+    settings.unlink()
+    monkeypatch.delenv("PROWESS_DISABLED")
+    catalog.look_again()
+    assert names(catalog.entries()) == ["one", "three", "two"]

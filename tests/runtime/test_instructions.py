@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from prowess._internal.files import file_mark
 from prowess.catalog import Catalog
 from prowess.errors import SkillNotFoundError
 from prowess.runtime import Session
@@ -169,6 +170,7 @@ async def test_results_come_back_in_the_order_of_the_calls(session: Session) -> 
 async def test_building_instructions_twice_reads_a_body_at_most_once(
     session: Session, skills: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(file_mark, "SETTLED_NS", -(10**12))  # a file that was just written is read again otherwise
     assert session.catalog.entries()  # the skills are listed from here on
     opened: list[str] = []
 

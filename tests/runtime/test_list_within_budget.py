@@ -14,7 +14,6 @@ import pytest
 from prowess.catalog import Catalog
 from prowess.errors import SkillNotFoundError
 from prowess.runtime import Session, SyncSession
-from prowess.runtime.activation.freshness import SLICE
 from prowess.runtime.disclosure.model_texts import DEFAULT_BUDGET
 from prowess.runtime.json_lines import serve_json_lines
 from prowess.store import SqliteSessionStore
@@ -219,7 +218,7 @@ def test_every_edit_is_in_the_list_at_once_if_shown_and_after_some_calls_if_not(
         assert "aardvark" in _listed(session.instructions(_BUDGET))
         write_skill(skills, "whale-song", description="Sings.", extra="priority: 9\n")
         calls = next(n for n in range(20) if "whale-song" in _listed(session.instructions(_BUDGET)))
-        assert calls <= -(-_COUNT // SLICE)
+        assert calls <= 5
         (skills / "whale-song" / "SKILL.md").unlink()
         assert "whale-song" not in _listed(session.instructions(_BUDGET))
 

@@ -23,6 +23,7 @@ from prowess.errors import UnavailableError
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 MACHINE_POLICY, POLICY_FILE = "/etc/prowess/policy.toml", "policy.toml"  # `POLICY_FILE` is in the home
+USER_FILE, TRUST_FILE = "config.toml", "trust.json"  # in the home
 _ROOT = 0
 
 

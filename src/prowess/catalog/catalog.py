@@ -24,6 +24,7 @@ from prowess.catalog.scan import Scan
 from prowess.catalog.sources.directory import DirectorySource, enterprise_sources
 from prowess.catalog.sources.precedence import by_precedence
 from prowess.catalog.sources.search import require_none, search
+from prowess.catalog.viewing.guards import Guards
 from prowess.catalog.viewing.viewer import Viewer
 from prowess.errors import SkillNotFoundError, SkillParseError, UnavailableError
 
@@ -98,6 +99,7 @@ class Catalog:
         self._trust_project = trust_project
         self._lock = allocate_lock()
         self._loaded = LoadedSkills()
+        self._guards: Guards | None = None
         self._generation = 0
         self._rankings: Rankings | None = None
         self.index = Index(self._sources) if index and not is_switched_off() else None
@@ -359,12 +361,13 @@ class Catalog:
     def look_again(self, entries: Iterable[SkillEntry] = ()) -> None:
         """Refresh the catalog if something moved among the files of `entries`, the searched directories and the links.
 
-        A bounded part of the other entries is examined too, another part at each call. So each edit is found after some
-        calls, and the cost of a call depends on the directories and on `entries`, not on the number of skills. Calls
-        `stat` alone, unless something moved.
+        Whether a project is trusted, and which directory each source names, is asked anew. A bounded part of the other
+        entries is examined too, another part at each call. So each edit is found after some calls, and the cost of a
+        call depends on the directories and on `entries`, not on the number of skills. Calls `stat` alone, unless
+        something moved.
         """
         seen = self._seen
-        if seen is None or not seen.is_current(entries):
+        if seen is None or self._guards is None or self._guards.moved() or not seen.is_current(entries):
             self.refresh()
 
     def watch(
@@ -399,6 +402,7 @@ class Catalog:
         return self._index
 
     def _look(self, memo: Memo) -> CatalogIndex:
+        self._guards = Guards(self._sources)
         scan = Scan(memo)
         view, left_out, notices = search(self._sources, scan, self._viewer, trust_project=self._trust_project)
         entries = scan.finished()

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.file_lock import locked
-from prowess._internal.places import cache_home, ensure_private_directory, prowess_home
+from prowess._internal.places import TRUST_FILE, cache_home, ensure_private_directory, prowess_home
 from prowess.catalog.ownership import stranger_in_project
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class TrustStore:
     """
 
     def __init__(self, path: str | None = None) -> None:
-        self.path = os.path.abspath(path) if path else os.path.join(prowess_home(), "trust.json")
+        self.path = os.path.abspath(path) if path else os.path.join(prowess_home(), TRUST_FILE)
 
     @property
     def problem(self) -> str | None:

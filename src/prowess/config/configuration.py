@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from msgspec.structs import replace
 
-from prowess._internal.files.session_table import USER_FILE
-from prowess._internal.places import WorkingDirectoryError, prowess_home, working_directory
+from prowess._internal.places import USER_FILE, WorkingDirectoryError, prowess_home, working_directory
 from prowess.config.settings import DEFAULT, PRESETS, SETTINGS, Origin, Value, from_text, path_setting, value_of
 from prowess.config.settings_file import SettingsLayer, project_file, read_settings_file
 from prowess.errors import ConfigurationError

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.files.toml_file import TomlFile, read_toml_bytes
 from prowess._internal.layers_order import LAYERS_ORDERS
-from prowess._internal.places import prowess_home
+from prowess._internal.places import USER_FILE, prowess_home
 from prowess.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ DISABLED_VARIABLE, ORDER_VARIABLE = "PROWESS_DISABLED", "PROWESS_LAYERS_ORDER"
 MAX_PATTERNS = 1000  # a person does not maintain a longer list
 MAX_PATTERN = 200  # characters
 _SHOWN = 60
-_USER_FILE = "config.toml"
 OWN_FILE, SHARED_FILE = "prowess.toml", "pyproject.toml"  # of a project
 SHARED_TABLE = ("tool", "prowess")  # the table in `SHARED_FILE`
 
@@ -36,7 +35,7 @@ def order_is_ignored(path: str) -> str:
     """Return the notice that a project's file sets the order of the layers."""
     return (
         f"{LAYERS}.{ORDER} in {path} is ignored, because a project cannot set it; use --layers-order, {ORDER_VARIABLE} "
-        f"or the {_USER_FILE} in PROWESS_HOME"
+        f"or the {USER_FILE} in PROWESS_HOME"
     )
 
 
@@ -68,7 +67,7 @@ def user_catalog_settings() -> CatalogSettings:
     Raises:
         ConfigurationError: one of these settings is faulty, or the file has them and cannot be read as TOML.
     """
-    path = os.path.join(prowess_home(), _USER_FILE)
+    path = os.path.join(prowess_home(), USER_FILE)
     if not os.path.lexists(path):
         return CatalogSettings(path)
     return catalog_settings(path, of_user=True) or CatalogSettings(path)

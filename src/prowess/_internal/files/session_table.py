@@ -17,13 +17,13 @@ import os
 from typing import TYPE_CHECKING, Literal, cast
 
 from prowess._internal.files.toml_file import TomlFile, read_toml_bytes
-from prowess._internal.places import prowess_home
+from prowess._internal.places import USER_FILE, prowess_home
 from prowess.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-USER_FILE, SESSION = "config.toml", "session"
+SESSION = "session"
 SESSION_KEYS: Mapping[str, type] = {
     "environment": str,
     "agent": str,

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, cast
 
 from prowess._internal.files.catalog_settings import DISABLED_VARIABLE
-from prowess._internal.places import prowess_home
+from prowess._internal.places import USER_FILE, prowess_home
 from prowess.catalog.catalog_index import DeferredFindings
 from prowess.catalog.viewing.left_out import LeftOut
 
@@ -178,4 +178,4 @@ def _settings_places(sources: Iterable[CatalogSource]) -> Mapping[str, tuple[str
 
 
 def _has_user_file() -> bool:
-    return os.path.lexists(os.path.join(prowess_home(), "config.toml"))
+    return os.path.lexists(os.path.join(prowess_home(), USER_FILE))

@@ -16,7 +16,6 @@ from prowess.catalog.matching import SUGGESTED
 from prowess.errors import InvalidArgumentsError, PolicyDeniedError, SkillNotFoundError
 from prowess.policy.decision import Deny, rule_of
 from prowess.policy.rule import PolicyCall
-from prowess.runtime.activation.freshness import Freshness
 from prowess.runtime.activation.skill_identities import asked_of_active, of_active, of_entry
 
 if TYPE_CHECKING:
@@ -42,12 +41,15 @@ _LONGEST_TEXT = 500  # characters of a text that are compared
 
 
 class _Visible:
-    """The visible skills for one state of catalog and policy. Replaced as a whole, so that threads see one state."""
+    """The visible skills for one state of catalog and policy. Replaced as a whole, so that threads see one state.
 
-    __slots__ = ("entries", "generation", "lists")
+    `state` has the generations of catalog and policy, `entries` the skills in use.
+    """
 
-    def __init__(self, entries: tuple[SkillEntry, ...], generation: int) -> None:
-        self.entries, self.generation = entries, generation
+    __slots__ = ("entries", "lists", "state")
+
+    def __init__(self, entries: tuple[SkillEntry, ...], state: tuple[int, int]) -> None:
+        self.entries, self.state = entries, state
         self.lists: dict[tuple[By, bool], tuple[SkillEntry, ...]] = {}
 
 
@@ -56,13 +58,13 @@ class Visibility:
 
     Skills that `policy` denies are not listed: a model could only learn that it may not start them. A call that names
     one is still decided by the policy, so the refusal names the rule. Lists of visible skills are cached until the
-    catalog's entries or the policy change.
+    catalog or the policy changes.
     """
 
     def __init__(self, catalog: Catalog, *, forks: bool, policy: PolicySource | None = None) -> None:
-        self.catalog, self.freshness, self._forks = catalog, Freshness(catalog), forks
+        self.catalog, self._forks = catalog, forks
         self._policy = policy
-        self._visible = _Visible((), -1)
+        self._visible = _Visible((), (-1, -1))
 
     def offers(self, by: By) -> tuple[SkillEntry, ...]:
         """Return the skills that model or user may start, by name. The same tuple until skills or policy change."""
@@ -76,15 +78,17 @@ class Visibility:
         return self._listed(by, with_forks=True)
 
     def _listed(self, by: By, *, with_forks: bool) -> tuple[SkillEntry, ...]:
-        entries = self.catalog.entries()
         policy = _with_rules(self._policy)
-        generation = 0 if policy is None else policy.generation
+        # The generation is read before the entries, so entries of a newer one are looked up once more.
+        state = (self.catalog.generation, 0 if policy is None else policy.generation)
         visible = self._visible
-        if entries is not visible.entries or generation != visible.generation:  # a scan that finds a change replaces it
-            visible = self._visible = _Visible(entries, generation)
+        if state != visible.state:
+            visible = self._visible = _Visible(self.catalog.entries(), state)
         if (known := visible.lists.get((by, with_forks))) is None:
             known = visible.lists[by, with_forks] = tuple(
-                entry for entry in entries if (with_forks or not entry.is_fork) and self._is_shown(entry, by, policy)
+                entry
+                for entry in visible.entries
+                if (with_forks or not entry.is_fork) and self._is_shown(entry, by, policy)
             )
         return known
 
@@ -115,7 +119,7 @@ class Visibility:
     async def _scanned(self, name: str, location: str | None, by: By) -> SkillEntry:
         # A phrase is hardly a name, so a complete scan is not worth its time. New directories are noticed without it.
         phrase = len(name.split()) > 1
-        await to_thread.run_sync(self.freshness.restore if phrase else self.catalog.refresh)
+        await to_thread.run_sync(self.catalog.look_again if phrase else self.catalog.refresh)
         try:
             return self.catalog.get(name, location)
         except SkillNotFoundError as error:

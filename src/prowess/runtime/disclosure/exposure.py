@@ -172,9 +172,7 @@ class Exposure:
         generation, dirs = self._offered.catalog.generation, self._programs.rules.dirs
         if self._scripts_seen is None or self._scripts_seen[:2] != (generation, dirs):
             found = any(
-                os.path.isdir(os.path.join(entry.root_dir, name))
-                for entry in self._offered.catalog.entries()
-                for name in dirs
+                os.path.isdir(f"{entry.root_dir}/{name}") for entry in self._offered.catalog.entries() for name in dirs
             )
             self._scripts_seen = (generation, dirs, found)
         return self._scripts_seen[2]

@@ -11,6 +11,7 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from prowess.runtime.activation.freshness import look_again
 from prowess.runtime.disclosure.skill_list import Candidates, ListedSkill, SkillList, fit, fit_best, text_of
 
 if TYPE_CHECKING:
@@ -74,14 +75,14 @@ class ShownSkills:
     def fitted(self, form: ListForm, room: int, task: str | None = None) -> ShownList:
         """Return the list of a form, with a size of at most `room`."""
         kept = self._current(form, room, task)
-        if self._offered.freshness.restore(kept.entries):
+        if look_again(self._offered.catalog, kept.entries):
             kept = self._current(form, room, task)
         self._last = kept
         return kept
 
     def look(self) -> None:
         """Refresh the catalog if a searched directory or a skill of the last list has changed. Blocks."""
-        self._offered.freshness.restore(() if self._last is None else self._last.entries)
+        self._offered.catalog.look_again(() if self._last is None else self._last.entries)
 
     def _current(self, form: ListForm, room: int, task: str | None) -> ShownList:
         with self._lock:

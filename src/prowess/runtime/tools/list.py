@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 from bisect import bisect_right
 from operator import attrgetter
 from typing import TYPE_CHECKING, cast
 
 from anyio import to_thread
 
-from prowess._internal.text.terminal_text import json_text
 from prowess.errors import InvalidArgumentsError
 from prowess.format.limits import MAX_DESCRIPTION_LENGTH
+from prowess.runtime.activation.freshness import look_again
 from prowess.runtime.disclosure.model_texts import CHARACTERS_PER_TOKEN, DEFAULT_BUDGET
 from prowess.tools import ToolSpec, require_executor
 from prowess.tools.spec import object_schema
@@ -98,7 +99,7 @@ class SkillsListTool:
             offers = self._offered.offers("model")
             begin = bisect_right(offers, after, key=attrgetter("name"))
             page = self._page(offers[begin : begin + limit])
-            if not self._offered.freshness.restore(offers[begin : begin + len(page)]):
+            if not look_again(self._offered.catalog, offers[begin : begin + len(page)]):
                 break
         rest = len(offers) - begin - len(page)
         return _answer(page, rest, cursor_after(cast("str", page[-1]["name"])) if rest else None)
@@ -108,7 +109,7 @@ class SkillsListTool:
         for _ in range(2):
             found = self._offered.matching(query, "model", MOST_MATCHES)
             page = self._page(found[begin : begin + limit])
-            if not self._offered.freshness.restore(found[begin : begin + len(page)]):
+            if not look_again(self._offered.catalog, found[begin : begin + len(page)]):
                 break
         end = begin + len(page)
         rest = max(0, len(found) - end)
@@ -127,7 +128,7 @@ class SkillsListTool:
                 "origin": None if entry.origin is None else entry.source,
                 "active": (entry.key, entry.location) in active,
             }
-            left -= len(json_text(item)) + 2
+            left -= len(json.dumps(item, ensure_ascii=False)) + 2
             if left < 0 and page:
                 break
             page.append(item)
