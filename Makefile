@@ -59,7 +59,7 @@ conformance: setup ## Put the conformance cases to other people's tools, and wri
 receipts: setup ## Break thirty requirements, see a test notice each, and write the page
 	@$(PY) -m tests.spec.mutation_receipts
 
-proof: setup ## Verify formal/ with Dafny, and compare what was proved with what runs on 198 000 inputs
+proof: setup ## Verify formal/ with Dafny, and compare what was proved with what runs on 195 000 inputs
 	@$(PY) -m tools.proof
 
 reference: setup ## Run the reference library's own tests, fetched from the package index, against our shim

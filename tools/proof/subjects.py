@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 SEED = 12
 _WILD = "az09-A_ ./\\:~%\n\t\0\x7f\u00e9\u00df\u0130\u212a\uff0f\u2024\u2025\ud800\udfff\uffff\U0001d41a<>&\"'(),"
 _MOST_SOURCES = 4
+_LEFT_OUT = ("name: deploy", "name: deploy\ndescription: d\nscope: {agents: other}")  # a fault; not for this viewer
 
 
 class Subject(NamedTuple):
@@ -141,7 +142,7 @@ def skill_files() -> Pairs:
 
 
 def winners() -> Pairs:
-    """Which copy of a name a catalog of real files gives, in both orders of layers, with and without a faulty copy.
+    """Which copy of a name a catalog of real files gives, in both orders of layers, with and without one left out.
 
     Every pair of copies is asked about in every layer, priority and place, and so are larger sets drawn at random.
     """
@@ -159,13 +160,20 @@ def winners() -> Pairs:
             count = draw.randint(1, _MOST_SOURCES)
             priorities = [tuple(draw.choices((-1, 0, 1), k=draw.randint(1, 2))) for _ in range(count)]
             sources = tuple(zip(draw.choices(kinds, k=count), priorities, strict=True))
-            yield _winner(place, draw.choice(LAYERS_ORDERS), draw.choice(held), sources)
+            yield _winner(place, draw.choice(LAYERS_ORDERS), draw.choice(held), sources, draw.choice(_LEFT_OUT))
 
 
 def _winner(
-    place: str, order: LayersOrder, holder: Layer | None, given: tuple[tuple[str, tuple[int, ...]], ...]
+    place: str,
+    order: LayersOrder,
+    holder: Layer | None,
+    given: tuple[tuple[str, tuple[int, ...]], ...],
+    front: str = _LEFT_OUT[0],
 ) -> tuple[str, str]:
-    """Ask about sources of these kinds, each with a copy of every priority; `holder` is the layer of a faulty copy."""
+    """Ask about sources of these kinds, each with a copy of every priority.
+
+    `holder` is the layer of a copy that is left out, `front` its front matter.
+    """
     sources: list[DirectorySource] = []
     written, locations = [], []
     for number, (kind, priorities) in enumerate(given):
@@ -176,8 +184,9 @@ def _winner(
             locations.append(_write_copy(f"{root}/{path}", f"name: deploy\ndescription: d\npriority: {priority}"))
             written.append(f"{layer},{priority},{int(kind == 'fetched')},{number},{path}")
     if holder is not None:
-        _write_copy(f"{place}/faulty", "name: deploy")
-        sources.append(DirectorySource(f"{place}/faulty", layer=holder))
+        root = f"{place}/{_LEFT_OUT.index(front)}"
+        _write_copy(root, front)
+        sources.append(DirectorySource(root, layer=holder))
     question = f"winner\t{order}\t{absent_or(holder)}\t{';'.join(written)}"
     try:
         found = Catalog(*sources, layers_order=order).get("deploy")
