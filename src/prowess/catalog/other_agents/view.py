@@ -97,7 +97,7 @@ class AgentView(Struct, frozen=True, kw_only=True):
         return tuple(skill for skill in self.skills if skill.state == "listed")
 
 
-def seen_by(agent: OtherAgent, start: str) -> AgentView:
+def view_of(agent: OtherAgent, start: str) -> AgentView:
     """Return what the agent finds if it is started in the directory `start`."""
     places = {path: place for path, _, place in _places(agent, start)}
     sources = {path: DirectorySource(path, layer=layer) for path, layer, _ in _places(agent, start)}

@@ -205,17 +205,19 @@ def _diagnostic(found: Diagnostic) -> dict[str, object]:
 def _list_seen_by(agent: str, prefix: str, skills: CatalogOptions, tags: tuple[str, ...], *, as_json: bool) -> int:
     # Imported here because a listing of this catalog needs no other agents.
     from prowess.catalog.other_agents.places import other_agent, sources_of
-    from prowess.catalog.other_agents.view import seen_by
+    from prowess.catalog.other_agents.view import view_of
 
     try:
         row = other_agent(agent)
     except InvalidArgumentsError as fault:
         raise click.UsageError(str(fault)) from None
-    if given := [name for name, value in {**asdict(skills), "tags": tags}.items() if value and name != "quiet"]:
+    if given := [
+        name for name, value in {**asdict(skills), "tags": tags}.items() if value and name not in {"quiet", "no_index"}
+    ]:
         options = ", ".join(f"--{name.removesuffix('s').replace('_', '-')}" for name in given)
         raise click.UsageError(f"--seen-by searches the directories of {agent}; leave out {options}")
     try:
-        view = seen_by(row, os.getcwd())
+        view = view_of(row, os.getcwd())
     except FileNotFoundError:
         raise click.UsageError("the working directory does not exist any more") from None
     shown = [skill for skill in view.skills if skill.name.startswith(prefix)]
