@@ -29,7 +29,7 @@ ALIASES = {
 
 SESSION_TOOLS = frozenset({"skills.load", "skills.unload", "skills.read", "skills.run_script"})
 ONE_SKILL_TOOLS = frozenset({"skill", "Skill"})
-SKILL_TOOLS = SESSION_TOOLS | ONE_SKILL_TOOLS | {"skills.list"}  # `skills.list` is a tool of the MCP server
+SKILL_TOOLS = SESSION_TOOLS | ONE_SKILL_TOOLS | {"skills.list"}  # `skills.list` searches the skills and starts none
 
 USER_TOOL = "skills.invoke"  # called by the host for a user; never offered to a model
 SKILL_ARGUMENTS = {  # tool: the argument that contains the skill names
