@@ -15,6 +15,7 @@ from prowess.catalog import Catalog
 from prowess.errors import SkillNotFoundError
 from prowess.runtime import Session, SyncSession
 from prowess.runtime.disclosure.model_texts import DEFAULT_BUDGET
+from prowess.runtime.forks import ForkOutcome, ForkRequest
 from prowess.runtime.json_lines import serve_json_lines
 from prowess.store import SqliteSessionStore
 from prowess.tools.shapes import SHAPES
@@ -259,20 +260,26 @@ async def test_a_cursor_is_good_for_the_list_that_it_came_from_only(session: Ses
         assert failure(await session.call("skills.list", {"limit": limit}))["code"] == "invalid_arguments"
 
 
+class _Runner:
+    async def run(self, request: ForkRequest) -> ForkOutcome:
+        del request
+        return ForkOutcome(output="done", turns=1)
+
+
 async def test_names_of_sub_agents_are_within_the_budget_too(tmp_path: Path) -> None:
     for number in range(400):
         write_skill(tmp_path, f"sub-agent-number-{number:03}", extra="context: fork\n")
 
-    class Runner:
-        async def run(self, request: object) -> Any:  # noqa: ANN401 -- never called
-            raise NotImplementedError(request)
-
-    session = Session(Catalog(tmp_path), fork_runner=Runner())
+    session = Session(Catalog(tmp_path), fork_runner=_Runner())
     found = session.disclose(500)
     told = found.text.partition("cannot be loaded: ")[2].partition("\n")[0]
     assert found.tokens["available"] + len(told) / 4 <= 500
     assert (found.left_out > 350, told.count("sub-agent-number")) == (True, 400 - found.left_out)
     assert "enum" not in str(_skill_tool(session.tools(budget=500)).input_schema["properties"])
+
+    assert "sub-agent-number-399" not in found.text
+    assert result(await session.call("skill", {"skill": "sub-agent-number-399"}))["output"] == "done"
+    assert "<name>sub-agent-number-399</name>" in session.instructions(500)
 
 
 @pytest.mark.proves("catalog.list.budget", "catalog.list.query")

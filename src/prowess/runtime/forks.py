@@ -17,6 +17,7 @@ from msgspec import Struct
 from prowess.errors import AuditError, LimitExceededError, SkillError
 from prowess.runtime.activation.stack import entered
 from prowess.runtime.events.event import SkillActivating
+from prowess.runtime.state import used
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -231,6 +232,7 @@ class ForkLauncher:
         lineage = entered((*self._active.lineage, *own), skill.key)
         self._hooks.require_runnable(snapshot)
         inherited = self._restrictions.of(state)
+        await self._active.stored.change(lambda state: used(state, skill.key))
         child = self._host.open_child(lineage, inherited, agent, skill.root_dir)
         child_id = child.session.session_id
         data: dict[str, object] = {"skill": skill.name, "child_session_id": child_id, "depth": len(lineage)}

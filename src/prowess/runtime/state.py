@@ -74,7 +74,7 @@ class ActiveSkill(Struct, frozen=True, kw_only=True):
 class SessionState(Struct, frozen=True, kw_only=True):
     """The active skills, oldest first. `stack` has keys of nested activations, `finished` one-time hooks that ran.
 
-    `earlier` has the keys of at most `MAX_EARLIER` skills that were active before and are not now, oldest first.
+    `earlier` has the keys of at most `MAX_EARLIER` skills that were used before and are not active, oldest first.
     """
 
     active: tuple[ActiveSkill, ...] = ()
@@ -200,6 +200,12 @@ def pruned(state: SessionState, keep: Callable[[ActiveSkill], bool]) -> Transiti
     kept = tuple(skill for skill in state.active if keep(skill))
     gone = tuple(skill.name for skill in state.active if skill not in kept)
     return Transition(state=_with(state, kept), unloaded=gone)
+
+
+def used(state: SessionState, key: str) -> Transition:
+    """Note the use of a skill that does not become active, because it runs in a sub-agent."""
+    earlier = (*(other for other in state.earlier if other != key), key)
+    return Transition(state=replace(state, earlier=earlier[-MAX_EARLIER:]))
 
 
 def _with(state: SessionState, active: tuple[ActiveSkill, ...]) -> SessionState:
