@@ -242,6 +242,8 @@ class Catalog:
     def get(self, name: str, location: str | None = None) -> SkillEntry:
         """Return the copy that `name` refers to: the winner, `name@plugin`, or the listed copy at `location`.
 
+        `plugin/name` is another form of `name@plugin`. It is looked up and never used as a path.
+
         Raises:
             SkillNotFoundError: no such skill. The error has suggestions, or the reason why the skill is not listed.
         """
@@ -255,34 +257,36 @@ class Catalog:
         entry = _copy_in(index, name, location)
         return _copy_in(self._index, name, location) if entry is None and index is not self._scanned else entry
 
+    def knows_copy(self, name: str) -> bool:
+        """Whether `name` is `plugin/name` or `name@plugin` and there is such a copy, listed or held back."""
+        index = self._index_of(name)
+        return index.has_copy(name) or (index is not self._scanned and self._index.has_copy(name))
+
     def why(self, name: str) -> Resolution:
         """Explain every copy of a name: its state, the rule that decided, and what to change.
 
         Copies that are skipped, held back or hidden from this audience are explained too; if no copy is used, the
-        winner is None. If `name` has the form `name@plugin`, the part before the `@` is explained.
+        winner is None. If `name` has the form `name@plugin` or `plugin/name`, the plain name is explained.
 
         Raises:
             SkillNotFoundError: no copy of this name is known. The error has suggestions.
         """
         index = self._index_of(name)
-        found = index.explained(key_of(name))
+        found = index.explained(index.key_named(name))
         if (found is None or found.winner is None) and index is not self._scanned:
             index = self._index
-            found = index.explained(key_of(name))
+            found = index.explained(index.key_named(name))
         if found is None:
-            entry = self.get(name)  # a plugin's copy; raises if there is none
-            found = index.explained(entry.key)
-        if found is None:  # refreshed meanwhile
             raise self._not_found(index, name)
         return found
 
     def _not_found(self, index: CatalogIndex, name: str, location: str | None = None) -> SkillNotFoundError:
         key = key_of(name)
-        if location is not None and index.winner(key) is not None:
+        if location is not None and index.named(name) is not None:
             return SkillNotFoundError(name, (), f"no copy of it is listed at {location}")
         reason = index.reserved.get(key)
         if reason is None:
-            left_out = index.left_out_of(key)
+            left_out = index.left_out_as(name)
             told = sorted(left_out, key=lambda one: one.state != "held_back")
             reason = next((one.why_missing for one in told if one.is_told), None)
         meant = () if reason else self.match(name, SUGGESTED)
@@ -425,7 +429,7 @@ class Catalog:
 def _copy_in(index: CatalogIndex, name: str, location: str | None) -> SkillEntry | None:
     if location is None:
         return index.named(name)
-    for entry in index.copies_of(key_of(name)):
+    for entry in index.copies_of(index.key_named(name)):
         file = entry.location.rpartition("/")[2]
         places = (entry.root_dir, *entry.aliases)
         if location in places or location in [f"{place}/{file}" for place in places]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from prowess._internal.text.qualified_names import qualified_forms
 from prowess.catalog.entry import key_of
 from prowess.catalog.layers import DEFAULT_RANKS, Layer
 from prowess.format.limits import MANIFEST_FILE
@@ -186,14 +187,17 @@ class CatalogIndex:
         return self._winners.get(key)
 
     def named(self, name: str) -> SkillEntry | None:
-        """Return the entry that `name` refers to: the winner, or the copy of a plugin as `name@plugin`; or None."""
+        """Return the entry that `name` refers to, or None.
+
+        That is the copy of a plugin as `name@plugin` or `plugin/name`, else the winner. A skill with such a name in its
+        front matter cannot take the place of a plugin's copy.
+        """
+        for bare, label in qualified_forms(name) if "@" in name or "/" in name else ():
+            for copy in self.copies_of(key_of(bare)):
+                if copy.layer is Layer.PLUGIN and copy.source == label:
+                    return copy
         # Most names are already in normal form, so the lookup without normalisation comes first.
-        entry = self._winners.get(name) or self._winners.get(key_of(name))
-        if entry is not None:
-            return entry
-        bare, at, label = name.rpartition("@")
-        copies = self.copies_of(key_of(bare)) if at else []
-        return next((copy for copy in copies if copy.layer is Layer.PLUGIN and copy.source == label), None)
+        return self._winners.get(name) or self._winners.get(key_of(name))
 
     def copies_of(self, key: str) -> list[SkillEntry]:
         """Return every copy of a name in the order of precedence; empty if there is none."""
@@ -208,6 +212,32 @@ class CatalogIndex:
                 for name in dict.fromkeys(map(key_of, one.names)):
                     self._left_out.setdefault(name, []).append(one)
         return self._left_out.get(key, [])
+
+    def left_out_as(self, name: str) -> list[LeftOut]:
+        """Return the copies that are not listed and that `name`, plain or qualified, refers to."""
+        found: list[LeftOut] = []
+        for bare, label in qualified_forms(name):
+            found += [one for one in self.left_out_of(key_of(bare)) if one.source == label]
+        return found or self.left_out_of(key_of(name))
+
+    def has_copy(self, name: str) -> bool:
+        """Whether a plugin or package has the copy `name`, written in a qualified form, that may be mentioned."""
+        for bare, label in qualified_forms(name):
+            copies = self.copies_of(key_of(bare))
+            if any(one.layer is Layer.PLUGIN and one.source == label for one in copies):
+                return True
+            if any(one.is_told and one.source == label for one in self.left_out_of(key_of(bare))):
+                return True
+        return False
+
+    def key_named(self, name: str) -> str:
+        """Return the key that `name` refers to: of a qualified name with a known copy, the key of its plain name."""
+        for bare, label in qualified_forms(name):
+            key = key_of(bare)
+            labels = {one.source for one in self.copies_of(key)} | {one.source for one in self.left_out_of(key)}
+            if label in labels:
+                return key
+        return key_of(name)
 
     def explained(self, key: str) -> Resolution | None:
         """Return every copy of a name with its state, or None if no copy is known."""

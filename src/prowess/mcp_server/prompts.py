@@ -58,7 +58,7 @@ class SkillPrompts:
         """
         prompt = prompt_of(self._session.catalog.get(name))
         _check(prompt, arguments)
-        result = (await self._session.user_call(prompt.name, _as_text(prompt, arguments))).unwrap()
+        result = (await self._session.user_call(name, _as_text(prompt, arguments))).unwrap()
         return prompt, cast("str", result.get("content") or result.get("output") or result.get("message"))
 
 

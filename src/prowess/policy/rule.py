@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from prowess._internal.globs import fits_text
+from prowess._internal.text.qualified_names import one_form, qualified_forms
 from prowess.format.fields.tool_patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS
 from prowess.format.name import normalise
 from prowess.policy.decision import CERTAIN, Fit
@@ -109,19 +110,26 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True):
             return CERTAIN
         return Fit(certain=False, possible=any(fits), kind="argument", reason=f"{self.argument!r} has another value")
 
+    @property
+    def may_name_a_copy(self) -> bool:
+        """Whether a pattern may be about one copy of a skill, `deploy@acme` or `acme/deploy`."""
+        signs = "@/" if self.argument in SKILL_ARGUMENTS.values() else "@"
+        return any(sign in pattern for pattern in self.patterns for sign in signs)
+
     def _fit_of_names(self, values: Sequence[str], copies: Sequence[str]) -> Fit:
         names = [normalise(value) for value in values]
-        if names and all(map(self._names, names)):
+        if names and all(self._names(one_form(name)) for name in names):
             return CERTAIN
-        # `deploy@acme` is a copy of `deploy`, so a call that names `deploy` or the copy is a possible match for a rule
-        # about the other. A rule that denies or asks therefore applies, and a rule that allows does not.
-        meant = [*names, *(name.partition("@")[0] for name in names), *map(normalise, copies)]
-        possible = any(map(self._names, meant))
+        # `deploy@acme`, also written `acme/deploy`, is a copy of `deploy`, so a call that names `deploy` or the copy is
+        # a possible match for a rule about the other. A rule that denies or asks therefore applies, and a rule that
+        # allows does not.
+        bare = [name for text in names for name, _ in qualified_forms(text)]
+        possible = any(map(self._names, (*names, *map(one_form, names), *bare, *map(normalise, copies))))
         reason = f"{self.argument!r} names another skill too" if possible else f"{self.argument!r} has another value"
         return Fit(certain=False, possible=possible, kind="argument", reason=reason)
 
     def _names(self, name: str) -> bool:
-        return any(fits_text(name, normalise(pattern)) for pattern in self.patterns)
+        return any(fits_text(name, one_form(normalise(pattern))) for pattern in self.patterns)
 
     def _fits(self, value: str) -> bool:
         return any(fits_text(value, pattern) for pattern in self.patterns)
@@ -143,7 +151,7 @@ class PolicyRule(Struct, frozen=True, kw_only=True):
     @property
     def needs_skills(self) -> bool:
         """Whether the rule needs more facts about a call's skills than their names in the arguments."""
-        return any(match.is_fact or any("@" in pattern for pattern in match.patterns) for match in self.matches)
+        return any(match.is_fact or match.may_name_a_copy for match in self.matches)
 
     def fit(self, call: PolicyCall, workspace: str | None) -> Fit:
         """Return how well the call matches this rule."""

@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 from prowess._internal.text.terminal_text import printable_line
 from prowess.catalog import Catalog
 from prowess.cli import exit_codes, output
-from prowess.cli.options.catalog_options import ViewerOptions, viewer_options
+from prowess.cli.options.catalog_options import ViewerOptions, begins_as_path, viewer_options
 from prowess.cli.options.skill_completion import complete_skill
 from prowess.cli.policy_effects import effect_at
 from prowess.cli.targets import is_folder_of_skills, targets
@@ -48,6 +48,8 @@ def command(*, path: str, theme: str, viewer: ViewerOptions, as_json: bool) -> i
 
     Example: prowess show examples/skills/csv-report --theme trit
     """
+    if "/" in path and not begins_as_path(path) and (copy := _copy_named(path, viewer)) is not None:
+        path = copy
     if is_folder_of_skills(path):
         return (_roles if theme == "trit" else _costs)(path, as_json=as_json)
     if not os.path.exists(path):
@@ -67,6 +69,12 @@ def command(*, path: str, theme: str, viewer: ViewerOptions, as_json: bool) -> i
     else:
         output.raw("".join(f"{line}\n" for line in page.lines(roles=roles, width=output.width())))
     return exit_codes.OK
+
+
+def _copy_named(name: str, viewer: ViewerOptions) -> str | None:
+    """Return the directory of the skill `plugin/name` of a package, or None."""
+    catalog = Catalog.discover(**viewer.keywords())
+    return catalog.get(name).root_dir if catalog.knows_copy(name) else None
 
 
 def _directory_of(name: str, viewer: ViewerOptions) -> str:

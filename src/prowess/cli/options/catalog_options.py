@@ -135,13 +135,14 @@ class CatalogOptions(ViewerOptions, frozen=True, kw_only=True):
         """Open the catalog for a command on one skill; return the catalog and the skill's name.
 
         `name` may be a path: it begins with `./`, `../` or `/`, or contains a separator and exists. A path selects the
-        skill in that directory, as if the directory were given as `--root`.
+        skill in that directory, as if the directory were given as `--root`. If a plugin or package has the skill
+        `plugin/name`, this is a name even if such a directory exists.
 
         Raises:
             click.UsageError: the path has no skill, or `--root` is also given.
             SkillNotFoundError: a skill of a higher layer shadows the skill.
         """
-        if not is_path(name):
+        if not is_path(name) or (not begins_as_path(name) and self.open(quiet=True, one=True).knows_copy(name)):
             return self.open(quiet=quiet, one=True), name
         if self.roots:
             raise click.UsageError(f"{name!r} is a path; leave out --root")
@@ -165,9 +166,14 @@ class CatalogOptions(ViewerOptions, frozen=True, kw_only=True):
 
 
 def is_path(name: str) -> bool:
-    """Whether the skill given on a command line is a path instead of a name."""
+    """Whether the skill given on a command line is a path instead of a name, unless it is a plugin's `plugin/name`."""
+    return begins_as_path(name) or ("/" in name.replace(os.sep, "/") and os.path.lexists(name))
+
+
+def begins_as_path(name: str) -> bool:
+    """Whether a text is a path whatever exists: it begins with `./`, `../` or `/`, or is `.` or `..`."""
     parts = name.replace(os.sep, "/").split("/")
-    return parts[0] in {".", ".."} or (len(parts) > 1 and (not parts[0] or os.path.lexists(name)))
+    return parts[0] in {".", ".."} or (len(parts) > 1 and not parts[0])
 
 
 def viewer_options(command: Callable[..., int]) -> Callable[..., int]:

@@ -10,7 +10,9 @@ from anyio import to_thread
 from msgspec.structs import replace
 
 from prowess._internal.files.contained import check_relative
+from prowess.catalog.layers import Layer
 from prowess.errors import DigestChangedError, SkillNotActiveError, UnsafePathError
+from prowess.policy.tool_names import ONE_SKILL_TOOLS, SKILL_ARGUMENTS, USER_TOOL
 from prowess.runtime.activation import load_result
 from prowess.runtime.events.event import SkillLoaded
 from prowess.runtime.state import SessionState, Transition, loaded
@@ -77,14 +79,18 @@ class ActiveSkills:
     async def completed(self, call: ToolCall) -> ToolCall:
         """Return the call with defaults of the session filled in: the skill that it refers to, and a normalised path.
 
-        Gates then see the call exactly as the tool will run it.
+        A skill that is named as `plugin/name` is renamed to `name@plugin`. Gates then see the call exactly as the tool
+        will run it.
 
         Raises:
             SessionNotFoundError, StoreError: the state of the session cannot be read.
         """
-        if call.name not in _OF_ONE_SKILL:
-            return call
         arguments = dict(call.arguments)
+        for argument in {SKILL_ARGUMENTS.get(call.name), "skill_name" if call.name in ONE_SKILL_TOOLS else None}:
+            if argument is not None and argument in arguments:
+                arguments[argument] = self._renamed(arguments[argument], typed=call.name == USER_TOOL)
+        if call.name not in _OF_ONE_SKILL:
+            return replace(call, arguments=arguments) if arguments != call.arguments else call
         if (
             not arguments.keys() & {"skill", "artifact"}
             and (latest := (await self.stored.current()).latest) is not None
@@ -94,6 +100,20 @@ class ActiveSkills:
             with suppress(UnsafePathError):  # the tool itself refuses an unsafe path
                 arguments["path"] = "/".join(check_relative(path)) or path
         return replace(call, arguments=arguments)
+
+    def _renamed(self, value: object, *, typed: bool) -> object:
+        """Return a skill's name, or a list of them, with `plugin/name` as `name@plugin` if there is such a copy."""
+        if isinstance(value, list):
+            return [self._renamed(item, typed=typed) for item in value]
+        if not isinstance(value, str) or "/" not in value:
+            return value
+        # A user may type `/acme/deploy to production`.
+        mark = value.strip()[:1] if typed and value.strip()[:1] in {"/", "$"} else ""
+        name, blank, rest = value.strip()[1:].partition(" ") if mark else (value, "", "")
+        entry = self._offered.catalog.find(name) if "/" in name else None
+        if entry is None or entry.layer is not Layer.PLUGIN or entry.name == name:
+            return value
+        return f"{mark}{entry.qualified_name}{blank}{rest}"
 
     async def with_files(
         self,
