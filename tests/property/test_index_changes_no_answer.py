@@ -286,6 +286,7 @@ def _differences(tree: Tree, output: Output, edits: int) -> str | None:
     return None
 
 
+@pytest.mark.proves("catalog.index.same-answers")
 @pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(4))
 def test_no_edit_makes_an_answer_differ(tmp_path: Path, output: Output, seed: int) -> None:
