@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections import defaultdict
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from prowess.catalog.matching.fields import FIELDS
@@ -18,7 +17,7 @@ from prowess.catalog.matching.weights import FIELD_WEIGHTS, in_body, level, satu
 from prowess.catalog.matching.words import spelled_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from prowess.catalog.matching.fields import FieldText
     from prowess.catalog.matching.match import MatchedField
@@ -30,18 +29,27 @@ _BITS = {field: 1 << place for place, field in enumerate(FIELDS)}
 class Posting:
     """The items that have one stem: their numbers in ascending order, and for each the weight and the fields."""
 
-    __slots__ = ("_dense", "fields", "items", "levels")
+    __slots__ = ("_dense", "_highest", "fields", "items", "levels")
 
     def __init__(self) -> None:
         self.items = array("I")
         self.levels = bytearray()
         self.fields = bytearray()
-        self._dense: defaultdict[int, int] | None = None
+        self._highest = 0
+        self._dense: bytearray | None = None
 
-    def dense(self) -> Mapping[int, int]:
-        """Return the weight of each item; 0 for one that does not have the stem. Kept, for stems that many have."""
-        if self._dense is None:
-            self._dense = defaultdict(int, zip(self.items, self.levels, strict=True))
+    def highest(self) -> int:
+        """Return the highest of the weights."""
+        if not self._highest:
+            self._highest = max(self.levels)
+        return self._highest
+
+    def dense(self, size: int) -> bytearray:
+        """Return the weight of each item with a number below `size`; 0 for one without the stem. Kept."""
+        if self._dense is None or len(self._dense) < size:
+            self._dense = bytearray(max(size, self.items[-1] + 1))
+            for number, level in zip(self.items, self.levels, strict=True):
+                self._dense[number] = level
         return self._dense
 
     def place(self, number: int) -> int | None:
@@ -51,7 +59,7 @@ class Posting:
 
     def add(self, number: int, weight: int, fields: int) -> None:
         """Add an item. Its number must be greater than all others."""
-        self._dense = None
+        self._dense, self._highest = None, 0
         self.items.append(number)
         self.levels.append(weight)
         self.fields.append(fields)
@@ -59,7 +67,7 @@ class Posting:
     def remove(self, number: int) -> None:
         """Remove an item, if it is there."""
         if (place := self.place(number)) is not None:
-            self._dense = None
+            self._dense, self._highest = None, 0
             del self.items[place], self.levels[place], self.fields[place]
 
 

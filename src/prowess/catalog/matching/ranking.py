@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from prowess.catalog.matching.postings import Posting
 
 DIGITS = 4  # of a score; evidence that is equal to so many digits is equal
+_MARGIN = 10**-DIGITS
+_FEW, _MANY = 100, 500  # items: so few are looked up one by one; before so many are added, what is decided is checked
 _LONGEST_TASK = 20_000  # characters that are read
 
 
@@ -48,6 +50,23 @@ class Term:
 
     def __init__(self, word: str, posting: Posting, weight: float, *, common: bool) -> None:
         self.word, self.posting, self.weight, self.common = word, posting, weight, common
+
+    @property
+    def bound(self) -> float:
+        """The most that the word adds to the evidence of an item."""
+        return self.weight * self.posting.highest() / LEVELS
+
+    def add_to(self, found: dict[int, float]) -> None:
+        """Add the weight of the word to the items that have it."""
+        weight, posting = self.weight / LEVELS, self.posting
+        if len(found) < _FEW:
+            for number in found:
+                if (place := posting.place(number)) is not None:
+                    found[number] += weight * posting.levels[place]
+            return
+        levels = posting.dense(max(found) + 1)
+        for number, value in found.items():
+            found[number] = value + weight * levels[number]
 
 
 class Asked:
@@ -78,22 +97,31 @@ class Asked:
         self.terms.append(Term(written, posting, weight, common=rarities.is_common(root, having)))
         return weight
 
-    def evidence(self) -> dict[int, float]:
-        """Return the items that the words bring in, each with the sum of its weights."""
-        ordered = sorted(self.terms, key=lambda term: len(term.posting.items))
+    def evidence(self, limit: int | None = None, among: Collection[int] | None = None) -> dict[int, float]:
+        """Return the items that the words bring in, each with the sum of its weights.
+
+        With `limit`, items that cannot be among the `limit` best ones, of those in `among`, may be left out.
+        """
+        ordered = sorted(self.terms, key=lambda term: (term.common, len(term.posting.items)))
+        bounds = [sum(term.bound for term in ordered[at:]) for at in range(len(ordered))]
         found: dict[int, float] = {}
-        known = found.get
-        common = [term for term in ordered if term.common]
-        for term in ordered:
-            if not term.common:
-                weight = term.weight / LEVELS
-                for number, level in zip(term.posting.items, term.posting.levels, strict=True):
-                    found[number] = known(number, 0.0) + weight * level
-        if not found and len(common) > 1:
-            found = dict.fromkeys(set(common[0].posting.items).intersection(common[1].posting.items), 0.0)
-        for term in common if found else ():
-            weight, levels = term.weight / LEVELS, term.posting.dense()
-            found = {number: evidence + weight * levels[number] for number, evidence in found.items()}
+        for at, term in enumerate(ordered):
+            if term.common or (limit is not None and _is_decided(found, term, limit, bounds[at], among)):
+                break
+            weight, known = term.weight / LEVELS, found.get
+            for number, level in zip(term.posting.items, term.posting.levels, strict=True):
+                found[number] = known(number, 0.0) + weight * level
+        else:
+            at = len(ordered)
+        rest = ordered[at:]
+        if not found and len(rest) > 1:  # two words that many items have bring an item in
+            found = dict.fromkeys(set(rest[0].posting.items).intersection(rest[1].posting.items), 0.0)
+        if among is not None:
+            found = {number: value for number, value in found.items() if number in among}
+        if limit is not None and rest:
+            found = _within(found, limit, bounds[at])
+        for term in rest if found else ():
+            term.add_to(found)
         return found
 
     def reasons(self, number: int) -> tuple[Reason, ...]:
@@ -102,14 +130,27 @@ class Asked:
         return tuple(Reason(word=term.word, field=first_field(term.posting.fields[place])) for term, place in having)
 
 
-def best(
-    evidence: Mapping[int, float], limit: int, order: Callable[[int], tuple[str, ...]], among: Collection[int] | None
-) -> list[tuple[int, float]]:
+def _is_decided(
+    found: Mapping[int, float], term: Term, limit: int, bound: float, among: Collection[int] | None
+) -> bool:
+    """Whether the best items are certainly among those that were found: no other could reach them by what is left."""
+    if len(found) < limit or len(term.posting.items) < _MANY:
+        return False
+    values = found.values() if among is None else [value for number, value in found.items() if number in among]
+    return len(values) >= limit and nlargest(limit, values)[-1] > bound + _MARGIN
+
+
+def _within(found: dict[int, float], limit: int, bound: float) -> dict[int, float]:
+    """Return the items that can be among the `limit` best ones if each gets at most `bound` more."""
+    if len(found) <= limit:
+        return found
+    least = nlargest(limit, found.values())[-1] - bound - _MARGIN
+    return {number: value for number, value in found.items() if value >= least}
+
+
+def best(evidence: dict[int, float], limit: int, order: Callable[[int], tuple[str, ...]]) -> list[tuple[int, float]]:
     """Return the numbers with the most evidence, best first, and their evidence. Equal ones are sorted by `order`."""
-    found = evidence if among is None else {number: evidence[number] for number in evidence if number in among}
-    if limit < len(found):
-        least = nlargest(limit, found.values())[-1] - 10**-DIGITS
-        found = {number: value for number, value in found.items() if value >= least}
+    found = _within(evidence, limit, 0.0)
     ranked = sorted(found, key=lambda number: (-round(found[number], DIGITS), *order(number)))
     return [(number, found[number]) for number in ranked[:limit]]
 

@@ -75,7 +75,8 @@ class Rankings:
         asked = Asked(task, postings)
         entries = cast("list[SkillEntry]", postings.items)  # an entry that is gone is in no posting
         allowed = None if among is None else self._numbers(postings, among, bodies=bodies)
-        ranked = best(asked.evidence(), limit, lambda number: (entries[number].name, entries[number].location), allowed)
+        evidence = asked.evidence(limit, allowed)
+        ranked = best(evidence, limit, lambda number: (entries[number].name, entries[number].location))
         return [
             Match(entry=entries[number], score=rated, reasons=asked.reasons(number))
             for number, rated in scored(ranked, asked, bodies=bodies)
