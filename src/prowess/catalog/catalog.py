@@ -254,8 +254,8 @@ class Catalog:
     def find(self, name: str, location: str | None = None) -> SkillEntry | None:
         """Return what `get` returns, or None. Faster than `get` for unknown names: it suggests none."""
         index = self._index_of(name)
-        entry = _copy_in(index, name, location)
-        return _copy_in(self._index, name, location) if entry is None and index is not self._scanned else entry
+        entry = index.named(name, location)
+        return self._index.named(name, location) if entry is None and index is not self._scanned else entry
 
     def knows_copy(self, name: str) -> bool:
         """Whether `name` is `plugin/name` or `name@plugin` and there is such a copy, listed or held back."""
@@ -303,12 +303,18 @@ class Catalog:
         instructions. A skill that the task names as `/name` or `$name` is first. Only skills `among` the given entries
         are returned; words get their weights from the whole catalog.
         """
+        return self.rankings.match(task, limit, bodies=bodies, among=among)
+
+    @property
+    def rankings(self) -> Rankings:
+        """What `match` asks; it can also write its postings into the index."""
         if self._rankings is None:
             from prowess.catalog.matching.rankings import Rankings  # Imported here: a listing does not match.
 
-            self._rankings = Rankings()
-        # The number is read before the index, so a ranking of a newer index is brought up to date once more.
-        return self._rankings.match(task, limit, self._generation, self._index, bodies=bodies, among=among)
+            view = " ".join(f"{layer}:{rank}" for layer, rank in sorted(self._ranks.items()))
+            # The number is read before the index, so a ranking of a newer index is brought up to date once more.
+            self._rankings = Rankings(self.index, view, lambda: (self._generation, self._index), self._look_at)
+        return self._rankings
 
     # ── one skill in full ──────────────────────────────────────────────────────────────────────────────
 
@@ -398,12 +404,15 @@ class Catalog:
 
     def _index_of(self, name: str) -> CatalogIndex:
         """Return the last scan. Before the first one, look only at the copies of `name` if the index on disk allows."""
-        if self._scanned is None and self.index is not None:
-            keys = {key_of(part) for part in (name, name.rpartition("@")[0], name.rpartition("/")[2]) if part}
-            with self._lock:
-                if (found := self.index.used_for(keys, self._look)) is not None:
-                    return found
-        return self._index
+        keys = {key_of(part) for part in (name, name.rpartition("@")[0], name.rpartition("/")[2]) if part}
+        return self._look_at(keys) or self._index
+
+    def _look_at(self, keys: Collection[str]) -> CatalogIndex | None:
+        """Look only at the copies of these names. None after the first scan, or if the index on disk does not allow."""
+        if self._scanned is not None or self.index is None:
+            return None
+        with self._lock:
+            return self.index.used_for(keys, self._look)
 
     def _look(self, memo: Memo) -> CatalogIndex:
         self._guards = Guards(self._sources)
@@ -423,18 +432,8 @@ class Catalog:
             skipped=scan.skipped,
             held_back=left_out,
             notices=tuple(notices),
+            has_patterns=view.has_patterns,
         )
-
-
-def _copy_in(index: CatalogIndex, name: str, location: str | None) -> SkillEntry | None:
-    if location is None:
-        return index.named(name)
-    for entry in index.copies_of(index.key_named(name)):
-        file = entry.location.rpartition("/")[2]
-        places = (entry.root_dir, *entry.aliases)
-        if location in places or location in [f"{place}/{file}" for place in places]:
-            return entry
-    return None
 
 
 def _as_source(root: str | os.PathLike[str] | CatalogSource, *, live: bool) -> CatalogSource:

@@ -96,6 +96,7 @@ class CatalogIndex:
         "_clashes",
         "_diagnostics",
         "_found",
+        "_has_patterns",
         "_left_out",
         "_winners",
         "copies",
@@ -118,8 +119,10 @@ class CatalogIndex:
         held_back: Sequence[LeftOut] = (),
         hidden: Sequence[LeftOut] = (),
         notices: tuple[Notice, ...] = (),
+        has_patterns: bool = False,
     ) -> None:
         self.ranks = ranks
+        self._has_patterns = has_patterns
         self.skipped = tuple(skipped)
         self.held_back = tuple(held_back)
         self.hidden = tuple(hidden)
@@ -186,12 +189,15 @@ class CatalogIndex:
         """Return the entry in use for a key, or None."""
         return self._winners.get(key)
 
-    def named(self, name: str) -> SkillEntry | None:
+    def named(self, name: str, location: str | None = None) -> SkillEntry | None:
         """Return the entry that `name` refers to, or None.
 
         That is the copy of a plugin as `name@plugin` or `plugin/name`, else the winner. A skill with such a name in its
-        front matter cannot take the place of a plugin's copy.
+        front matter cannot take the place of a plugin's copy. With `location`, return the listed copy there.
         """
+        if location is not None:
+            copies = self.copies_of(self.key_named(name))
+            return next((copy for copy in copies if location in _places(copy)), None)
         for bare, label in qualified_forms(name) if "@" in name or "/" in name else ():
             for copy in self.copies_of(key_of(bare)):
                 if copy.layer is Layer.PLUGIN and copy.source == label:
@@ -248,6 +254,11 @@ class CatalogIndex:
             return None
         return resolve(copies, left_out=left_out, blocked=self._blocked.get(key), ranks=self.ranks)
 
+    @property
+    def is_for_everyone(self) -> bool:
+        """Whether every catalog of these sources shows these skills: no copy is hidden, held back or has a scope."""
+        return not (self._has_patterns or self.held_back or self.depends_on_audience())
+
     def depends_on_audience(self) -> bool:
         """Whether another audience may see other copies."""
         return bool(self.hidden) or any(entry.has_scope for entry in self.copies)
@@ -291,3 +302,9 @@ def _by_name(entry: SkillEntry) -> str:
 
 def _with_clashes(entries: tuple[SkillEntry, ...], clashes: Mapping[str, list[SkillEntry]]) -> tuple[SkillEntry, ...]:
     return tuple(copy for entry in entries for copy in clashes.get(entry.key, (entry,)))
+
+
+def _places(entry: SkillEntry) -> list[str]:
+    """Return the paths of a skill's directory and of its file."""
+    file, places = entry.location.rpartition("/")[2], (entry.root_dir, *entry.aliases)
+    return [*places, *(f"{place}/{file}" for place in places)]

@@ -165,13 +165,14 @@ class IndexFile:
         gone_directories: Iterable[bytes] = (),
         gone_skills: Iterable[tuple[str, bytes, str]] = (),
     ) -> None:
-        """Add or replace rows, and delete those that are gone, all in one transaction.
+        """Add or replace rows, and delete those that are gone, all in one transaction. Extra rows are dropped.
 
         Raises:
             BusyIndexError: the file was changed since this object read or wrote it.
             UnusableIndexError: the file cannot be used.
         """
         with self._writing() as connection:
+            connection.execute("DELETE FROM extra WHERE kind != ?", (_IDENTITY,))
             ids: dict[bytes, int] = dict(connection.execute("SELECT path, id FROM directory").fetchall())
             for path in gone_directories:
                 connection.execute("DELETE FROM directory WHERE path = ?", (path,))

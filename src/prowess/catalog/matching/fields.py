@@ -36,10 +36,11 @@ _NOT = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_MAY_BE_NOT = re.compile(
-    r"\bnot\b|n['\u2019]t\b|\bnever\b|\bavoid|\bskip\b|nicht|ne pas|\bno |n[\u00e3a]o |\bnon |[^\x00-\u024f]",
-    re.IGNORECASE,
-)
+# What each of the forms above has. Looked for first, because looking for them all takes most of the time of a match.
+_MARKS = ("not", "n't", "n\u2019t", "never", "avoid", "skip", "nicht", "pas ", "no ", "n\u00e3o", "nao ", "non ")
+_MARKS_ELSEWHERE = ("不", "勿", "使用しない", "使わない", "사용하지", "не ")
+_MARK = re.compile("|".join((*_MARKS, *_MARKS_ELSEWHERE)), re.IGNORECASE)
+_BEFORE, _AFTER = 12, 60  # characters of a form around its mark
 _END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?](?=[\s\"')\]]|$)|[\u3002\uff01\uff1f]|\n")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\(?\d{1,2}[.)])\s")
 _HEADING = re.compile(r"^(#{1,6})\s+(.*)$", re.MULTILINE)
@@ -65,8 +66,6 @@ def with_joined(name: str) -> str:
 def body_text(text: str) -> str:
     """Return the part of a body that is matched: its beginning, without sections on when not to use the skill."""
     text = text[:LONGEST]
-    if not _MAY_BE_NOT.search(text):
-        return text
     kept: list[str] = []
     at, left_out = 0, 0  # the level of the heading whose section is left out, or 0
     for heading in _HEADING.finditer(text):
@@ -82,13 +81,19 @@ def body_text(text: str) -> str:
 
 def positive(text: str) -> str:
     """Return a text without its sentences on when not to use the skill. Of a mixed sentence, the beginning is kept."""
-    if not _MAY_BE_NOT.search(text):
+    lower = text.lower()
+    marks = _MARKS if text.isascii() else (*_MARKS, *_MARKS_ELSEWHERE)
+    if not any(mark in lower for mark in marks):
         return text
     kept: list[str] = []
     at = 0
-    while (found := _NOT.search(text, at)) is not None:
-        kept.append(text[at : found.start()])
-        at = _end_of_sentence(text, found.end())
+    for mark in _MARK.finditer(text):
+        if mark.start() < at:
+            continue
+        found = _NOT.search(text, max(at, mark.start() - _BEFORE), mark.end() + _AFTER)
+        if found is not None:
+            kept.append(text[at : found.start()])
+            at = _end_of_sentence(text, found.end())
     kept.append(text[at:])
     return " ".join(kept)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
+from collections import Counter
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from prowess.catalog.matching.fields import FIELDS
@@ -17,7 +18,7 @@ from prowess.catalog.matching.weights import FIELD_WEIGHTS, in_body, level, satu
 from prowess.catalog.matching.words import spelled_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from prowess.catalog.matching.fields import FieldText
     from prowess.catalog.matching.match import MatchedField
@@ -29,28 +30,43 @@ _BITS = {field: 1 << place for place, field in enumerate(FIELDS)}
 class Posting:
     """The items that have one stem: their numbers in ascending order, and for each the weight and the fields."""
 
-    __slots__ = ("_dense", "_highest", "fields", "items", "levels")
+    __slots__ = ("_dense", "_for", "_highest", "fields", "items", "levels")
 
     def __init__(self) -> None:
         self.items = array("I")
         self.levels = bytearray()
         self.fields = bytearray()
+        self._for = 0  # the number of items for which the next two were computed
         self._highest = 0
         self._dense: bytearray | None = None
 
     def highest(self) -> int:
         """Return the highest of the weights."""
+        self._forget_outdated()
         if not self._highest:
             self._highest = max(self.levels)
         return self._highest
 
     def dense(self, size: int) -> bytearray:
         """Return the weight of each item with a number below `size`; 0 for one without the stem. Kept."""
+        self._forget_outdated()
         if self._dense is None or len(self._dense) < size:
             self._dense = bytearray(max(size, self.items[-1] + 1))
-            for number, level in zip(self.items, self.levels, strict=True):
-                self._dense[number] = level
+            for number, weight in zip(self.items, self.levels, strict=True):
+                self._dense[number] = weight
         return self._dense
+
+    def _forget_outdated(self) -> None:
+        if self._for != len(self.items):
+            self._for, self._highest, self._dense = len(self.items), 0, None
+
+    def renumbered(self, numbers: Mapping[int, int]) -> Posting:
+        """Return the posting with other numbers of the items."""
+        found = Posting()
+        places = zip(map(numbers.__getitem__, self.items), self.levels, self.fields, strict=True)
+        for number, weight, fields in sorted(places):
+            found.add(number, weight, fields)
+        return found
 
     def place(self, number: int) -> int | None:
         """Return the place of an item, or None if it does not have the stem."""
@@ -59,7 +75,6 @@ class Posting:
 
     def add(self, number: int, weight: int, fields: int) -> None:
         """Add an item. Its number must be greater than all others."""
-        self._dense, self._highest = None, 0
         self.items.append(number)
         self.levels.append(weight)
         self.fields.append(fields)
@@ -67,7 +82,7 @@ class Posting:
     def remove(self, number: int) -> None:
         """Remove an item, if it is there."""
         if (place := self.place(number)) is not None:
-            self._dense, self._highest = None, 0
+            self._for = 0
             del self.items[place], self.levels[place], self.fields[place]
 
 
@@ -84,6 +99,7 @@ class Postings(Generic[Item]):
         self.items: list[Item | None] = []  # by number; None for an item that is gone
         self.numbers: dict[Item, int] = {}
         self._trigrams: Trigrams | None = None
+        self._lost = False
 
     @property
     def count(self) -> int:
@@ -94,12 +110,23 @@ class Postings(Generic[Item]):
         """Return the items that have a stem, or None."""
         return self.stems.get(stem)
 
+    def prepare(self, stems: Iterable[str]) -> None:
+        """Do nothing: all postings are in memory."""
+
     def near(self, word: str) -> Iterator[tuple[str, float]]:
         """Yield the stems of known words that look like `word`, each with its likeness; the most alike first."""
-        if self._trigrams is None:
-            self._trigrams = Trigrams(word for word, root in self.spellings.items() if root in self.stems)
-        for known, likeness in self._trigrams.near(word):
+        for known, likeness in self.trigrams().near(word):
             yield self.spellings[known], likeness
+
+    def trigrams(self) -> Trigrams:
+        """Return the words of the items. They are read again if an item is gone, because only it may have had some."""
+        if self._trigrams is None:
+            if self._lost:
+                self._lost, self.spellings = False, {}
+                for item in self.numbers:
+                    terms(self._texts_of(item), self.spellings)
+            self._trigrams = Trigrams(self.spellings)
+        return self._trigrams
 
     def follow(self, items: Sequence[Item]) -> None:
         """Make these the items of the postings. Reads only those that are new, and those that are gone."""
@@ -123,6 +150,7 @@ class Postings(Generic[Item]):
             posting.add(number, weight, fields)
 
     def _drop(self, item: Item) -> None:
+        self._lost = True
         number = self.numbers.pop(item)
         self.items[number] = None
         for word in terms(self._texts_of(item), {}) if self._drops_fast else list(self.stems):
@@ -138,21 +166,22 @@ def terms(texts: Iterable[FieldText], spellings: dict[str, str]) -> dict[str, tu
     fields: dict[str, int] = {}
     length = 0
     for field, text in texts:
-        counts: dict[str, int] = {}
         words = spelled_words(text)
-        for word in words:
-            found = spellings.get(word)
-            if found is None:
-                found = spellings[word] = stem(word)
-            counts[found] = counts.get(found, 0) + 1
         bit, weight = _BITS[field], FIELD_WEIGHTS.get(field)
         length += 0 if weight is None else len(words)
-        for word, count in counts.items():
+        for word, count in Counter(words).items():
+            root = spellings.get(word)
+            if root is None:
+                root = spellings[word] = stem(word)
             more = in_body(count, len(words)) if weight is None else weight * count
-            frequencies[word] = frequencies.get(word, 0.0) + more
-            fields[word] = fields.get(word, 0) | bit
+            if root in frequencies:
+                frequencies[root] += more
+                fields[root] |= bit
+            else:
+                frequencies[root] = more
+                fields[root] = bit
     half = saturation(length)
-    return {word: (level(frequency, half), fields[word]) for word, frequency in frequencies.items()}
+    return {root: (level(frequency, half), fields[root]) for root, frequency in frequencies.items()}
 
 
 def first_field(bits: int) -> MatchedField:

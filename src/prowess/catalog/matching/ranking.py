@@ -38,6 +38,10 @@ class PostingSource(Protocol):
         """Return the items that have a stem, or None."""
         ...
 
+    def prepare(self, stems: Iterable[str]) -> None:
+        """Make the postings of these stems ready at once. For speed only."""
+        ...
+
     def near(self, word: str) -> Iterable[tuple[str, float]]:
         """Return the stems of known words that look like an unknown one, each with its likeness below 1."""
         ...
@@ -77,7 +81,9 @@ class Asked:
         self.weight = 0.0
         rarities = Rarities(source.count)
         seen: set[str] = set()
-        for word, written in asked_words(task[:_LONGEST_TASK]).items():
+        words = asked_words(task[:_LONGEST_TASK])
+        source.prepare(map(stem, words))
+        for word, written in words.items():
             if (root := stem(word)) in seen:
                 continue
             seen.add(root)

@@ -22,16 +22,16 @@ _LOOKED_UP, _COMPARED = 6, 24  # groups of an unknown word, the rarest ones; kno
 
 
 class Trigrams:
-    """The known words by their groups of three characters."""
+    """The known words, sorted, and their numbers by the groups of three characters that they have."""
 
     def __init__(self, words: Iterable[str]) -> None:
-        self._words = [word for word in words if SHORTEST <= len(word) <= LONGEST]
-        self._having: dict[str, array[int]] = {}
-        for number, word in enumerate(self._words):
+        self.words = sorted(word for word in words if SHORTEST <= len(word) <= LONGEST)
+        self.having: dict[str, array[int]] = {}
+        for number, word in enumerate(self.words):
             for group in trigrams(word):
-                having = self._having.get(group)
+                having = self.having.get(group)
                 if having is None:
-                    having = self._having[group] = array("I")
+                    having = self.having[group] = array("I")
                 having.append(number)
         self._kept: dict[str, list[tuple[str, float]]] = {}
 
@@ -41,8 +41,8 @@ class Trigrams:
         if found is None:
             if not SHORTEST <= len(word) <= LONGEST:
                 return []
-            numbers = most_shared([self._having[group] for group in trigrams(word) if group in self._having])
-            found = most_alike(word, [self._words[number] for number in numbers])
+            numbers = most_shared([self.having[group] for group in trigrams(word) if group in self.having])
+            found = most_alike(word, [self.words[number] for number in numbers])
             if len(self._kept) < _MOST_KEPT:
                 self._kept[word] = found
         return found

@@ -72,6 +72,16 @@ class Index:
             self._file = IndexFile(self.path, self._identity)
         return self._file
 
+    @property
+    def exists(self) -> bool:
+        """Whether there is a file, usable or not."""
+        return os.path.lexists(self.path)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file has what the last `load` or `save` had."""
+        return self._state == "loaded"
+
     def load(self, keys: Iterable[str] | None = None) -> Memo:
         """Return the memo of all rows; with `keys`, of all directories and of the skills with one of these keys.
 

@@ -46,6 +46,11 @@ class Patterns:
         self._plain = {key: origin for key, origin in keys.items() if _SPECIAL.isdisjoint(key)}
         self._globs = {key: origin for key, origin in keys.items() if key not in self._plain}
 
+    @property
+    def has_patterns(self) -> bool:
+        """Whether there is one."""
+        return bool(self._plain or self._globs)
+
     def match(self, names: Iterable[str]) -> tuple[str, str] | None:
         """Return the first pattern that fits one of the normalised names, with its origin, or None."""
         for name in names:
@@ -65,6 +70,11 @@ class Disabled:
     def __init__(self, everywhere: Mapping[str, str], of_projects: Mapping[str, Mapping[str, str]]) -> None:
         self._everywhere = Patterns(everywhere)
         self._of_projects = {project: Patterns(patterns) for project, patterns in of_projects.items()}
+
+    @property
+    def has_patterns(self) -> bool:
+        """Whether there is a pattern at all."""
+        return any(one.has_patterns for one in (self._everywhere, *self._of_projects.values()))
 
     def match(self, names: tuple[str, ...], layer: Layer, label: str, project: str | None) -> tuple[str, str] | None:
         """Return the pattern that hides a copy, with its origin, or None. `label` is the label of its source."""

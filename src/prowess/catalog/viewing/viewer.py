@@ -88,6 +88,11 @@ class View:
         self._also = also
         self._audience: Audience | None = None
 
+    @property
+    def has_patterns(self) -> bool:
+        """Whether patterns of names may hide skills."""
+        return self._disabled is not None and self._disabled.has_patterns
+
     def hides(self, entry: SkillEntry) -> LeftOut | None:
         """Return why a copy is not visible, or None if it is visible."""
         if self._disabled is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from prowess._internal.text.terminal_text import printable_line
+from prowess.catalog.matching.stems import stemmer_name
 from prowess.cli import exit_codes, output
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.store.index_faults import UnusableIndexError
@@ -16,13 +17,19 @@ if TYPE_CHECKING:
     from prowess.catalog import Catalog
     from prowess.catalog.memo.index import Index
 
+_USABLE = {"built", "updated", "current"}
+_WORDS = {"match": "names and descriptions", "bodies": "instructions"}
+_NO_STEMS = "words are compared as they are written: pip install 'prowess[match]' compares their stems"
+
 
 @click.command()
 @catalog_options
+@click.option("--match", is_flag=True, help="Also keep the words of names and descriptions, for `prowess match`.")
+@click.option("--bodies", is_flag=True, help="Also keep the words of instructions, for `prowess match --bodies`.")
 @click.option("--rebuild", is_flag=True, help="Read every skill again, and replace the index.")
 @click.option("--remove", is_flag=True, help="Delete the index.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(*, skills: CatalogOptions, rebuild: bool, remove: bool, as_json: bool) -> int:
+def command(*, skills: CatalogOptions, match: bool, bodies: bool, rebuild: bool, remove: bool, as_json: bool) -> int:
     """Bring the index of these sources up to date, and show its state.
 
     The index keeps what reading the skills gave, so that only files that changed are opened. It never changes an
@@ -33,8 +40,8 @@ def command(*, skills: CatalogOptions, rebuild: bool, remove: bool, as_json: boo
     Example:
       prowess index --root examples/skills
     """  # noqa: D301 -- click needs the control character
-    if rebuild and remove:
-        raise click.UsageError("--rebuild and --remove exclude each other")
+    if remove and (rebuild or match or bodies):
+        raise click.UsageError("--remove excludes --rebuild, --match and --bodies")
     catalog = skills.open(quiet=True)
     index = catalog.index
     if index is None:
@@ -42,6 +49,8 @@ def command(*, skills: CatalogOptions, rebuild: bool, remove: bool, as_json: boo
     else:
         try:
             answer = _removed(index) if remove else _refreshed(catalog, index, rebuild=rebuild)
+            if answer["state"] in _USABLE and (match or bodies):
+                answer = _with_words(catalog, index, answer, match=match, bodies=bodies)
         except UnusableIndexError as fault:
             answer = _answer(index, "unusable", str(fault))
     if as_json:
@@ -55,7 +64,8 @@ def command(*, skills: CatalogOptions, rebuild: bool, remove: bool, as_json: boo
 
 def _off() -> dict[str, object]:
     reason = "--no-index or PROWESS_NO_INDEX switches it off"
-    return {"state": "off", "reason": reason, "path": None, "skills": 0, "directories": 0, "bytes": 0}
+    nothing = {"skills": 0, "directories": 0, "bytes": 0, "match": False, "bodies": False}
+    return {"state": "off", "reason": reason, "path": None, **nothing, "stemmer": stemmer_name()}
 
 
 def _removed(index: Index) -> dict[str, object]:
@@ -73,11 +83,23 @@ def _refreshed(catalog: Catalog, index: Index, *, rebuild: bool) -> dict[str, ob
     return _answer(index, index.change or ("current" if os.path.exists(index.path) else "unusable"), reason)
 
 
+def _with_words(
+    catalog: Catalog, index: Index, answer: dict[str, object], *, match: bool, bodies: bool
+) -> dict[str, object]:
+    """Write the words for `prowess match`, and return the answer with the new size and what is to be known of words."""
+    useful = [
+        catalog.rankings.store(bodies=with_bodies) for with_bodies in (False, True) if (match, bodies)[with_bodies]
+    ]
+    reason = answer["reason"] if all(useful) else "words are not kept, because not everyone sees all these skills"
+    return _answer(index, str(answer["state"]), None if reason is None else str(reason))
+
+
 def _answer(index: Index, state: str, reason: str | None) -> dict[str, object]:
     counts = index.counts()
     size = os.path.getsize(index.path) if counts else 0
-    numbers = {"skills": counts.pop("skills", 0), "directories": counts.pop("directories", 0), "bytes": size}
-    return {"state": state, "reason": reason, "path": index.path, **numbers, **counts}
+    numbers = {"skills": counts.get("skills", 0), "directories": counts.get("directories", 0), "bytes": size}
+    words = {"match": counts.get("mhead", 0) > 0, "bodies": counts.get("bhead", 0) > 0, "stemmer": stemmer_name()}
+    return {"state": state, "reason": reason, "path": index.path, **numbers, **words}
 
 
 def _line(answer: dict[str, object]) -> str:
@@ -92,4 +114,8 @@ def _line(answer: dict[str, object]) -> str:
         "updated": f"the index was updated: {size}",
         "current": f"the index is up to date: {size}",
     }[str(state)]
+    kept = " and ".join(name for key, name in _WORDS.items() if answer.get(key))
+    if kept:
+        stems = "" if answer["stemmer"] else f"; {_NO_STEMS}"
+        text = f"{text}, with the words of {kept}{stems}"
     return text if reason is None else f"{text} ({printable_line(str(reason))})"
