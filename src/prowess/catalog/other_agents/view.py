@@ -111,7 +111,7 @@ def view_of(agent: OtherAgent, start: str) -> AgentView:
         places=places,
         skills=tuple(counted),
         unreadable=tuple(scan.skipped),
-        elsewhere=_elsewhere(scan, start),
+        elsewhere=_elsewhere(scan, places, start),
         cost=cost,
     )
 
@@ -124,10 +124,11 @@ def _scanned(sources: Iterable[DirectorySource]) -> Scan:
     return scan
 
 
-def _elsewhere(found: Scan, start: str) -> dict[str, int]:
+def _elsewhere(found: Scan, searched: dict[str, str], start: str) -> dict[str, int]:
     """Count the skills that `found` does not have, by the directory of another agent or of Prowess."""
     all_places = (place for agent in (_PROWESS, *other_agents().values()) for place in _places(agent, start))
-    there = {path: DirectorySource(path, layer=layer) for path, layer, _ in all_places if os.path.isdir(path)}
+    others = ((path, layer) for path, layer, _ in all_places if path not in searched and os.path.isdir(path))
+    there = {path: DirectorySource(path, layer=layer) for path, layer in others}
     scan = _scanned(there.values())
     counts = Counter(entry.source for directory, entry in scan.entries.items() if directory not in found.entries)
     return {path: counts[source.label] for path, source in there.items() if counts[source.label]}
