@@ -193,6 +193,12 @@ class SkillEntry:
         return self._source.label
 
     @property
+    def source_version(self) -> str | None:
+        """The version of the entry's plugin or package, or None."""
+        version: str | None = getattr(self._source, "version", None)
+        return version or None
+
+    @property
     def source_id(self) -> int:
         """The `id` of the source. It is needed because two sources may have equal labels."""
         return id(self._source)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from prowess.catalog.scan import Scan
     from prowess.catalog.sources import CatalogSource
+    from prowess.catalog.sources.marketplace import MarketplaceSource
+    from prowess.catalog.sources.plugin import PluginSource
 
 
 class UnsignedEnterpriseSource(DirectorySource):
@@ -72,7 +74,7 @@ def default_sources(
     if cwd is not None:
         sources += _project(cwd)
     given = plugin_sources(plugins)
-    here = [] if cwd is None else list(_directories(cwd))
+    here = [] if cwd is None else list(project_directories(cwd))
     sources.append(InstalledPackages(here, here[-1] if here else None, given))
     sources += given
     return sources
@@ -87,12 +89,12 @@ def _personal() -> Iterator[DirectorySource]:
 
 def _project(cwd: str) -> Iterator[DirectorySource]:
     root = project_root(cwd)
-    for here in _directories(cwd):
+    for here in project_directories(cwd):
         for folder in SKILL_FOLDERS:
             yield ProjectSource(here, folder, root)
 
 
-def _directories(cwd: str) -> Iterator[str]:
+def project_directories(cwd: str) -> Iterator[str]:
     """Yield the real path of `cwd` and of each directory above it, up to the project's root."""
     root = project_root(cwd)
     here = os.path.realpath(cwd)
@@ -110,9 +112,9 @@ def plugin_sources(directories: Sequence[str]) -> list[DirectorySource]:
     if not directories:
         return []
     # Imported here: most catalogs have no plugin, and importing this module takes longer than a listing.
-    from prowess.catalog.sources.plugin import PluginSource
+    from prowess.catalog.sources.marketplace import plugins_at
 
-    sources: list[PluginSource] = []
+    sources: list[PluginSource | MarketplaceSource] = []
     for directory in reversed(directories):
-        sources.append(PluginSource(directory, sources))
+        sources.append(plugins_at(directory, sources))
     return [*reversed(sources)]

@@ -116,6 +116,11 @@ def choose_colour(when: str) -> None:
     _colour = when
 
 
+def is_interactive() -> bool:
+    """Whether a person types at a terminal and sees what this command prints: no stream is a file or a pipe."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+
+
 def is_coloured(stream: TextIO) -> bool:
     """Whether text on this stream is coloured.
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prowess.catalog.scan import Scan
+    from prowess.catalog.sources.marketplace import MarketplaceEntry
     from prowess.catalog.sources.plugin_manifest import PluginManifest
 
 _SKILLS = "skills"
@@ -30,13 +31,20 @@ _SHOWN = 3
 class PluginSource(DirectorySource):
     """The skills of one plugin. `directory` is the plugin's directory or its `skills/`.
 
+    `listed` is the entry of the marketplace that lists the plugin, or None. `version` is that of the manifest, else
+    that of the entry.
+
     `above` are the plugins that take precedence over this one. If one of them has the same name, this plugin's label
     gets a number: `acme`, `acme-2`. So `NAME@acme` is the copy that the plain name refers to. The manifest is read
     again at each scan.
     """
 
-    def __init__(self, directory: str, above: Sequence[PluginSource] = ()) -> None:
+    def __init__(
+        self, directory: str, above: Sequence[PluginSource] = (), listed: MarketplaceEntry | None = None
+    ) -> None:
         super().__init__(directory, layer=Layer.PLUGIN, named=True)
+        self._listed = listed
+        self.version: str | None = None
         self._given = self.named
         self._above = tuple(above)
         self._name = ""
@@ -47,6 +55,8 @@ class PluginSource(DirectorySource):
         above, _, base = self._given.rpartition("/")
         self.named = self._given
         manifest = read_plugin_manifest(self.named)
+        if self._listed is not None:
+            base, manifest = "", self._listed.completed(manifest)
         if manifest is None and base == _SKILLS and above and (manifest := read_plugin_manifest(above)) is not None:
             self.named = above
         self.root = os.path.realpath(self.named)
@@ -54,6 +64,7 @@ class PluginSource(DirectorySource):
         # manifest.
         directory = above if base == _SKILLS and above else self._given
         name = None if manifest is None else manifest.name
+        self.version = None if manifest is None else manifest.version
         self._name = name or directory.rpartition("/")[2]
         label, number, taken = self._name, 1, {plugin.label for plugin in self._above}
         while label in taken:
@@ -74,19 +85,21 @@ class PluginSource(DirectorySource):
             walk.take_children()
         elif not os.path.isdir(self.root):
             self._report_absence(scan)
+        elif self._listed is not None:
+            walk.is_skill(self.root, self.root, "")  # its directory may contain the other plugins of the marketplace
         else:
             walk.search_all()
         if manifest is not None and faults:
             more = f"; and {len(faults) - _SHOWN} more faults" if len(faults) > _SHOWN else ""
             message = f"this manifest is not used as written: {'; '.join(faults[:_SHOWN])}{more}"
-            scan.report("catalog.plugin", f"{self.named}/{manifest.file}", message)
+            scan.report("catalog.plugin", os.path.join(self.named, manifest.file), message)
         walk.report_hidden()
 
     def _report_name(self, scan: Scan) -> None:
         if self.label == self._name:
             return
-        (other,) = [plugin for plugin in self._above if plugin.label == self._name]
-        if other.root != self.root:
+        other = next((plugin for plugin in self._above if plugin.label == self._name), None)
+        if other is not None and other.root != self.root:
             message = (
                 f"{self.named} and {other.named} are both called {self._name!r}; {other.named} was added later and "
                 f"takes precedence; use NAME@{self.label} for a skill of {self.named}"

@@ -1,4 +1,4 @@
-"""The manifest of a plugin: its name, and the skills that it declares.
+"""The manifest of a plugin: its name and version, and the skills that it declares.
 
 The manifest is untrusted input. It is read only if it is a regular file below the plugin's directory, and only up to a
 size limit. Problems raise no error: an unusable value is recorded as a fault, and the plugin is read without it.
@@ -20,7 +20,7 @@ from prowess.errors import UnsafePathError
 from prowess.format.fields.placeholders import PLUGIN_VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 # In the order of preference. A plain plugin.json counts only if it names the schema of Agent Plugins.
 MANIFEST_FILES = (
@@ -33,6 +33,7 @@ MAX_MANIFEST_BYTES = 256 * 1024  # our limit; the largest real manifest seen is 
 MAX_DECLARED = 1000  # skills; our limit
 _SCHEMA = "https://agent-plugins.org/"
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?\Z"
+_VERSION = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}\Z"
 # Names of layers and our own name: a plugin must not be able to offer `deploy@enterprise`.
 RESERVED = frozenset({*(layer.value for layer in Layer), "prowess"})
 _ROOT_VARIABLE = f"${{{PLUGIN_VARIABLE}}}"
@@ -42,12 +43,13 @@ _SHOWN = 60
 class PluginManifest(Struct, frozen=True, kw_only=True):
     """The contents of a manifest. `file` is its path relative to the plugin.
 
-    `name` is None if the manifest has no usable name. `skills` are relative paths without `.` and `..`; an empty path
-    means the plugin itself. `skills` is None if the manifest declares no skills.
+    `name` and `version` are None if the manifest has no usable ones. `skills` are relative paths without `.` and `..`;
+    an empty path means the plugin itself. `skills` is None if the manifest declares no skills.
     """
 
     file: str
     name: str | None = None
+    version: str | None = None
     skills: tuple[str, ...] | None = None
     faults: tuple[str, ...] = ()
 
@@ -88,12 +90,26 @@ def _parsed(file: str, data: bytes) -> PluginManifest | None:
     if "/" not in file and not str(content.get("$schema")).startswith(_SCHEMA):
         return None
     faults: list[str] = []
-    name = _name(content.get("name"), faults)
-    skills = _skills(content["skills"], faults) if "skills" in content else None
-    return PluginManifest(file=file, name=name, skills=skills, faults=tuple(faults))
+    name = plugin_name(content.get("name"), faults)
+    version = plugin_version(content, faults)
+    skills = declared_skills(content["skills"], faults) if "skills" in content else None
+    return PluginManifest(file=file, name=name, version=version, skills=skills, faults=tuple(faults))
 
 
-def _name(value: object, faults: list[str]) -> str | None:
+def plugin_version(content: Mapping[str, object], faults: list[str]) -> str | None:
+    """Return the version in a manifest or an entry of a marketplace, or None."""
+    value = content.get("version")
+    if value is None:
+        return None
+    if isinstance(value, str) and re.match(_VERSION, value) is not None:
+        return value
+    shown = _shown(value) if isinstance(value, str) else type(value).__name__
+    faults.append(f"the version {shown} is ignored: it is not 1 to 64 letters, digits, '.', '_', '+' and '-'")
+    return None
+
+
+def plugin_name(value: object, faults: list[str]) -> str | None:
+    """Return the name of a plugin, or None if it cannot be used; the reason is added to `faults`."""
     if not isinstance(value, str):
         faults.append("it has no name")
     elif value.lower() in RESERVED:
@@ -106,7 +122,8 @@ def _name(value: object, faults: list[str]) -> str | None:
     return None
 
 
-def _skills(value: object, faults: list[str]) -> tuple[str, ...] | None:
+def declared_skills(value: object, faults: list[str]) -> tuple[str, ...] | None:
+    """Return the relative paths of the declared skills, or None if the value cannot be used."""
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list) or len(listed) > MAX_DECLARED:
         faults.append(f"skills is ignored: it must be a path or a list of at most {MAX_DECLARED} paths")

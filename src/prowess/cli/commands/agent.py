@@ -100,7 +100,7 @@ def command(
         return exit_codes.USAGE
     if isinstance(model, LocalModel) and not skills.quiet:
         output.note(WEAKNESS)
-    catalog = skills.open()
+    catalog = skills.open(asks=not as_json)
     chosen = open_workspace(workspace, quiet=skills.quiet)
     live = not as_json and sys.stdout.isatty()
     policy, audit = open_rules(policy_file, "this run leaves no audit record")

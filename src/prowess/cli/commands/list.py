@@ -31,7 +31,7 @@ _PIPED_COLUMNS = 80
 _LONGEST_NAME = 40
 _SHORTEST_DESCRIPTION = 20
 _MOST_FINDINGS = 20
-_PLACE = ("layer", "source", "origin", "location", "root_dir", "aliases")
+_PLACE = ("layer", "source", "source_version", "origin", "location", "root_dir", "aliases")
 _IN_JSON = ("name", "description", *_PLACE, "live", "properties")
 
 
@@ -73,7 +73,7 @@ def command(*, prefix: str, skills: CatalogOptions, tags: tuple[str, ...], seen_
     """  # noqa: D301 -- click needs the control character
     if seen_by is not None:
         return _list_seen_by(seen_by, prefix, skills, tags, as_json=as_json)
-    catalog = skills.open(quiet=as_json)
+    catalog = skills.open(quiet=as_json, asks=not as_json)
     entries = catalog.entries(prefix=prefix, tags=tags)
     if as_json:
         output.document(_document(catalog, entries, PolicyEffects(catalog)))

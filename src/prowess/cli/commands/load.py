@@ -48,7 +48,7 @@ def command(
     Example:
       prowess load csv-report --root examples/skills
     """  # noqa: D301 -- click needs the control character
-    catalog, name = skills.open_one(name, quiet=as_json)
+    catalog, name = skills.open_one(name, quiet=as_json, asks=not as_json)
     first = first_argument_setting() if first_argument is None else first_argument
     # several words are quoted, because the text is split as a shell does
     given = None if not args else args[0] if len(args) == 1 else shlex.join(args)

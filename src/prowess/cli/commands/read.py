@@ -38,7 +38,7 @@ def command(*, name: str, path: str, skills: CatalogOptions, policy_file: str | 
     Example:
       prowess read csv-report SKILL.md --root examples/skills
     """  # noqa: D301 -- click needs the control character
-    catalog, name = skills.open_one(name)
+    catalog, name = skills.open_one(name, asks=True)
     try:
         with activated(catalog, name, policy_file=policy_file) as (session, _):
             output.foreign_bytes(_parts(session, path))

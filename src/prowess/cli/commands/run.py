@@ -75,7 +75,7 @@ def command(
     Example:
       prowess run csv-report report.py --out charts -- march.csv
     """  # noqa: D301 -- click needs the control character
-    catalog, name = skills.open_one(name)
+    catalog, name = skills.open_one(name, asks=not as_json)
     chosen = open_workspace(workspace, quiet=skills.quiet)
     if out is not None:
         _require_place(out)

@@ -11,9 +11,8 @@ import click
 from msgspec.structs import asdict
 
 from prowess._internal.text.terminal_text import printable_line
-from prowess.catalog import Catalog
 from prowess.cli import exit_codes, output
-from prowess.cli.options.catalog_options import ViewerOptions, begins_as_path, viewer_options
+from prowess.cli.options.catalog_options import CatalogOptions, ViewerOptions, begins_as_path, viewer_options
 from prowess.cli.options.skill_completion import complete_skill
 from prowess.cli.policy_effects import effect_at
 from prowess.cli.targets import is_folder_of_skills, targets
@@ -25,6 +24,7 @@ from prowess.report.skill_page import SkillCost, SkillPage, TriadSummary, cost_l
 
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
+    from prowess.format.skill import Skill
 
 _BOXXY = "boxxy"
 
@@ -48,18 +48,15 @@ def command(*, path: str, theme: str, viewer: ViewerOptions, as_json: bool) -> i
 
     Example: prowess show examples/skills/csv-report --theme trit
     """
-    if "/" in path and not begins_as_path(path) and (copy := _copy_named(path, viewer)) is not None:
-        path = copy
-    if is_folder_of_skills(path):
+    is_name = _is_copy(path, viewer) or not os.path.exists(path)
+    if not is_name and is_folder_of_skills(path):
         return (_roles if theme == "trit" else _costs)(path, as_json=as_json)
-    if not os.path.exists(path):
-        path = _directory_of(path, viewer)
     try:
-        skill = read_skill(path)
+        skill = _skill_named(path, viewer, asks=not as_json) if is_name else read_skill(path)
     except SkillParseError as fault:
         output.error(f"{printable_line(str(fault))}; see prowess check {printable_line(path)}")
         return exit_codes.FAILED
-    effect = effect_at(path)
+    effect = effect_at(skill.root_dir)
     page = SkillPage(skill=skill, policy=None if effect is None else str(effect))
     roles = theme == "trit"
     if as_json:
@@ -71,18 +68,26 @@ def command(*, path: str, theme: str, viewer: ViewerOptions, as_json: bool) -> i
     return exit_codes.OK
 
 
-def _copy_named(name: str, viewer: ViewerOptions) -> str | None:
-    """Return the directory of the skill `plugin/name` of a package, or None."""
-    catalog = Catalog.discover(**viewer.keywords())
-    return catalog.get(name).root_dir if catalog.knows_copy(name) else None
+def _options(viewer: ViewerOptions) -> CatalogOptions:
+    return CatalogOptions(roots=(), plugins=(), trust_project=False, quiet=False, **asdict(viewer))
 
 
-def _directory_of(name: str, viewer: ViewerOptions) -> str:
-    """Return the directory of the skill with this name. A word with a separator is not a name."""
-    if os.sep in name:
+def _is_copy(name: str, viewer: ViewerOptions) -> bool:
+    """Whether `name` is the skill `plugin/name` of a package or plugin."""
+    return "/" in name and not begins_as_path(name) and _options(viewer).open(quiet=True, one=True).knows_copy(name)
+
+
+def _skill_named(name: str, viewer: ViewerOptions, *, asks: bool) -> Skill:
+    """Return the skill with this name. A word with a separator is a name only as `plugin/name`.
+
+    Raises:
+        click.UsageError: there is no such file or skill.
+        SkillParseError: the skill cannot be read, or differs from the record of its package.
+    """
+    if os.sep in name and not _is_copy(name, viewer):
         raise click.UsageError(f"{name!r} does not exist")
     try:
-        return Catalog.discover(**viewer.keywords()).get(name).root_dir
+        return _options(viewer).open(one=True, asks=asks).skill(name)
     except SkillNotFoundError as fault:
         raise click.UsageError(
             f"{printable_line(name)!r} does not exist here, and {printable_line(str(fault))}"

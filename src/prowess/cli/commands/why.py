@@ -30,7 +30,7 @@ def command(*, name: str, skills: CatalogOptions, as_json: bool) -> int:
     Example:
       prowess why csv-report --root examples/skills
     """  # noqa: D301 -- click needs the control character
-    catalog = skills.open(quiet=as_json, one=True)
+    catalog = skills.open(quiet=as_json, one=True, asks=not as_json)
     found, effects = catalog.why(name), PolicyEffects(catalog)
     if as_json:
         output.document(_document(found, effects))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from prowess.catalog import DirectorySource
 
 _MOST_NAMES = 10
+_UNTRUSTED = "project_untrusted"
 _DIRECTORY = click.Path(exists=True, file_okay=False)
 _VIEWER_OPTIONS = (
     click.option("--agent", metavar="NAME", help="Type of the agent, for skills that are limited to agents."),
@@ -101,27 +102,36 @@ class CatalogOptions(ViewerOptions, frozen=True, kw_only=True):
     only_root: bool = False
     no_index: bool = False
 
-    def open(self, *, quiet: bool = False, one: bool = False) -> Catalog:
+    def open(self, *, quiet: bool = False, one: bool = False, asks: bool = False) -> Catalog:
         """Open the catalog. Its notices are printed unless `quiet` is set here or for the command.
 
-        With `one`, the command needs single skills by name, so that the others need not be looked at.
+        With `one`, the command needs single skills by name, so that the others need not be looked at. With `asks`, a
+        person at a terminal is asked about a project that is neither trusted nor refused.
         """
         if self.only_root and not self.roots:
             raise click.UsageError("--only-root needs --root")
-        if self.roots:
-            catalog = Catalog(
-                *self.roots, *self._plugin_sources(), only=self.only_root, index=not self.no_index, **self.keywords()
-            )
-        else:
-            catalog = Catalog.discover(
-                plugins=self.plugins, trust_project=self.trust_project, index=not self.no_index, **self.keywords()
-            )
-        if not (quiet or self.quiet):
+        silent = quiet or self.quiet
+        catalog, answer = self._discovered(trust_project=self.trust_project), None
+        if asks and output.is_interactive() and not (silent or self.trust_project or self.roots):
+            # Imported here because most commands do not run on a terminal.
+            from prowess.cli.trust_question import asked_about_project
+
+            answer = asked_about_project(catalog, lambda: self._discovered(trust_project=True))
+            catalog = self._discovered(trust_project=False) if answer else catalog
+        if not silent:
             if not one:
                 catalog.all_entries()
             for notice in catalog.notices:
-                output.note(printable_line(notice.message))
+                if answer is None or notice.code != _UNTRUSTED:
+                    output.note(printable_line(notice.message))
         return catalog
+
+    def _discovered(self, *, trust_project: bool) -> Catalog:
+        index = not self.no_index
+        if self.roots:
+            plugins = self._plugin_sources()
+            return Catalog(*self.roots, *plugins, only=self.only_root, index=index, **self.keywords())
+        return Catalog.discover(plugins=self.plugins, trust_project=trust_project, index=index, **self.keywords())
 
     def _plugin_sources(self) -> list[DirectorySource]:
         if not self.plugins:
@@ -131,8 +141,8 @@ class CatalogOptions(ViewerOptions, frozen=True, kw_only=True):
 
         return plugin_sources(self.plugins)
 
-    def open_one(self, name: str, *, quiet: bool = False) -> tuple[Catalog, str]:
-        """Open the catalog for a command on one skill; return the catalog and the skill's name.
+    def open_one(self, name: str, *, quiet: bool = False, asks: bool = False) -> tuple[Catalog, str]:
+        """Open the catalog for a command on one skill, as `open` does; return the catalog and the skill's name.
 
         `name` may be a path: it begins with `./`, `../` or `/`, or contains a separator and exists. A path selects the
         skill in that directory, as if the directory were given as `--root`. If a plugin or package has the skill
@@ -143,7 +153,7 @@ class CatalogOptions(ViewerOptions, frozen=True, kw_only=True):
             SkillNotFoundError: a skill of a higher layer shadows the skill.
         """
         if not is_path(name) or (not begins_as_path(name) and self.open(quiet=True, one=True).knows_copy(name)):
-            return self.open(quiet=quiet, one=True), name
+            return self.open(quiet=quiet, one=True, asks=asks), name
         if self.roots:
             raise click.UsageError(f"{name!r} is a path; leave out --root")
         directory = os.path.dirname(name) if os.path.basename(name).lower() == "skill.md" else name

@@ -115,6 +115,7 @@ class PackageSource(DirectorySource):
     def __init__(self, package: FoundPackage, label: str) -> None:
         super().__init__(package.root, layer=Layer.PLUGIN, label=label)
         self.package = package
+        self.version = package.version
         self.recorded: RecordedFiles | None = None
         self.held: str | None = None
 
