@@ -170,6 +170,7 @@ def test_json_is_one_document_with_everything(root: Path, capfd: pytest.CaptureF
         "description": "Short.",
         "layer": "project",
         "source": str(root),
+        "source_version": None,
         "location": str(root / "log-triage" / "SKILL.md"),
         "root_dir": str(root / "log-triage"),
         "origin": None,

@@ -15,14 +15,13 @@ import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess.catalog.layers import Layer
 from prowess.catalog.sources.directory import DirectorySource
 from prowess.catalog.sources.plugin import PluginSource
 from prowess.catalog.sources.plugin_manifest import (
-    PluginManifest,
+    MarketplaceEntry,
     declared_skills,
     plugin_name,
     plugin_version,
@@ -46,33 +45,6 @@ MAX_MARKETPLACE_BYTES = 4 * 1024 * 1024  # our limit; the largest real one seen 
 MAX_PLUGINS = 1000  # of one marketplace; our limit
 _SHOWN = 5
 _LONGEST = 60  # characters of a name in a message
-
-
-class MarketplaceEntry(Struct, frozen=True, kw_only=True):
-    """One plugin of a marketplace. `path` is its directory, relative to the marketplace; empty for the same directory.
-
-    `file` is the absolute path of the marketplace's file.
-    """
-
-    file: str
-    path: str
-    name: str | None
-    version: str | None = None
-    skills: tuple[str, ...] | None = None
-    faults: tuple[str, ...] = ()
-
-    def completed(self, manifest: PluginManifest | None) -> PluginManifest:
-        """Return the manifest of the plugin, with what this entry has in addition."""
-        if manifest is None:
-            return PluginManifest(
-                file=self.file, name=self.name, version=self.version, skills=self.skills, faults=self.faults
-            )
-        return replace(
-            manifest,
-            name=manifest.name or self.name,
-            version=manifest.version or self.version,
-            skills=self.skills if manifest.skills is None else manifest.skills,
-        )
 
 
 class Marketplace(Struct, frozen=True, kw_only=True):

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prowess.catalog.scan import Scan
-    from prowess.catalog.sources.marketplace import MarketplaceEntry
-    from prowess.catalog.sources.plugin_manifest import PluginManifest
+    from prowess.catalog.sources.plugin_manifest import MarketplaceEntry, PluginManifest
 
 _SKILLS = "skills"
 _SHOWN = 3

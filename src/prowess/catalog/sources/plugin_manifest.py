@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess.catalog.layers import Layer
@@ -52,6 +53,33 @@ class PluginManifest(Struct, frozen=True, kw_only=True):
     version: str | None = None
     skills: tuple[str, ...] | None = None
     faults: tuple[str, ...] = ()
+
+
+class MarketplaceEntry(Struct, frozen=True, kw_only=True):
+    """One plugin of a marketplace. `path` is its directory, relative to the marketplace; empty for the same directory.
+
+    `file` is the absolute path of the marketplace's file.
+    """
+
+    file: str
+    path: str
+    name: str | None
+    version: str | None = None
+    skills: tuple[str, ...] | None = None
+    faults: tuple[str, ...] = ()
+
+    def completed(self, manifest: PluginManifest | None) -> PluginManifest:
+        """Return the manifest of the plugin, with what this entry has in addition."""
+        if manifest is None:
+            return PluginManifest(
+                file=self.file, name=self.name, version=self.version, skills=self.skills, faults=self.faults
+            )
+        return replace(
+            manifest,
+            name=manifest.name or self.name,
+            version=manifest.version or self.version,
+            skills=self.skills if manifest.skills is None else manifest.skills,
+        )
 
 
 def read_plugin_manifest(root: str) -> PluginManifest | None:
