@@ -55,6 +55,7 @@ def test_both_forms_mean_the_copy_of_the_plugin(plugins: list[str], name: str) -
     assert [copy.source for copy in catalog.why(name).copies] == ["acme", "globex"]
 
 
+@pytest.mark.proves("catalog.name.package-alias")
 @pytest.mark.parametrize(
     "name", ["initech/deploy", "acme/", "/deploy", "acme//deploy", "../acme/deploy", "acme/../globex/deploy", "acme/x"]
 )
@@ -75,6 +76,7 @@ def test_a_skill_that_calls_itself_so_cannot_take_the_place_of_a_plugins_copy(
         assert catalog.get(name).description == "Of acme."
 
 
+@pytest.mark.proves("catalog.name.package-alias")
 @pytest.mark.parametrize("name", ["globex/deploy", "deploy@globex"])
 def test_every_command_takes_both_forms(plugins: list[str], name: str, capfd: pytest.CaptureFixture[str]) -> None:
     words = _words(plugins)
@@ -106,6 +108,7 @@ def test_a_directory_of_this_name_is_no_skill_in_place_of_the_plugins(
     assert "Body of globex." in capfd.readouterr().out
 
 
+@pytest.mark.proves("catalog.name.package-alias")
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", ["globex/deploy", "deploy@globex"])
 async def test_every_tool_takes_both_forms(plugins: list[str], name: str) -> None:
