@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from prowess import Severity, validate_skill
+from prowess.format.limits import FIELDS
 from tools.corpus_statistics import PERCENTS, read_statistics
 from tools.public_skills import pinned
 
@@ -128,21 +129,27 @@ def public_corpus(directory: str, count: int, folder: Path | None = None) -> int
     return len(chosen)
 
 
-def write_corpus(directory: str, count: int, *, seed: int = 7, files: bool = True) -> None:
-    """Write `count` generated skills below `directory`; without `files` each has a SKILL.md alone."""
+def write_corpus(directory: str, count: int, *, seed: int = 7, files: bool = True, plain: bool = False) -> None:
+    """Write `count` generated skills below `directory`; without `files` each has a SKILL.md alone.
+
+    With `plain`, front matter has only fields of the specification, in forms that cause no warning.
+    """
     for number in range(count):
         chance = random.Random(seed * 1_000_003 + number)
         name = f"{chance.choice(_DOES)}-{chance.choice(_THINGS)}-{number:06d}"
         rank = chance.random()
         others = _other_files(chance, rank)
-        _write(os.path.join(directory, name, "SKILL.md"), skill_text(chance, name, list(others), rank))
+        text = skill_text(chance, name, list(others), rank, plain=plain)
+        _write(os.path.join(directory, name, "SKILL.md"), text)
         for path, size in others.items() if files else ():
             _write(os.path.join(directory, name, path), _file_text(chance, path, size))
 
 
-def skill_text(chance: random.Random, name: str, others: list[str] | None = None, rank: float = 0.0) -> str:
+def skill_text(
+    chance: random.Random, name: str, others: list[str] | None = None, rank: float = 0.0, *, plain: bool = False
+) -> str:
     """One SKILL.md; `rank` is that of its count of other files, and of the links and mentions that go with them."""
-    return f"---\n{_front_matter(chance, name)}\n---\n\n{_body(chance, name, others or [], rank)}\n"
+    return f"---\n{_front_matter(chance, name, plain=plain)}\n---\n\n{_body(chance, name, others or [], rank)}\n"
 
 
 _statistics = functools.cache(read_statistics)
@@ -181,21 +188,21 @@ def _text(chance: random.Random, length: int) -> str:
     return text[1 : length + 1].strip()
 
 
-def _front_matter(chance: random.Random, name: str) -> str:
+def _front_matter(chance: random.Random, name: str, *, plain: bool) -> str:
     lines = [f"name: {name}", _description(chance)]
     shares = _statistics().shares
     for field, values in _VALUES.items():
-        if not _has(chance, f"field {field}"):
+        if (plain and field not in FIELDS) or not _has(chance, f"field {field}"):
             continue
         value = chance.choice(values)
-        if field == "allowed-tools" and _has(chance, "flow list", of=shares["field allowed-tools"]):
+        if field == "allowed-tools" and not plain and _has(chance, "flow list", of=shares["field allowed-tools"]):
             value = "[Read, Grep, Glob]"
         lines.append(f"{field}:{'' if value.startswith(chr(10)) else ' '}{value}")
     if _has(chance, "field metadata"):
         lines += ["metadata:", f"  author: {chance.choice(_THINGS)}-team", f'  version: "{chance.randint(0, 9)}.0"']
         if _has(chance, "comment in front matter", of=shares["field metadata"]):
             lines.append("  # reviewed twice a year")
-        if _has(chance, "metadata nested", of=shares["field metadata"]):
+        if not plain and _has(chance, "metadata nested", of=shares["field metadata"]):
             lines += ["  host:", "    homepage: https://example.org", "    requires:", "      - git"]
         else:
             lines.append(f"  category: {chance.choice(_THINGS)}")

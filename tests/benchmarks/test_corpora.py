@@ -66,6 +66,13 @@ def test_every_generated_skill_is_listed(corpus: Path) -> None:
     assert len(Catalog(str(corpus)).entries()) == COUNT
 
 
+def test_plain_generated_skills_cause_no_warning(tmp_path: Path) -> None:
+    write_corpus(str(tmp_path), 200, files=False, plain=True)
+    catalog = Catalog(str(tmp_path))
+    assert len(catalog.entries()) == 200
+    assert catalog.diagnostics == ()
+
+
 def test_the_same_seed_writes_the_same_skills(corpus: Path, tmp_path: Path) -> None:
     write_corpus(str(tmp_path), 5)
     for path in tmp_path.rglob("*"):
