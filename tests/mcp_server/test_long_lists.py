@@ -80,3 +80,36 @@ async def test_prompts_and_resources_come_in_pages_with_every_skill_once(
                 if (cursor := page.next_cursor) is None:
                     break
             assert names == sorted(os.listdir(many))
+
+
+async def test_a_rule_that_is_written_later_takes_a_skill_out_of_every_list(
+    in_process: Callable[..., Any], skills: Path
+) -> None:
+    home = os.environ["PROWESS_HOME"]
+    os.makedirs(home, mode=0o700, exist_ok=True)
+    file = os.path.join(home, "policy.toml")
+
+    async def names(client: Any) -> list[list[str]]:  # noqa: ANN401 -- the client of a server in this process
+        found = (await client.call_tool("skills_list", {})).structured_content["skills"]
+        entries = [one.name for one in (await client.list_resources()).resources if one.name != "index.json"]
+        prompts = [one.name for one in (await client.list_prompts()).prompts]
+        return [[skill["name"] for skill in found], entries, prompts]
+
+    async with in_process() as client:
+        assert await names(client) == [["alpha", "beta"]] * 3
+        rules = (f'[[rule]]\neffect = "deny"\ntool = "{tool}"\n{match}' for tool, match in _DENY_ALPHA.items())
+        _write(file, 'default = "allow"\n' + "".join(rules))
+        assert await names(client) == [["beta"]] * 3
+        os.remove(file)
+        assert await names(client) == [["alpha", "beta"]] * 3
+
+
+_DENY_ALPHA = {
+    "skills.load": 'match = { names = "alpha" }\n',
+    "skills.invoke": 'match = { skill = "alpha" }\n',
+}
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
