@@ -1,7 +1,7 @@
 """Sessions over 10 000 skills: lists within their budget, and what a call costs against one over 100 skills.
 
-Each figure is the least processor time of several processes, run in turns; the scan is one without an index on disk, in
-the same process. The MCP call goes through the SDK's client, in the same process, so the time of the client is included.
+Each figure is the least processor time of several processes, run in turns. The scan is one without an index on disk,
+in the same process. The MCP call goes through the SDK's client in the same process, so the client's time is included.
 """
 
 from __future__ import annotations

@@ -157,7 +157,17 @@ class SkillEntry:
     @property
     def is_fork(self) -> bool:
         """Whether the skill runs in a sub-agent and never becomes one of the active skills."""
-        return self.extended.context == "fork"
+        return self.has_field("context") and self.extended.context == "fork"
+
+    @property
+    def is_open_to_models(self) -> bool:
+        """Whether a model may see and start the skill, by `disable-model-invocation`."""
+        return not (self.has_field("disable-model-invocation") and self.extended.disable_model_invocation)
+
+    @property
+    def is_open_to_users(self) -> bool:
+        """Whether a user may start the skill, by `user-invocable`."""
+        return not self.has_field("user-invocable") or self.extended.user_invocable
 
     @property
     def root_dir(self) -> str:

@@ -152,7 +152,7 @@ class Visibility:
 
     def _is_hidden(self, name: str) -> bool:
         entry = self.catalog.find(name)
-        return entry is not None and entry.extended.disable_model_invocation
+        return entry is not None and not entry.is_open_to_models
 
     def matching(self, text: str, by: By, most: int) -> tuple[SkillEntry, ...]:
         """Return at most `most` of the `offers` that match a text, best first. A text that is a name comes first."""
@@ -164,7 +164,7 @@ class Visibility:
         return tuple(found[:most])
 
     def _is_shown(self, entry: SkillEntry, by: By, policy: Policy | None) -> bool:
-        if not (not entry.extended.disable_model_invocation if by == "model" else entry.extended.user_invocable):
+        if not (entry.is_open_to_models if by == "model" else entry.is_open_to_users):
             return False
         if policy is None:
             return True

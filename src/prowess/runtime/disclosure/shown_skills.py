@@ -101,7 +101,7 @@ class ShownSkills:
         if offers is not self._offers:
             self._offers, self._kept, self._by_key = offers, {}, {}
             self._least = sum(len(entry.name) for entry in offers)
-            self._by_priority = tuple(sorted(offers, key=lambda entry: -entry.extended.priority))
+            self._by_priority = tuple(sorted(offers, key=lambda entry: -entry.priority))
             self.has_forks = any(entry.is_fork for entry in offers)
 
     def _computed(self, form: ListForm, room: int, task: str | None, used: tuple[str, ...]) -> ShownList:
