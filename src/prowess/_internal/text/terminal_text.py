@@ -64,18 +64,34 @@ def columns(text: str) -> int:
     """Return the width of `text` in terminal columns."""
     if text.isascii():
         return len(text)
+    return sum(map(_width_of, text))
+
+
+def _width_of(char: str) -> int:
     from unicodedata import combining, east_asian_width  # Imported here, not at the top: most texts are ASCII.
 
-    return sum(0 if combining(char) else 2 if east_asian_width(char) in {"W", "F"} else 1 for char in text)
+    if char.isascii():
+        return 1
+    return 0 if combining(char) else 2 if east_asian_width(char) in {"W", "F"} else 1
+
+
+def fitting(text: str, width: int) -> str:
+    """Return the longest beginning of `text` that has at most `width` columns."""
+    if text.isascii():
+        return text[:width]
+    taken = 0
+    for number, char in enumerate(text):
+        taken += _width_of(char)
+        if taken > width:
+            return text[:number]
+    return text
 
 
 def cut(text: str, width: int) -> str:
     """Return `text`, shortened with an ellipsis if it is wider than `width` columns."""
     if columns(text) <= width:
         return text
-    while text and columns(text) >= width:
-        text = text[:-1]
-    return f"{text}…"
+    return f"{fitting(text, width - 1)}…"
 
 
 def wrapped(text: str, width: int | None, indent: str = "") -> Iterator[str]:

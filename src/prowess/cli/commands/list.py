@@ -12,7 +12,7 @@ from msgspec import to_builtins
 from msgspec.structs import asdict
 
 from prowess._internal.text.near_words import near_words
-from prowess._internal.text.terminal_text import columns, printable_line
+from prowess._internal.text.terminal_text import columns, fitting, printable_line
 from prowess.catalog.matching import SUGGESTED
 from prowess.cli import exit_codes, output
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
@@ -31,6 +31,7 @@ _PIPED_COLUMNS = 80
 _LONGEST_NAME = 40
 _SHORTEST_DESCRIPTION = 20
 _MOST_FINDINGS = 20
+_LOOKED_AT = 4  # characters of a description for each column; it may have longer blanks, or characters without width
 _PLACE = ("layer", "source", "source_version", "origin", "location", "root_dir", "aliases")
 _IN_JSON = ("name", "description", *_PLACE, "live", "properties")
 
@@ -141,13 +142,15 @@ def _columns() -> int:
 
 def _shortened(text: str, width: int) -> str:
     """Return `text` as one line of at most `width` columns, cut between words if that loses less than half of it."""
-    text = printable_line(" ".join(text.split()))
-    if columns(text) <= width:
-        return text
-    while columns(text) > width - 1:
-        text = text[: width - 1] if len(text) > width - 1 else text[:-1]
-    words, blank, _ = text.rpartition(" ")
-    return f"{words if blank and len(words) > width // 2 else text}…"
+    part = text[: _LOOKED_AT * width]  # a long text is not split as a whole
+    line = printable_line(" ".join(part.split()))
+    if columns(line) <= width and len(part) < len(text):
+        line = printable_line(" ".join(text.split()))
+    if columns(line) <= width:
+        return line
+    line = fitting(line[: width - 1], width - 1)
+    words, blank, _ = line.rpartition(" ")
+    return f"{words if blank and len(words) > width // 2 else line}…"
 
 
 def _remarks(catalog: Catalog) -> list[str]:
