@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
 
 from prowess._internal.files.file_lock import locked
@@ -25,7 +25,7 @@ from prowess._internal.places import ensure_private_directory
 from prowess.store.index_faults import BusyIndexError, MissingIndexError, UnusableIndexError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 MAX_BYTES = 8 * 1024**3  # some 12 million skills
 _LOCK_SECONDS = 0.05
@@ -63,6 +63,7 @@ _SCHEMA = (
 _BESIDE = ("-journal", "-wal", "-shm")
 _IDENTITY = "identity"
 _NOWHERE = (b"", 0)  # a row whose directory is missing has another checksum, because no directory has an empty path
+_T = TypeVar("_T")
 
 DirectoryRow = tuple[bytes, int, bytes]
 """Path, stamp and data of a directory."""
@@ -84,23 +85,23 @@ class IndexFile:
 
     # ── reading ────────────────────────────────────────────────────────────────────────────────────────
 
-    def directories_and_skills(self) -> tuple[list[DirectoryRow], list[SkillRow]]:
-        """Return all rows. Raises UnusableIndexError."""
-        with self._reading() as connection:
-            paths, directories = _directories(connection)
-            return directories, _skills(connection, paths, "SELECT * FROM skill", ())
+    def read(self, keys: Iterable[str] | None, take: Callable[[list[DirectoryRow], Iterator[SkillRow]], _T]) -> _T:
+        """Return the result of `take` for all rows; with `keys`, for all directories and the skills with these keys.
 
-    def directories_and_skills_named(self, keys: Iterable[str]) -> tuple[list[DirectoryRow], list[SkillRow]]:
-        """Return all rows of directories, and those of the skills with one of these keys. Raises UnusableIndexError."""
+        Raises:
+            UnusableIndexError: the file cannot be used, or a row is damaged.
+        """
         with self._reading() as connection:
             paths, directories = _directories(connection)
+            if keys is None:
+                return take(directories, _skills(paths, connection.execute("SELECT * FROM skill")))
             rows: list[SkillRow] = []
             for key in keys:
-                found = _skills(connection, paths, "SELECT * FROM skill WHERE key = ?", (key,))
+                found = list(_skills(paths, connection.execute("SELECT * FROM skill WHERE key = ?", (key,))))
                 if any(row[4] != len(found) for row in found):
                     raise UnusableIndexError("the file is damaged: a copy is missing")
                 rows += found
-            return directories, rows
+            return take(directories, iter(rows))
 
     def extra(self, kind: str, keys: Iterable[str] | None = None) -> dict[str, bytes]:
         """Return the rows of this kind, those with one of `keys` or all. Raises UnusableIndexError."""
@@ -139,22 +140,28 @@ class IndexFile:
             ensure_private_directory(os.path.dirname(self.path))
         except OSError as fault:
             raise UnusableIndexError(f"{os.path.dirname(self.path)} cannot be used: {fault.strerror}") from None
+        draft = f"{self.path}.new"
         with self._locked():
-            self._delete()
+            self._delete(("", *_BESIDE, ".new"))
             try:
-                os.close(os.open(self.path, NEW_FILE, 0o600))
+                os.close(os.open(draft, NEW_FILE, 0o600))
+                with self._connected(draft) as connection:
+                    connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+                    connection.execute("PRAGMA journal_mode = OFF")  # the draft is used only if it is complete
+                    with _transaction(connection):
+                        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                        for statement in _SCHEMA:
+                            connection.execute(statement)
+                        _put_extra(connection, _IDENTITY, {"": self._identity})
+                        ids: dict[bytes, int] = {}
+                        _put_directories(connection, directories, ids)
+                        _put_skills(connection, skills, ids)
+                os.replace(draft, self.path)
             except OSError as fault:
                 raise UnusableIndexError(f"the file cannot be written: {os.strerror(fault.errno or 0)}") from None
-            with self._connected() as connection:
-                connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
-                with _transaction(connection):
-                    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-                    for statement in _SCHEMA:
-                        connection.execute(statement)
-                    _put_extra(connection, _IDENTITY, {"": self._identity})
-                    ids: dict[bytes, int] = {}
-                    _put_directories(connection, directories, ids)
-                    _put_skills(connection, skills, ids)
+            finally:
+                with suppress(OSError):
+                    os.unlink(draft)
             self._counter = self._require_usable()
 
     def change(
@@ -193,7 +200,7 @@ class IndexFile:
         if not os.path.lexists(self.path):
             return False
         with self._locked():
-            self._delete()
+            self._delete(("", *_BESIDE, ".new"))
         return True
 
     @contextmanager
@@ -207,9 +214,9 @@ class IndexFile:
                     yield connection
             self._counter = self._require_usable()
 
-    def _delete(self) -> None:
-        """Delete the file and what SQLite has beside it. The journal goes last: it never belongs to a newer file."""
-        for end in ("", *_BESIDE):
+    def _delete(self, ends: Iterable[str]) -> None:
+        """Delete the file and what is beside it. A journal goes after its file: it must not be used for a newer one."""
+        for end in ends:
             path = f"{self.path}{end}"
             try:
                 os.unlink(path)
@@ -256,9 +263,9 @@ class IndexFile:
             raise UnusableIndexError(f"its lock cannot be used: {os.strerror(fault.errno or 0)}") from None
 
     @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
+    def _connected(self, path: str | None = None) -> Iterator[sqlite3.Connection]:
         try:
-            connection = sqlite3.connect(os.fsencode(self.path), timeout=_LOCK_SECONDS, isolation_level=None)
+            connection = sqlite3.connect(os.fsencode(path or self.path), timeout=_LOCK_SECONDS, isolation_level=None)
         except sqlite3.Error as fault:
             raise UnusableIndexError(f"it cannot be opened: {fault}") from None
         try:
@@ -308,20 +315,14 @@ def _directories(connection: sqlite3.Connection) -> tuple[dict[int, tuple[bytes,
     return numbered, rows
 
 
-def _skills(
-    connection: sqlite3.Connection, paths: dict[int, tuple[bytes, int]], query: str, values: tuple[str, ...]
-) -> list[SkillRow]:
-    rows: list[SkillRow] = []
-    add = rows.append
-    for key, number, child, stamp, copies, facts, data, checksum in connection.execute(query, values):
+def _skills(paths: dict[int, tuple[bytes, int]], found: Iterable[tuple[Any, ...]]) -> Iterator[SkillRow]:
+    crc = crc32
+    for key, number, child, stamp, copies, facts, data, checksum in found:
         path, seed = paths.get(number, _NOWHERE)
-        if (
-            seed < 0
-            or crc32(facts, crc32(data, crc32(f"{key}\0{child}\0{stamp}\0{copies}".encode(), seed))) != checksum
-        ):
+        sum_ = crc(facts, crc(f"{key}\0{child}\0{stamp}\0{copies}".encode(), seed))
+        if (crc(data, sum_) if data else sum_) != checksum:
             raise UnusableIndexError("the file is damaged: a checksum is wrong")
-        add((key, path, child, stamp, copies, facts, data))
-    return rows
+        yield key, path, child, stamp, copies, facts, data
 
 
 def _put_directories(connection: sqlite3.Connection, rows: Iterable[DirectoryRow], ids: dict[bytes, int]) -> None:
@@ -342,7 +343,7 @@ def _put_skills(connection: sqlite3.Connection, rows: Iterable[SkillRow], ids: d
         for key, path, child, stamp, copies, facts, data in rows:
             number, seed = seeds[path]
             head = crc32(f"{key}\0{child}\0{stamp}\0{copies}".encode(), seed)
-            yield key, number, child, stamp, copies, facts, data, crc32(facts, crc32(data, head))
+            yield key, number, child, stamp, copies, facts, data, crc32(data, crc32(facts, head))
 
     connection.executemany("INSERT OR REPLACE INTO skill VALUES (?, ?, ?, ?, ?, ?, ?, ?)", sealed())
 

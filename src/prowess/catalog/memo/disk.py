@@ -5,39 +5,40 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, TypedDict
 
+from prowess.catalog.memo.readings import Reading
 from prowess.catalog.memo.rows import directory_row, keys_of, listing_of, reading_of, skill_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from prowess.catalog.memo.readings import Listing, Memo, Reading
+    from prowess.catalog.memo.readings import Listing, Memo
     from prowess.store.index_file import DirectoryRow, SkillRow
 
 
 class DiskMemo:
     """What the rows of an index file have. If `whole` is False, the rows of most skills are missing.
 
-    Rows are decoded when they are asked for.
-
     Raises:
-        UnusableIndexError: by every method, if a row is damaged.
+        UnusableIndexError: a row is damaged; also raised by `listing`.
     """
 
-    __slots__ = ("_directories", "_listings", "_names", "_readings", "_rows", "_whole")
+    __slots__ = ("_directories", "_listings", "_names", "_readings", "_whole")
 
-    def __init__(self, directories: Sequence[DirectoryRow], skills: Sequence[SkillRow], *, whole: bool) -> None:
+    def __init__(self, directories: Sequence[DirectoryRow], skills: Iterable[SkillRow], *, whole: bool) -> None:
         self._whole = whole
         self._directories = {os.fsdecode(row[0]): row for row in directories}
         self._listings: dict[str, Listing | None] = {}
-        self._readings: dict[str, Reading] = {}
-        self._names: dict[str, list[str]] = {}
-        self._rows: dict[str, SkillRow] = {}
-        rows, parents = self._rows, {row[0]: os.fsdecode(row[0]) for row in directories}
-        names = {parent: self._names.setdefault(path, []) for parent, path in parents.items()}
-        for row in skills:
-            name = row[2] or row[0]
-            rows[f"{parents[row[1]]}/{name}"] = row
-            names[row[1]].append(name)
+        self._names: dict[str, list[str]] = {path: [] for path in self._directories}
+        parents = {row[0]: (path, self._names[path].append) for path, row in self._directories.items()}
+        self._readings = readings = dict[str, Reading]()
+        for key, place, child, stamp, _, facts, data in skills:
+            parent, add_name = parents[place]
+            name = child or key
+            if data:
+                readings[f"{parent}/{name}"] = reading_of(stamp, facts, data)
+            else:
+                readings[f"{parent}/{name}"] = Reading(key, "SKILL.md", facts, stamp, True)  # noqa: FBT003 -- see `Reading`
+            add_name(name)
 
     @property
     def is_partial(self) -> bool:
@@ -47,14 +48,11 @@ class DiskMemo:
     @property
     def count(self) -> int:
         """The number of readings."""
-        return len(self._rows)
+        return len(self._readings)
 
     def reading(self, directory: str) -> Reading | None:
         """Return what reading the skill in `directory` gave, or None."""
-        reading = self._readings.get(directory)
-        if reading is None and (row := self._rows.get(directory)) is not None:
-            reading = self._readings[directory] = reading_of(row)
-        return reading
+        return self._readings.get(directory)
 
     def listing(self, directory: str) -> Listing | None:
         """Return what listing `directory` gave, or None."""
@@ -67,7 +65,7 @@ class DiskMemo:
 
     def stamps(self) -> dict[str, int]:
         """Return the stamp of each reading."""
-        return {path: row[3] for path, row in self._rows.items()}
+        return {path: reading.stamp for path, reading in self._readings.items()}
 
     def names(self, directory: str) -> tuple[str, ...]:
         """Return the keys of the reading of `directory`."""

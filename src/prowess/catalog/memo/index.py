@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 from zlib import crc32
 
@@ -92,9 +93,7 @@ class Index:
             self.unread, self._state = self.MISSING, "missing"
             return NoMemo()
         try:
-            if keys is None:
-                return DiskMemo(*self.file.directories_and_skills(), whole=True)
-            return DiskMemo(*self.file.directories_and_skills_named(keys), whole=False)
+            return self.file.read(keys, partial(DiskMemo, whole=keys is None))
         except UnusableIndexError as fault:
             self.unread, self._state = str(fault), "busy" if isinstance(fault, BusyIndexError) else "unusable"
             return NoMemo()

@@ -17,7 +17,7 @@ from prowess.catalog.memo.readings import Listing, Reading
 from prowess.store.index_faults import UnusableIndexError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from prowess.store.index_file import DirectoryRow, SkillRow
 
@@ -40,33 +40,30 @@ def skill_rows(readings: Mapping[str, Reading], only: Collection[str] | None = N
     keys = {directory: keys_of(reading, directory) for directory, reading in readings.items()}
     copies = Counter(key for own in keys.values() for key in own)
     rows: list[SkillRow] = []
+    places: dict[str, bytes] = {}
     for directory, own in keys.items():
-        chosen = own if only is None else [key for key in own if key in only]
-        rows += _rows_of(readings[directory], directory, chosen, copies)
+        parent, _, name = directory.rpartition("/")
+        reading = readings[directory]
+        facts = reading.facts
+        try:
+            place = places.get(parent) or places.setdefault(parent, os.fsencode(parent))
+            source, data = (facts, b"") if isinstance(facts, bytes) else (b"", _encoded(reading))
+            if not name.isascii():
+                name.encode()
+            for key in own:
+                if only is not None and key not in only:
+                    continue
+                if source and (reading.deferred or reading.name != key):
+                    data = (_DEFERRED if reading.deferred else _PLAIN) + reading.name.encode()
+                rows.append((key, place, "" if name == key else name, reading.stamp, copies[key], source, data))
+        except UnicodeEncodeError:
+            continue
     rows.sort(key=_first)  # in the order of the table, which makes it smaller
     return rows
 
 
 def _first(row: SkillRow) -> str:
     return row[0]
-
-
-def _rows_of(reading: Reading, directory: str, keys: Iterable[str], copies: Counter[str]) -> Iterator[SkillRow]:
-    parent, _, name = directory.rpartition("/")
-    facts = reading.facts
-    source = facts if isinstance(facts, bytes) else b""
-    try:
-        place = os.fsencode(parent)
-        encoded = b"" if source else _encoded(reading)
-        reading.name.encode()
-        name.encode()
-    except UnicodeEncodeError:
-        return
-    for key in keys:
-        data = encoded
-        if source and (reading.deferred or reading.name != key):
-            data = (_DEFERRED if reading.deferred else _PLAIN) + reading.name.encode()
-        yield key, place, "" if name == key else name, reading.stamp, copies[key], source, data
 
 
 def _encoded(reading: Reading) -> bytes:
@@ -76,14 +73,11 @@ def _encoded(reading: Reading) -> bytes:
     return msgspec.msgpack.encode(values)
 
 
-def reading_of(row: SkillRow) -> Reading:
-    """Return the reading of a row with values. Raises UnusableIndexError."""
-    key, _, _, stamp, _, facts, data = row
-    if not data:
-        return Reading(key, _FILE, facts, stamp, True)  # noqa: FBT003 -- see `Reading`
+def reading_of(stamp: int, facts: bytes, data: bytes) -> Reading:
+    """Return the reading of a row with data. Raises UnusableIndexError."""
     if (mark := data[:1]) in (_PLAIN, _DEFERRED):
         return Reading(data[1:].decode(), _FILE, facts, stamp, True, mark == _DEFERRED)  # noqa: FBT003 -- see `Reading`
-    import msgspec  # Imported here: for the same reason.
+    import msgspec  # Imported here: plain readings do not need it.
 
     from prowess.catalog.memo.values import StoredReading
 

@@ -145,8 +145,8 @@ class Walk:
     def is_skill(self, directory: str, path: str, relative: str) -> bool:
         """Whether the real `directory`, reached by `path`, has SKILL.md. If so, the skill was added or reported."""
         scan = self._scan
-        if scan.reached(directory, path):
-            return True
+        if directory in scan.entries:
+            return scan.reached(directory, path)
         if self._take_kept(directory, path, relative, _FILE):
             return True
         if scan.is_unchanged(directory):
@@ -181,7 +181,8 @@ class Walk:
 
     def _take_kept(self, directory: str, path: str, relative: str, file: str) -> bool:
         """Whether the skill was read before and is unchanged. If so, it was added or reported without reading it."""
-        reading = self._scan.memo.reading(directory)
+        scan = self._scan
+        reading = scan.memo.reading(directory)
         if reading is None or reading.file != file or not reading.settled:
             return False
         try:
@@ -190,10 +191,10 @@ class Walk:
             return False
         if stamp_of(found) != reading.stamp or found.st_nlink > 1 or (_IGNORES_CASE and _is_other_spelling(directory)):
             return False
-        if not isinstance(reading.facts, bytes) and has_manifest(directory):
+        if reading.facts.__class__ is not bytes and has_manifest(directory):
             return False
         if self._admits(directory):
-            self._scan.take(directory, path, self._source, relative, reading)
+            scan.take(directory, path, self._source, relative, reading)
         return True
 
     def _admits(self, directory: str) -> bool:
@@ -224,7 +225,8 @@ class Walk:
         for name in listing.directories:
             if not (name.isascii() or self._is_text(name, path)):
                 continue
-            self.visit(f"{directory}/{name}", f"{path}/{name}", below + name, depth + 1)
+            child = f"{directory}/{name}"
+            self.visit(child, f"{path}/{name}" if path != directory else child, below + name, depth + 1)
         for name in listing.links:
             if not (name.isascii() or self._is_text(name, path)):
                 continue

@@ -110,6 +110,8 @@ def _rows(entries: tuple[SkillEntry, ...], effects: PolicyEffects) -> list[str]:
     names = [printable_line(entry.name) for entry in entries]
     # A skill of another server is always in the lowest layer, so the server is shown instead.
     layers = [entry.layer.value if entry.origin is None else printable_line(entry.source) for entry in entries]
+    if effects.policy is None:
+        return _table(names, layers, [entry.description for entry in entries])
     return _table(names, layers, [_shown_description(entry, effects) for entry in entries])
 
 
@@ -142,10 +144,12 @@ def _columns() -> int:
 
 def _shortened(text: str, width: int) -> str:
     """Return `text` as one line of at most `width` columns, cut between words if that loses less than half of it."""
-    part = text[: _LOOKED_AT * width]  # a long text is not split as a whole
-    line = printable_line(" ".join(part.split()))
-    if columns(line) <= width and len(part) < len(text):
-        line = printable_line(" ".join(text.split()))
+    line = text[: width + 1]
+    if not (line.isascii() and line.isprintable()) or "  " in line or " " in {line[:1], line[-1:]}:
+        part = text[: _LOOKED_AT * width]  # a long text is not split as a whole
+        line = printable_line(" ".join(part.split()))
+        if columns(line) <= width and len(part) < len(text):
+            line = printable_line(" ".join(text.split()))
     if columns(line) <= width:
         return line
     line = fitting(line[: width - 1], width - 1)

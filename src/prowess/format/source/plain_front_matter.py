@@ -107,8 +107,12 @@ def plain_description(source: bytes) -> str:
     """Return the description in a front matter that `read_plain_skill` returned. Reads no other field."""
     key = b"description:"
     at = 0 if source.startswith(key) else source.index(b"\n" + key) + 1
+    end = source.find(b"\n", at)
+    value = source[at + len(key) : end if end >= 0 else None].decode().strip(" ")
+    if value and value not in _BLOCKS and source[end + 1 : end + 2] != b" ":  # most are on one line
+        return str(_one_line(value))
     lines = source[at:].decode().split("\n")
-    return str(_value(lines[0][len(key) :].strip(" "), lines, 1)[0])
+    return str(_value(value, lines, 1)[0])
 
 
 def _between_fences(head: bytes, *, complete: bool) -> bytes | None:
