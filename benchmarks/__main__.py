@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import prowess
-from benchmarks import activation, checking, corpora, discovery, pages, processes, sandbox, serving, sessions
+from benchmarks import activation, checking, corpora, discovery, matching, pages, processes, sandbox, serving, sessions
 from benchmarks.figures import ROUNDS, Figure
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[corpora.Corpus], int], list[Figure]]] =
     "sandbox": sandbox.run,
     "serving": serving.run,
     "sessions": sessions.run,
+    "matching": matching.run,
 }
 
 

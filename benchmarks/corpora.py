@@ -303,6 +303,11 @@ def _file_text(chance: random.Random, path: str, size: int) -> str:
     return part * (size // len(part)) + part[: size % len(part)].rpartition("\n")[0] + "\n"
 
 
+def write_skill(root: str, name: str, description: str) -> None:
+    """Write a skill with this folder name and a description without double quotes and backslashes."""
+    _write(os.path.join(root, name, "SKILL.md"), f'---\nname: {name}\ndescription: "{description}"\n---\n# {name}\n')
+
+
 def _write(path: str, text: str) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
