@@ -367,3 +367,54 @@ def test_unchanged_packages_keep_their_entries_at_a_refresh(project: Path, site:
     catalog.refresh()
     assert catalog.get("report") is before
     assert catalog.generation == generation
+
+
+def test_two_distributions_with_one_name_in_one_environment_are_held_back(project: Path, site: Path) -> None:
+    acme(site)
+    acme(site, version="2.0")
+    trust()
+    catalog = Catalog.discover(cwd=project)
+    assert catalog.entries() == ()
+    assert "has two packages with this name" in catalog.notices[0].message
+
+
+def test_a_new_package_and_a_new_trust_are_seen_by_a_catalog_that_looks_again(project: Path, site: Path) -> None:
+    catalog = Catalog.discover(cwd=project)
+    assert catalog.entries() == ()
+    acme(site)
+    catalog.look_again()
+    assert [notice.code for notice in catalog.notices] == ["package_untrusted"]
+    trust()
+    catalog.look_again()
+    assert names(catalog.entries()) == ["report"]
+    TrustStore().revoke_package(("python", "acme"))
+    catalog.look_again()
+    assert catalog.entries() == ()
+
+
+@pytest.mark.parametrize("index", [True, False])
+def test_the_comparison_is_made_at_each_listing_with_a_warm_index_too(
+    project: Path, site: Path, *, index: bool
+) -> None:
+    acme(site)
+    trust()
+    document = site / REPORT / "SKILL.md"
+    for _ in range(2):
+        assert names(Catalog.discover(cwd=project, index=index).entries()) == ["report"]
+    before = document.stat()
+    document.write_bytes(document.read_bytes().replace(b"# Do it", b"# Do is"))
+    os.utime(document, ns=(before.st_atime_ns, before.st_mtime_ns))
+    catalog = Catalog.discover(cwd=project, index=index)
+    assert catalog.entries() == ()
+    assert rules(catalog) == ["catalog.package"]
+    assert Catalog.discover(cwd=project, index=index).find("report") is None
+
+
+def test_distributions_without_skills_are_nothing_to_report(project: Path, site: Path) -> None:
+    for number in range(300):
+        install(site, f"lib{number}", {f"lib{number}/__init__.py": ""})
+    (site / "not-a-directory.dist-info").write_text("")
+    (site / "broken.dist-info").symlink_to("nowhere")
+    (site / "round.dist-info").symlink_to(site)
+    catalog = Catalog.discover(cwd=project)
+    assert (catalog.entries(), catalog.notices, catalog.diagnostics) == ((), (), ())
