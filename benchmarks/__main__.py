@@ -18,7 +18,19 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import prowess
-from benchmarks import activation, checking, corpora, discovery, matching, pages, processes, sandbox, serving, sessions
+from benchmarks import (
+    activation,
+    checking,
+    corpora,
+    discovery,
+    matching,
+    pages,
+    processes,
+    sandbox,
+    serving,
+    sessions,
+    watching,
+)
 from benchmarks.figures import ROUNDS, Figure
 
 if TYPE_CHECKING:
@@ -31,6 +43,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[corpora.Corpus], int], list[Figure]]] =
     "activation": activation.run,
     "sandbox": sandbox.run,
     "serving": serving.run,
+    "watching": watching.run,
     "sessions": sessions.run,
     "matching": matching.run,
 }

@@ -31,7 +31,7 @@ MOST_WATCHES = 32_768  # directories; each takes about 1 KB of the kernel's memo
 _POLL_SECONDS, _POLL_REST = 5.0, 60  # least time between looks, and its least multiple of the processor time of a look
 _CHECK_SECONDS, _CHECK_REST = 10.0, 120  # the same if the system notifies
 _HINT_REST = 4  # after a look for a notification: a busy directory takes at most a fifth of a core
-_QUIET_SECONDS = 0.2  # a burst ends if nothing happens for this long
+_QUIET_SECONDS = 0.15  # a burst ends if nothing happens for this long
 _BURST_SECONDS = 2.0  # or after this time
 _SETTLED_SECONDS = 2.1  # after that, `stat` shows every later edit
 _MOST_LOOKS = 5  # in a row, if each finds further directories to watch; the next ones follow at the usual time
@@ -63,8 +63,9 @@ class CatalogWatch(Closing):
         self._wake = threading.Event()
         self._notifications: Notifications | None = None
         self._places: WatchedPlaces | None = None
+        self._has_begun = False
         self._covered = False  # whether the system notifies of changes in all places
-        self._due = self._earliest = 0.0
+        self._due = self._earliest = self._soon = 0.0
 
     def wait(self, stopped: Callable[[], bool] = never) -> bool:
         """Block until the catalog was looked at again, with or without a difference. Return False if `stopped()`.
@@ -73,8 +74,8 @@ class CatalogWatch(Closing):
         """
         if not self._rest(stopped):
             return False
-        begun, began, generation = time.thread_time(), time.monotonic(), self._catalog.generation
-        self._look()
+        began, generation = time.monotonic(), self._catalog.generation
+        cost = self._look()
         # Without notifications, only a further look shows whether a burst of changes has ended.
         while (
             generation != (generation := self._catalog.generation)
@@ -83,10 +84,11 @@ class CatalogWatch(Closing):
             and not stopped()
         ):
             time.sleep(_QUIET_SECONDS)
-            self._look()
-        cost, now = time.thread_time() - begun, time.monotonic()
+            cost = self._look()
+        now = time.monotonic()
         least, rest = (_CHECK_SECONDS, _CHECK_REST) if self._covered else (_POLL_SECONDS, _POLL_REST)
         self._due, self._earliest = now + max(least, cost * rest), now + cost * _HINT_REST
+        self._soon = now + max(_SETTLED_SECONDS, cost * _POLL_REST)
         return True
 
     def looks(self, stopped: Callable[[], bool] = never) -> Generator[None, None, None]:
@@ -96,8 +98,8 @@ class CatalogWatch(Closing):
                 yield
 
     def look_soon(self) -> None:
-        """Look again after two seconds, even without a notification: a file was changed a moment ago."""
-        self._due = min(self._due, time.monotonic() + _SETTLED_SECONDS)
+        """Look again after two seconds or a little more, even without a notification: a file was just changed."""
+        self._due = min(self._due, self._soon)
 
     def close(self) -> None:
         """Stop the notifications. Their threads have ended when this returns."""
@@ -132,29 +134,33 @@ class CatalogWatch(Closing):
             return True
         return any(map(places.matters, notifications.take()))
 
-    def _look(self) -> None:
-        if self._places is None:
+    def _look(self) -> float:
+        """Refresh the catalog, watch what it found, and return the processor time in seconds."""
+        if not self._has_begun:
+            self._has_begun = True
             try:
                 self._notifications = Notifications(self._wake.set)
             except NoNotificationsError as fault:
                 self._poll_because(str(fault))
             else:
-                self._watch(self._find_places())
+                self._watch()
+        cost = 0.0
         for _ in range(_MOST_LOOKS):
+            begun = time.thread_time()
             self._catalog.refresh()
+            is_further = self._watch()
+            cost = time.thread_time() - begun
             # A directory that is watched only now may have changed since it was searched.
-            if not self._watch(self._find_places()):
-                return
+            if not is_further:
+                break
+        return cost
 
-    def _find_places(self) -> WatchedPlaces:
-        self._places = places = WatchedPlaces(self._catalog)
-        return places
-
-    def _watch(self, places: WatchedPlaces) -> bool:
-        """Have the system notify of changes in these places; return whether some were not watched before."""
+    def _watch(self) -> bool:
+        """Have the system notify of changes in all places; return whether some were not watched before."""
         notifications = self._notifications
         if notifications is None:
             return False
+        self._places = places = WatchedPlaces(self._catalog)
         wanted, self._covered = list(places.in_order()), True
         if mounts := network_mounts():
             remote = {path: kind for path in wanted if (kind := network_type(path, mounts)) is not None}
