@@ -2,7 +2,8 @@
 
 If the system notifies, a look at the catalog follows each burst of notifications. The catalog is also looked at
 periodically: seldom if the system notifies, otherwise every few seconds. The time between looks grows with the
-processor time of a look, so that an idle watch takes at most about 2 % of a core for any number of skills.
+processor time of a look, so that an idle watch of some ten thousand skills takes at most about 2 % of a core. With more
+skills it takes more, so that a change is found within about half a minute.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ MOST_WATCHES = 32_768  # directories; each takes about 1 KB of the kernel's memo
 
 _POLL_SECONDS, _POLL_REST = 5.0, 60  # least time between looks, and its least multiple of the processor time of a look
 _CHECK_SECONDS, _CHECK_REST = 10.0, 120  # the same if the system notifies
+_LONGEST_SECONDS, _LEAST_REST = 30.0, 10  # the time is not longer than this, unless a look takes a tenth of it
 _HINT_REST = 4  # after a look for a notification: a busy directory takes at most a fifth of a core
 _QUIET_SECONDS = 0.15  # a burst ends if nothing happens for this long
 _BURST_SECONDS = 2.0  # or after this time
@@ -87,8 +89,8 @@ class CatalogWatch(Closing):
             cost = self._look()
         now = time.monotonic()
         least, rest = (_CHECK_SECONDS, _CHECK_REST) if self._covered else (_POLL_SECONDS, _POLL_REST)
-        self._due, self._earliest = now + max(least, cost * rest), now + cost * _HINT_REST
-        self._soon = now + max(_SETTLED_SECONDS, cost * _POLL_REST)
+        self._due, self._earliest = now + max(least, _limited(cost, rest)), now + cost * _HINT_REST
+        self._soon = now + max(_SETTLED_SECONDS, _limited(cost, _POLL_REST))
         return True
 
     def looks(self, stopped: Callable[[], bool] = never) -> Generator[None, None, None]:
@@ -189,6 +191,11 @@ class CatalogWatch(Closing):
             which = "changes of skills" if topic is None else "changes of some skills"
             message = f"{which} are looked for about every {_POLL_SECONDS:.0f} seconds: {reason}"
             self._tell(Notice(code="watch_polls", message=message))
+
+
+def _limited(cost: float, rest: int) -> float:
+    """Return the seconds from a look of this cost to the next: `rest` times the cost, shortened for large catalogs."""
+    return min(cost * rest, max(_LONGEST_SECONDS, cost * _LEAST_REST))
 
 
 def batches_of(
