@@ -237,7 +237,10 @@ def test_rows_that_lead_out_of_the_environment_are_left_out(project: Path, site:
     trust()
     catalog = Catalog.discover(cwd=project)
     assert names(catalog.entries()) == ["report"]
-    assert "is a symbolic link" in finding(catalog, "catalog.package").message
+    told = [found.message for found in catalog.diagnostics if found.rule == "catalog.package"]
+    assert len(told) == 2
+    assert "1 skill of the record outside of the environment left out" in told[0]
+    assert "is a symbolic link" in told[1]
 
 
 def test_entry_points_name_modules_that_are_looked_up_and_never_imported(project: Path, site: Path) -> None:
@@ -418,3 +421,32 @@ def test_distributions_without_skills_are_nothing_to_report(project: Path, site:
     (site / "round.dist-info").symlink_to(site)
     catalog = Catalog.discover(cwd=project)
     assert (catalog.entries(), catalog.notices, catalog.diagnostics) == ((), (), ())
+
+
+def test_a_package_that_is_held_back_is_named_whatever_its_files_are(project: Path, site: Path) -> None:
+    acme(site)
+    (site / REPORT / "SKILL.md").unlink()
+    os.mkfifo(site / REPORT / "SKILL.md")
+    catalog = Catalog.discover(cwd=project)
+    assert "acme 1.0 (report)" in catalog.notices[0].message
+    assert catalog.diagnostics == ()
+
+
+def test_the_notice_does_not_name_a_held_back_skill_outside_the_viewers_scope(project: Path, site: Path) -> None:
+    acme(site)
+    scoped = skill_text("secret", extra="scope:\n  agents: reviewer\n")
+    install(site, "beta", {"beta/skills/secret/SKILL.md": scoped})
+    os.link(site / "beta/skills/secret/SKILL.md", site / "second")
+    (notice,) = Catalog.discover(cwd=project).notices
+    assert "acme 1.0 (report)" in notice.message
+    assert "beta" not in notice.message
+    assert "secret" not in notice.message
+    (notice,) = Catalog.discover(cwd=project, agent="reviewer").notices
+    assert "beta 1.0 (secret)" in notice.message
+
+
+def test_more_skills_than_the_limit_are_counted(project: Path, site: Path) -> None:
+    install(site, "acme", {f"acme/skills/s{number:04}/SKILL.md": "" for number in range(1003)})
+    trust()
+    found = [one for one in Catalog.discover(cwd=project).diagnostics if "left out: at most" in one.message]
+    assert [one.message for one in found] == ["3 skills of this package are left out: at most 1000 are used"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess._internal.text.terminal_text import printable_line
 from prowess.catalog.faults import Notice
 from prowess.catalog.viewing.left_out import LeftOut
 
@@ -53,7 +54,7 @@ def held_back(sources: Iterable[CatalogSource], scan: Scan, view: View) -> tuple
 def _packages_message(packages: Sequence[HeldPackage]) -> str:
     texts = []
     for package in sorted(packages, key=lambda package: package.shown):
-        names = sorted({copy.names[0] for copy in package.copies if copy.is_told})
+        names = sorted({printable_line(copy.names[0]) for copy in package.copies if copy.is_told})
         more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
         why = f"; {package.reason}" if package.reason else ""
         texts.append(f"{package.shown} ({', '.join(names[:_SHOWN_NAMES])}{more}{why})")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from prowess.catalog.layers import Layer
 from prowess.catalog.sources.directory import DirectorySource
-from prowess.catalog.sources.packages.recorded_files import RULE, RecordedFiles
+from prowess.catalog.sources.packages.recorded_files import DOCUMENT, RULE, RecordedFiles
 from prowess.catalog.sources.plugin_manifest import RESERVED
 from prowess.catalog.trust import TrustedPackage, TrustStore
 from prowess.catalog.viewing.left_out import HeldPackage, LeftOut
@@ -19,6 +19,7 @@ from prowess.catalog.viewing.left_out import HeldPackage, LeftOut
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from prowess.catalog.entry import SkillEntry
     from prowess.catalog.scan import Scan
 
 NOT_TRUSTED = "it is not trusted"
@@ -30,10 +31,23 @@ class FoundPackage:
     `kind` is `python` or `node`. `skills` are the directories of its skills, relative to `root`. `hashes` are SHA-256
     by path relative to `root`: all recorded files of a Python distribution; empty for a node package, which has no
     record. `record` is the SHA-256 of RECORD, or empty. `reason` is why the package can never be trusted, or None.
-    `folders` are directories of skills that its owner works on (an editable or linked installation).
+    `folders` are directories of skills that its owner works on (an editable or linked installation). `faults` are
+    messages about skills that are left out.
     """
 
-    __slots__ = ("folders", "hashes", "kind", "name", "origin", "reason", "record", "root", "skills", "version")
+    __slots__ = (
+        "faults",
+        "folders",
+        "hashes",
+        "kind",
+        "name",
+        "origin",
+        "reason",
+        "record",
+        "root",
+        "skills",
+        "version",
+    )
 
     def __init__(
         self,
@@ -53,6 +67,7 @@ class FoundPackage:
         self.root, self.origin = root, origin
         self.skills, self.hashes, self.record = tuple(skills), hashes or {}, record
         self.reason, self.folders = reason, tuple(folders)
+        self.faults: tuple[str, ...] = ()
 
     @property
     def shown(self) -> str:
@@ -62,7 +77,7 @@ class FoundPackage:
     def identity(self) -> tuple[str, ...]:
         """Return the facts that a source is kept for."""
         facts = (self.kind, self.name, self.version, self.origin, self.root, self.record, self.reason or "")
-        return (*facts, *self.skills, *self.folders)
+        return (*facts, *self.skills, *self.folders, *self.faults)
 
 
 def sources_of(
@@ -125,10 +140,7 @@ class PackageSource(DirectorySource):
         if package.reason is not None or package.folders:
             where = f"it is installed from {package.origin}, where no record covers its files; use --plugin DIR"
             self.held = package.reason or where
-            self.recorded = None
-            return
-        hashes = package.hashes
-        if trusted is None:
+        elif trusted is None:
             self.held = NOT_TRUSTED
         elif trusted.version != package.version:
             self.held = f"version {trusted.version or '(none)'} of it is trusted, not this one"
@@ -136,27 +148,31 @@ class PackageSource(DirectorySource):
             self.held = "another record of this version is trusted"
         else:
             self.held = None
-            hashes = package.hashes or trusted.files
-        self.recorded = RecordedFiles(package.shown, self.root, hashes) if hashes else None
+            self.recorded = RecordedFiles(package.shown, self.root, package.hashes or trusted.files)
+            return
+        self.recorded = None
 
     def scan(self, scan: Scan) -> None:
         """Add the skills that are as they were recorded, or hold all of them back."""
         if self.held is None:
+            for fault in self.package.faults:
+                scan.report(RULE, self.package.origin, fault)
             for relative in self.package.skills:
-                self._take(scan, relative)
+                self._take(scan, relative, self.recorded)
             return
         aside = scan.aside()
+        unrecorded = RecordedFiles(self.package.shown, self.root, {})
         for relative in self.package.skills:
-            self._take(aside, relative)
+            self._take(aside, relative, unrecorded, compare=False)
         for folder in self.package.folders:
             DirectorySource(folder, layer=self.layer).scan(aside)
-        copies = [self._held_copy((entry.name,), entry.location) for entry in aside.entries.values()]
-        copies += [self._held_copy(skipped.names, skipped.location) for skipped in aside.skipped]
+        copies = [self._held_copy((entry.name,), entry.location, entry) for entry in aside.entries.values()]
+        copies += [self._held_copy(skipped.names, skipped.location, None) for skipped in aside.skipped]
         if copies:
             reason = None if self.held == NOT_TRUSTED else self.held
             scan.held.append(HeldPackage(self.package.shown, reason, copies, trustable=self.is_trustable))
 
-    def _held_copy(self, names: tuple[str, ...], location: str) -> LeftOut:
+    def _held_copy(self, names: tuple[str, ...], location: str, entry: SkillEntry | None) -> LeftOut:
         package = self.package
         reason = f"held back because its package {package.shown} is not trusted"
         if not self.is_trustable:
@@ -164,22 +180,21 @@ class PackageSource(DirectorySource):
         elif self.held != NOT_TRUSTED:
             reason += f": {self.held}"
         copy = LeftOut(names, state="held_back", rule="catalog.trust", reason=reason, location=location, source=self)
+        copy.entry = entry
         copy.advice = f"prowess trust --package {package.name}" if self.is_trustable else None
         return copy
 
-    def _take(self, scan: Scan, relative: str) -> None:
+    def _take(self, scan: Scan, relative: str, recorded: RecordedFiles | None, *, compare: bool = True) -> None:
         directory = os.path.join(self.root, relative) if relative else self.root
         if scan.reached(directory, directory):
             return
-        if self.recorded is None:  # only held back skills of a package without a record
-            scan.read_in_full(directory, directory, self, relative, None)
-            return
-        read = self.recorded.read_document(relative)
+        assert recorded is not None, "the package is trusted"  # noqa: S101 -- proves it to mypy
+        read = recorded.read_document(relative, compare=compare)
         if isinstance(read, str):
-            scan.skip(directory, "SKILL.md", RULE, f"not loaded: {read}; install the package again")
+            scan.skip(directory, DOCUMENT, RULE, f"not loaded: {read}; install the package again")
             return
         files, found = read
-        scan.found(directory, directory, self, relative, found, files.kept["SKILL.md"].data, files)
+        scan.found(directory, directory, self, relative, found, files.kept[DOCUMENT].data, files)
 
     @property
     def is_trustable(self) -> bool:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess._internal.files.open_flags import READ
+from prowess._internal.text.terminal_text import counted
 from prowess.catalog.ownership import stranger
 from prowess.catalog.sources.packages.package import FoundPackage
 from prowess.catalog.sources.packages.skill_places import GROUP, MAX_RECORD_BYTES, PYTHON_PLACES
@@ -39,6 +40,7 @@ _IMPORT = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 _ROW_HASH = re.compile(r"sha256=([A-Za-z0-9_-]{43})=?\Z")
 _MAX_METADATA = 4 * 1024 * 1024
 _MOST_SKILLS = 1000  # of one distribution
+_LONGEST = 200  # characters of a path in a message
 _DEEPEST = 3  # levels from `skills/` to a skill
 _NO_SKILLS = frozenset({"test", "tests", "fixtures", "examples", "templates", "node_modules"})
 _EDITABLE_BASES = ("", "src")
@@ -67,7 +69,9 @@ def read_distribution(site: str, dist_info: str) -> FoundPackage | None:
         return package if package.folders else None
     declared = tuple(f"{directory}/" for directory in _entry_points(facts.get("entry_points.txt", b"")))
     rows = _rows(record, declared, inside=b"/skills/")
-    package.skills = tuple(_skills(rows, declared))
+    skills = list(_skills(rows, declared))
+    package.skills = tuple(skills[:_MOST_SKILLS])
+    package.faults = tuple(_faults(record, len(skills)))
     if not package.skills:
         return None
     if package.reason is None and not _agrees(facts.get("METADATA"), name, version):
@@ -175,13 +179,23 @@ def _skills(rows: Mapping[str, str], declared: tuple[str, ...]) -> Iterator[str]
     """Yield the directories of skills, sorted. A skill below another one is part of it."""
     found = sorted(path.removesuffix("/SKILL.md") for path in rows if path.endswith("/SKILL.md"))
     last = None
-    count = 0
     for directory in found:
         if last is not None and directory.startswith(f"{last}/"):
             continue
-        if (f"{directory}/".startswith(declared) or _is_place(directory.split("/"))) and count < _MOST_SKILLS:
-            last, count = directory, count + 1
+        if f"{directory}/".startswith(declared) or _is_place(directory.split("/")):
+            last = directory
             yield directory
+
+
+def _faults(record: bytes, count: int) -> Iterator[str]:
+    """Yield messages about skills in the record that are left out."""
+    if count > _MOST_SKILLS:
+        yield f"{count - _MOST_SKILLS} skills of this package are left out: at most {_MOST_SKILLS} are used"
+    documents = (line.partition(b",")[0] for line in record.split(b"\n") if b"/SKILL.md," in line)
+    outside = [path for path in documents if path.startswith(b"/") or b".." in path.split(b"/")]
+    if outside:
+        shown = repr(outside[0].decode("utf-8", "replace")[:_LONGEST])
+        yield f"{counted(len(outside), 'skill')} of the record outside of the environment left out, such as {shown}"
 
 
 def _is_place(parts: list[str]) -> bool:

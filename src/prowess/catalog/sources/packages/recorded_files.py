@@ -47,16 +47,19 @@ class RecordedFiles:
         lead = f"{relative}/" if relative else ""
         return {path[len(lead) :]: digest for path, digest in self._hashes.items() if path.startswith(lead)}
 
-    def read_document(self, relative: str) -> tuple[TreeReading, os.stat_result] | str:
-        """Read SKILL.md and the manifest of a skill, or return why they are not as they were recorded."""
+    def read_document(self, relative: str, *, compare: bool = True) -> tuple[TreeReading, os.stat_result] | str:
+        """Read SKILL.md and the manifest of a skill, or return why they are not as they were recorded.
+
+        With `compare=False` SKILL.md alone is read, whatever it contains, for a skill that is not offered.
+        """
         kept: dict[str, KeptFile] = {}
         records: list[FileRecord] = []
         found: os.stat_result | None = None
         try:
             with ContainedRoot(self.root) as root:
-                for name in (DOCUMENT, MANIFEST_FILE):
+                for name in (DOCUMENT, MANIFEST_FILE) if compare else (DOCUMENT,):
                     path = f"{relative}/{name}" if relative else name
-                    if (recorded := self._hashes.get(path)) is None:
+                    if (recorded := self._hashes.get(path)) is None and compare:
                         if name == DOCUMENT:
                             return f"{self._package} recorded no hash of {name}"
                         continue
@@ -65,7 +68,8 @@ class RecordedFiles:
                             return f"{name} is larger than {MAX_DOCUMENT_BYTES} bytes"
                         data = file.read(MAX_DOCUMENT_BYTES + 1)
                         found = found or file.stat
-                        if hashlib.sha256(data).hexdigest() != recorded:
+                        digest = hashlib.sha256(data).hexdigest()
+                        if compare and digest != recorded:
                             return f"{name} is not the file that {self._package} recorded"
                         kept[name] = KeptFile(data=data, mark=mark_of(file.stat))
                         records.append(
@@ -73,7 +77,7 @@ class RecordedFiles:
                                 path=name,
                                 executable=bool(file.stat.st_mode & stat.S_IXUSR),
                                 size=len(data),
-                                sha256=recorded,
+                                sha256=digest,
                             )
                         )
         except FileNotFoundError:
