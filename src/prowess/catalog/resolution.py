@@ -147,7 +147,7 @@ def _shadowed(entry: SkillEntry, winner: SkillEntry) -> Copy:
             advice = f"give this copy a priority above {winner.priority}, or remove the other one"
         case "catalog.order" if entry.layer is Layer.PLUGIN:
             why = f"by the plugin {winner.source} (of two plugins, the one that was added later wins)"
-            advice = f"add the plugin {entry.source} after {winner.source}, or give this copy a higher priority"
+            advice = f"name its plugin last, give this copy a higher priority, or use {entry.qualified_name}"
         case "catalog.order":
             why = f"by {winner.root_dir} (its directory is searched earlier)"
             advice = "give this copy a higher priority, or remove the other one"
@@ -164,7 +164,7 @@ def _advice_on_layers(entry: SkillEntry, winner: SkillEntry) -> str:
         return "rename this copy; only an administrator can change the enterprise skill"
     advice = f"rename this copy, or remove {winner.root_dir}"
     if {entry.layer, winner.layer} == {Layer.PERSONAL, Layer.PROJECT}:
-        advice += f", or set layers.order to {entry.layer}-first"
+        advice += f", or use --layers-order {entry.layer}-first (setting layers.order)"
     return advice
 
 
@@ -175,7 +175,7 @@ def _reserved(entry: SkillEntry, holder: LeftOut) -> Copy:
     else:
         why = f"the name belongs to a skill of a higher layer that is not visible here: {holder.location}"
         advice = "rename this copy"
-    return _copy(entry, "shadowed", "catalog.reserved", f"closed ({why})", advice)
+    return _copy(entry, "shadowed", "catalog.reserved", f"shadowed ({why})", advice)
 
 
 def _left_out(one: LeftOut) -> Copy:

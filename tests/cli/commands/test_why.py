@@ -32,7 +32,7 @@ def words(tmp_path: Path) -> list[str]:
 
 
 def test_every_copy_stands_on_a_line_with_its_layer_place_and_state(
-    project: Path, own_home: Path, words: list[str], capfd: pytest.CaptureFixture[str]
+    project: Path, own_home: Path, tmp_path: Path, words: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     (project / ".claude" / "skills").mkdir(parents=True)
     (project / ".claude" / "skills" / "again").symlink_to(own_home / ".prowess" / "skills" / "deploy")
@@ -46,12 +46,13 @@ def test_every_copy_stands_on_a_line_with_its_layer_place_and_state(
             f"        project   {'.prowess/skills/deploy':<{width}}  "
             "shadowed by personal (a higher layer replaces the whole skill) [catalog.layer]"
         ),
-        f"{blank}to change this: rename this copy, or remove {mine}, or set layers.order to project-first",
+        f"{blank}to change this: rename this copy, or remove {mine}, or use --layers-order project-first (setting layers.order)",
         (
             f"        plugin    {'acme-tools: deploy@acme-tools':<{width}}  "
             "shadowed by personal (a higher layer replaces the whole skill); still reachable as deploy@acme-tools "
             "[catalog.layer]"
         ),
+        f"{blank}in {tmp_path / 'acme-tools' / 'deploy'}",
         f"{blank}to change this: rename this copy, or remove {mine}",
     ]
 

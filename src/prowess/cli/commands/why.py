@@ -52,6 +52,8 @@ def _rows(found: Resolution, effects: PolicyEffects) -> list[str]:
         rows.append(f"{lead}{copy.layer.value:<{layer_width}}  {place:<{width}}  {state}")
         lead = " " * len(lead)
         below = f"{lead}{'':<{layer_width}}  "
+        if copy.entry is not None and copy.layer.value == "plugin" and len(places) > 1:
+            rows.append(f"{below}in {output.shown_path(copy.entry.root_dir)}")
         rows += [f"{below}also reached as {output.shown_path(alias)}" for alias in copy.aliases]
         if copy.advice is not None:
             rows.append(f"{below}to change this: {printable_line(copy.advice)}")
