@@ -46,7 +46,10 @@ def test_every_copy_stands_on_a_line_with_its_layer_place_and_state(
             f"        project   {'.prowess/skills/deploy':<{width}}  "
             "shadowed by personal (a higher layer replaces the whole skill) [catalog.layer]"
         ),
-        f"{blank}to change this: rename this copy, or remove {mine}, or use --layers-order project-first (setting layers.order)",
+        (
+            f"{blank}to change this: rename this copy, or remove {mine}, "
+            "or use --layers-order project-first (setting layers.order)"
+        ),
         (
             f"        plugin    {'acme-tools: deploy@acme-tools':<{width}}  "
             "shadowed by personal (a higher layer replaces the whole skill); still reachable as deploy@acme-tools "
