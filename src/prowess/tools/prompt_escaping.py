@@ -60,8 +60,8 @@ _FIXED = {
 _ROMAN_FOUR = "\u2173"  # the only character that looks like two letters of our tags
 _MAX_KNOWN = 1 << 16
 
-_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
-_SPACE = r"\s+"
+# `&` is replaced first, because the other references contain it.
+_ESCAPES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#x27;"))
 _HALF = "[\ud800-\udfff]"
 _OPENER = f"[{_OPENERS}]"
 _UNICODE_ESCAPES = {char: f"\\u{ord(char):04x}" if char == "<" else json.dumps(char)[1:-1] for char in _OPENERS}
@@ -103,12 +103,16 @@ _OURS = rf"<(?=[ /{_NOTHING}]*+(?:{'|'.join(map(_spelled, SECTION_TAGS))})(?![\w
 
 def escaped(text: str) -> str:
     """Return `text` on one line, escaped for the content or a quoted attribute of an element."""
-    return neutral(one_line(text).translate(_ESCAPES))
+    line = one_line(text)
+    for char, reference in _ESCAPES:  # faster than `translate`, which lists of skills would spend most time in
+        if char in line:
+            line = line.replace(char, reference)
+    return neutral(line)
 
 
 def one_line(text: str) -> str:
     """Return `text` with each run of white space replaced by one space."""
-    return re.sub(_SPACE, " ", text).strip()
+    return " ".join(text.split())
 
 
 def neutral(body: str) -> str:

@@ -8,7 +8,6 @@ exceeds its budget, and the result depends only on the candidates and the budget
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -49,7 +48,7 @@ class SkillList(Struct, frozen=True, kw_only=True):
         """The names of the listed skills whose descriptions are cut."""
         if self.limit is None:
             return ()
-        return tuple(skill.name for skill in self.shown if len(_line(skill.description)) > self.limit)
+        return tuple(skill.name for skill in self.shown if len(one_line(skill.description)) > self.limit)
 
     @property
     def is_complete(self) -> bool:
@@ -130,15 +129,10 @@ def text_of(found: SkillList, render: Callable[[SkillList], str], room: int | No
 
 def cut(skill: ListedSkill, limit: int | None) -> str:
     """Return the description on one line, with at most `limit` characters."""
-    text = _line(skill.description)
+    text = one_line(skill.description)
     if limit is None or len(text) <= limit:
         return text
     return text[: limit - 1].rstrip() + _CUT if limit > 1 else ""
-
-
-@lru_cache(maxsize=1024)  # fitting a list takes about twenty renderings
-def _line(description: str) -> str:
-    return one_line(description)
 
 
 def _with_longest(found: SkillList, size: Callable[[SkillList], int], room: int) -> SkillList:
