@@ -42,6 +42,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
+@pytest.mark.proves("catalog.disabled.hides")
 def test_patterns_of_the_caller_hide_the_skills_whose_names_fit(root: Path) -> None:
     assert names(Catalog(root, disabled=["csv-*"]).entries()) == ["pdf"]
     assert names(Catalog(root, disabled=["pdf", "csv-s?lit"]).entries()) == ["csv-report"]
@@ -50,6 +51,7 @@ def test_patterns_of_the_caller_hide_the_skills_whose_names_fit(root: Path) -> N
     with pytest.raises(SkillNotFoundError) as absent:
         catalog.get("csv-report")
     assert (absent.value.reason, absent.value.suggestions) == (None, ())
+    assert catalog.match("/csv-report, a report on csv", bodies=True) == ()
     (copy,) = catalog.why("csv-report").copies
     assert (copy.state, copy.rule) == ("disabled", "catalog.disabled")
     assert copy.reason == "disabled (the pattern 'csv-*' of the argument disabled fits its name)"
@@ -107,6 +109,7 @@ def test_a_command_reports_a_faulty_users_file(root: Path, home: Path, capfd: py
     assert printed.out == ""
 
 
+@pytest.mark.proves("catalog.disabled.enterprise", "governance.override.enterprise-final")
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="an enterprise skill belongs to root")
 def test_an_enterprise_skill_is_never_hidden(
     tmp_path: Path, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
@@ -123,6 +126,7 @@ def test_an_enterprise_skill_is_never_hidden(
     ]
 
 
+@pytest.mark.proves("catalog.disabled.project-file")
 @pytest.mark.parametrize(
     ("file", "text"),
     [("prowess.toml", 'disabled = ["*s"]\n'), ("pyproject.toml", '[tool.prowess]\ndisabled = ["*s"]\n')],
@@ -221,6 +225,7 @@ def _used(capfd: pytest.CaptureFixture[str], *words: str) -> str:
     return next(str(copy["layer"]) for copy in document["copies"] if copy["state"] == "active")
 
 
+@pytest.mark.proves("catalog.order.project-file", "catalog.order.setting")
 def test_the_order_is_the_flag_the_variable_the_users_file_and_never_the_projects_file(
     project: Path, home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,6 +78,7 @@ def test_patterns_of_disabled_names_are_added_up(project: Path) -> None:
     assert (order.value, str(order.origin)) == ("project-first", f"{project.parent}/home/config.toml:3")
 
 
+@pytest.mark.proves("catalog.order.project-file")
 def test_a_project_cannot_set_the_order_of_the_layers(project: Path) -> None:
     (project / "prowess.toml").write_text('[layers]\norder = "project-first"\n')
     configuration = load(project)
