@@ -34,6 +34,8 @@ class Layer(StrEnum):
 
 
 DEFAULT_RANKS: Mapping[Layer, int] = {layer: rank for rank, layer in enumerate(Layer)}
+# A plugin or package with such a name must not be able to offer `deploy@enterprise`.
+RESERVED = frozenset({*(layer.value for layer in Layer), "prowess"})
 _PROJECT_FIRST = {**DEFAULT_RANKS, Layer.PROJECT: 1, Layer.PERSONAL: 2}
 
 

@@ -69,15 +69,20 @@ class LoadedSkills:
         from prowess.format.reading import read_files, skill_of_files
 
         directory = entry.root_dir
-        read = read_files if entry.recorded is None else entry.recorded.read_files
-        files = read(directory)
+
+        def read() -> TreeReading:
+            if entry.recorded is None:
+                return read_files(directory)
+            return entry.recorded.compared(directory, read_files(directory, allow_hard_links=True))
+
+        files = read()
         known = self._skills.get(directory)
         if known is not None and known.skill.manifest == files.manifest:
             known.see(files)
             return known
         for _ in range(_READ_ATTEMPTS):
             skill = skill_of_files(directory, files, profile="lenient")
-            again = files if files.stamp is not None and files.stamp.holds() else read(directory)
+            again = files if files.stamp is not None and files.stamp.holds() else read()
             # If the manifest is the same before and after, and the parsed SKILL.md is among the hashed files, no file
             # changed during the reading.
             if files.manifest == again.manifest and os.path.basename(skill.location) in again.kept:

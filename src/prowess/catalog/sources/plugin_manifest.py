@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.files.contained import ContainedRoot, check_relative
-from prowess.catalog.layers import Layer
+from prowess.catalog.layers import RESERVED
 from prowess.errors import UnsafePathError
 from prowess.format.fields.placeholders import PLUGIN_VARIABLE
 
@@ -35,8 +35,6 @@ MAX_DECLARED = 1000  # skills; our limit
 _SCHEMA = "https://agent-plugins.org/"
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?\Z"
 _VERSION = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}\Z"
-# Names of layers and our own name: a plugin must not be able to offer `deploy@enterprise`.
-RESERVED = frozenset({*(layer.value for layer in Layer), "prowess"})
 _ROOT_VARIABLE = f"${{{PLUGIN_VARIABLE}}}"
 _SHOWN = 60
 

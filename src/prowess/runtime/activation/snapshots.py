@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.files.tree_digest import read_tree
+from prowess._internal.files.tree_digest import read_stamped_tree, read_tree
 from prowess.errors import DigestChangedError, SkillError, SkillNotFoundError, SkillParseError, UnavailableError
 from prowess.format.fields.extended_fields import extended_fields
 from prowess.format.limits import may_hold_commands
@@ -158,7 +158,10 @@ class Snapshots:
                 recorded = self._catalog.get(skill.name, skill.location).recorded
             except SkillNotFoundError:
                 recorded = None
-            return read_tree(skill.root_dir) if recorded is None else recorded.read_files(skill.root_dir).manifest
+            if recorded is None:
+                return read_tree(skill.root_dir)
+            reading = read_stamped_tree(skill.root_dir, allow_hard_links=True)
+            return recorded.compared(skill.root_dir, reading).manifest
         except SkillParseError:  # its package recorded other files
             raise DigestChangedError(skill.name, ".") from None
         except OSError as fault:

@@ -20,13 +20,11 @@ from prowess._internal.files.contained import ContainedRoot
 from prowess.catalog.ownership import stranger
 from prowess.catalog.sources.packages.package import FoundPackage
 from prowess.catalog.sources.packages.skill_places import NODE_PLACES
-from prowess.errors import LimitExceededError, UnsafePathError
-from prowess.format.reading import read_files
+from prowess.errors import UnsafePathError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_FILES = 2000  # of all skills of one package; each is a row of the trust store
 _NAME = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[A-Za-z0-9~-][A-Za-z0-9._~-]*\Z")
 _MAX_NAME = 214  # npm
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,98}\Z")
@@ -55,25 +53,6 @@ def read_node_package(folder: str, name: str) -> FoundPackage | None:
         package.origin = real
         package.folders = tuple(f"{real}/{place}" for place in NODE_PLACES if os.path.isdir(f"{real}/{place}"))
     return package
-
-
-def hashes_of(package: FoundPackage) -> dict[str, str]:
-    """Return the SHA-256 of each file of the package's skills by its path in the package.
-
-    Raises:
-        OSError: a skill cannot be read.
-        LimitExceededError: the skills have too many files or bytes.
-        UnsafePathError: a skill has a link or a special file.
-    """
-    files: dict[str, str] = {}
-    for skill in package.skills:
-        manifest = read_files(f"{package.root}/{skill}", allow_hard_links=True).manifest
-        if manifest.obstacles:
-            raise UnsafePathError(f"{skill}/{manifest.obstacles[0]}", "it is a link or not a regular file")
-        files.update((f"{skill}/{file.path}", file.sha256) for file in manifest.files)
-        if len(files) > MAX_FILES:
-            raise LimitExceededError(f"files of the skills of {package.name}", MAX_FILES, len(files))
-    return files
 
 
 def _package_json(root: str) -> dict[str, object]:

@@ -9,10 +9,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from prowess.catalog.layers import Layer
+from prowess.catalog.layers import RESERVED, Layer
 from prowess.catalog.sources.directory import DirectorySource
 from prowess.catalog.sources.packages.recorded_files import DOCUMENT, RULE, RecordedFiles
-from prowess.catalog.sources.plugin_manifest import RESERVED
 from prowess.catalog.trust import TrustedPackage, TrustStore
 from prowess.catalog.viewing.left_out import HeldPackage, LeftOut
 
@@ -101,7 +100,7 @@ def sources_of(
     result = []
     for key in sorted(nearest, key=lambda key: (key[0] != "python", key[1]), reverse=True):
         package = nearest[key]
-        label, number = package.name if package.name not in RESERVED else f"{package.kind}:{package.name}", 1
+        label, number = package.name if package.name.lower() not in RESERVED else f"{package.kind}:{package.name}", 1
         label = base = label.removeprefix("@")  # `skill@label` has one `@`
         while label in labels:
             number += 1

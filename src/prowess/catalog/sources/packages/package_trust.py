@@ -9,15 +9,18 @@ from msgspec import Struct
 from prowess.catalog.project import default_sources
 from prowess.catalog.scan import Scan
 from prowess.catalog.sources.packages.installed_packages import InstalledPackages
-from prowess.catalog.sources.packages.node_packages import hashes_of
 from prowess.catalog.sources.packages.package import PackageSource
 from prowess.catalog.sources.packages.python_packages import normalised
 from prowess.catalog.trust import TrustedPackage, TrustStore
+from prowess.errors import LimitExceededError, UnsafePathError
+from prowess.format.reading import read_files
 
 if TYPE_CHECKING:
     from prowess.catalog.entry import SkillEntry
     from prowess.catalog.sources.directory import DirectorySource
+    from prowess.catalog.sources.packages.package import FoundPackage
 
+MAX_FILES = 2000  # of all skills of one node package; each is a row of the trust store
 KINDS = ("python", "node")
 
 
@@ -51,7 +54,7 @@ def offer_of(source: PackageSource) -> PackageOffer:
     package = source.package
     files: dict[str, str] = {}
     if package.kind == "node":
-        files = hashes_of(package)
+        files = _hashes_of(package)
     trusted = TrustedPackage(
         kind=package.kind, name=package.name, version=package.version, record=package.record, files=files
     )
@@ -61,6 +64,25 @@ def offer_of(source: PackageSource) -> PackageOffer:
     looked.scan(scan)
     problems = tuple(f"{skipped.place}: {skipped.reason}" for skipped in scan.skipped)
     return PackageOffer(trusted=trusted, entries=tuple(scan.finished()), problems=problems)
+
+
+def _hashes_of(package: FoundPackage) -> dict[str, str]:
+    """Return the SHA-256 of each file of the package's skills by its path in the package.
+
+    Raises:
+        OSError: a skill cannot be read.
+        LimitExceededError: the skills have too many files or bytes.
+        UnsafePathError: a skill has a link or a special file.
+    """
+    files: dict[str, str] = {}
+    for skill in package.skills:
+        manifest = read_files(f"{package.root}/{skill}", allow_hard_links=True).manifest
+        if manifest.obstacles:
+            raise UnsafePathError(f"{skill}/{manifest.obstacles[0]}", "it is a link or not a regular file")
+        files.update((f"{skill}/{file.path}", file.sha256) for file in manifest.files)
+        if len(files) > MAX_FILES:
+            raise LimitExceededError(f"files of the skills of {package.name}", MAX_FILES, len(files))
+    return files
 
 
 def trusted_keys(name: str, store: TrustStore) -> list[tuple[str, str]]:

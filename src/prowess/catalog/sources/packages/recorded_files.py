@@ -18,7 +18,6 @@ from prowess._internal.files.tree_digest import FileRecord, KeptFile, TreeManife
 from prowess.catalog.faults import fault
 from prowess.errors import SkillParseError, UnsafePathError
 from prowess.format.limits import MANIFEST_FILE, MAX_DOCUMENT_BYTES
-from prowess.format.reading import read_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,15 +88,14 @@ class RecordedFiles:
         assert found is not None, "SKILL.md was read"  # noqa: S101 -- proves it to mypy
         return TreeReading(manifest=TreeManifest(files=tuple(records)), stamp=None, kept=kept), found
 
-    def read_files(self, directory: str) -> TreeReading:
-        """Hash every file of the skill in the real `directory` and compare it with the record.
+    def compared(self, directory: str, reading: TreeReading) -> TreeReading:
+        """Compare every file of the skill in the real `directory` with the record. Return the recorded files.
+
+        `reading` must be made with `allow_hard_links`.
 
         Raises:
-            OSError: the directory cannot be read.
-            LimitExceededError: the directory has too many files or bytes to hash.
             SkillParseError: a file differs from the record, is not in it, is missing, or is not a regular file.
         """
-        reading = read_files(directory, allow_hard_links=True)
         relative = os.path.relpath(directory, self.root)
         recorded = self.skill_hashes("" if relative == "." else relative)
         files = tuple(file for file in reading.manifest.files if not _is_left_out(file.path))
