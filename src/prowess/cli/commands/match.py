@@ -40,7 +40,7 @@ def command(*, task: tuple[str, ...], limit: int, bodies: bool, skills: CatalogO
     Example:
       prowess match "totals of a csv file" --root examples/skills
     """  # noqa: D301 -- click needs the control character
-    catalog = skills.open(quiet=as_json, asks=not as_json)
+    catalog = skills.open(quiet=as_json, one=True, asks=not as_json)
     matches = catalog.match(" ".join(task), limit, bodies=bodies)
     if as_json:
         output.document({"matches": [_member(match) for match in matches]})
