@@ -29,6 +29,7 @@ CASES: list[tuple[str, ...]] = [
     ("why", "good", *ROOT),
     ("why", "--json", "good", *ROOT),
     ("why", ODD, *ROOT),
+    ("watch", ODD, *ROOT),
     ("load", "good", *ROOT),
     ("load", "good", ODD, *ROOT),
     ("load", "--json", "good", ODD, *ROOT),

@@ -53,6 +53,7 @@ _LOOKS: dict[str, tuple[str, ...]] = {
     "show": ("odd",),
     "list": _ROOT,
     "match": ("plain", "marked", "--bodies", *_ROOT),
+    "watch": _ROOT,
     "why": ("plain", *_ROOT),
     "load": ("marked", *_ROOT),
     "read": ("plain", "scripts/try.py", *_ROOT),
@@ -104,7 +105,12 @@ def test_no_command_changes_a_skill_that_it_was_not_asked_to_change(skills: Path
     answered = 0
     lines = "".join(f"{json.dumps(line)}\n" for line in _LINES)
     for command, words in _LOOKS.items():
-        if command in {"session", "serve", "lsp", "agent", "run"}:
+        if command == "watch":  # it ends because nobody reads
+            with subprocess.Popen([sys.executable, "-m", "prowess", command, *words], stdout=subprocess.PIPE) as watch:
+                assert watch.stdout is not None
+                watch.stdout.close()
+                code = watch.wait(60)
+        elif command in {"session", "serve", "lsp", "agent", "run"}:
             done = subprocess.run(
                 [sys.executable, "-m", "prowess", command, *words],
                 input=lines if command == "session" else "",
