@@ -450,3 +450,32 @@ def test_more_skills_than_the_limit_are_counted(project: Path, site: Path) -> No
     trust()
     found = [one for one in Catalog.discover(cwd=project).diagnostics if "left out: at most" in one.message]
     assert [one.message for one in found] == ["3 skills of this package are left out: at most 1000 are used"]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        b"acme/skills/" + b"x" * 200_000 + b"/SKILL.md,,\n",
+        b'"acme/skills/a/SKILL.md,sha256=x,1\n',
+        b"acme/skills/\0/SKILL.md,,\n",
+        b"acme/skills/\xff\xfe/SKILL.md,sha256=" + b"A" * 43 + b",1\n",
+        b"acme/skills/a/SKILL.md\n",
+        b"acme/skills/a/SKILL.md,sha256=" + b"!" * 43 + b",1\n",
+        b"acme/skills//a/./SKILL.md,,\n",
+        b",,\n,\n\n\r\n",
+    ],
+)
+def test_odd_rows_of_a_record_take_nothing_else_down(project: Path, site: Path, row: bytes) -> None:
+    record = acme(site) / "RECORD"
+    record.write_bytes(record.read_bytes() + row)
+    install(site, "beta", {"beta/skills/plan/SKILL.md": skill_text("plan")})
+    trust()
+    trust("beta")
+    assert names(Catalog.discover(cwd=project).entries()) == ["plan", "report"]
+
+
+@pytest.mark.parametrize("text", ["[", "[" * 100_000, '{"dir_info": 7}', '{"url": "file:///x\\u0000"}', '["editable"]'])
+def test_an_odd_direct_url_is_ignored(project: Path, site: Path, text: str) -> None:
+    acme(site, metadata={"direct_url.json": text.replace("{", '{"x": "editable", ') + '\n"editable"'})
+    trust()
+    assert names(Catalog.discover(cwd=project).entries()) == ["report"]

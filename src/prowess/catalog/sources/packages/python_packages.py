@@ -118,9 +118,7 @@ def _rows(record: bytes, leads: tuple[str, ...], *, inside: bytes | None = None)
     rows: dict[str, str] = {}
     starts = tuple(start for lead in leads for start in (lead.encode(), f'"{lead}'.encode()))
     wanted = [line for line in record.split(b"\n") if line.startswith(starts) or (inside and inside in line)]
-    for row in csv.reader(line.decode("utf-8", "surrogateescape").rstrip("\r") for line in wanted):
-        if len(row) < 2:  # noqa: PLR2004 -- path and hash
-            continue
+    for row in _parsed(line.decode("utf-8", "surrogateescape").rstrip("\r") for line in wanted):
         try:
             if "/".join(check_relative(row[0])) != row[0]:
                 continue
@@ -129,6 +127,14 @@ def _rows(record: bytes, leads: tuple[str, ...], *, inside: bytes | None = None)
         found = _ROW_HASH.match(row[1])
         rows[row[0]] = "" if found is None else base64.urlsafe_b64decode(f"{found[1]}=").hex()
     return rows
+
+
+def _parsed(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the rows with a path and a hash. Rows after one that is no CSV are left out, as if not recorded."""
+    try:
+        yield from (row for row in csv.reader(lines) if len(row) > 1)
+    except csv.Error:
+        return
 
 
 def _read(site: str, dist_info: str, rows: Mapping[str, str]) -> dict[str, bytes]:
