@@ -423,6 +423,7 @@ _FACES: dict[str, Callable[[Catalog], object] | str] = {
     "match": lambda catalog: (catalog.match(TASK), catalog.match(f"/{HIDDEN}"), catalog.match(TASK, bodies=True)),
     "notices": lambda catalog: catalog.notices,
     "problems": lambda catalog: catalog.problems,
+    "rankings": "`match` asks it",
     "refresh": "it returns nothing",
     "seen_by": "it makes a catalog",
     "skill": lambda catalog: _refusal(catalog.skill),
