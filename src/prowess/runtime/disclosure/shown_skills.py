@@ -87,14 +87,20 @@ class ShownSkills:
     def _current(self, form: ListForm, room: int, task: str | None) -> ShownList:
         with self._lock:
             self._take_offers()
-            key, used = (form.name, room, task), self._stored.state.used
+            used, whole = self._stored.state.used, (form.name, room, None)
+            key = whole if self._has_all(whole) else (form.name, room, task)
             kept = self._kept.pop(key, None)
             if kept is None or (kept.listed.left_out and kept.used != used):
                 kept = self._computed(form, room, task, used)
-            self._kept[key] = kept
+            self._kept[key if kept.listed.left_out or form.most is not None else whole] = kept
             if len(self._kept) > _MOST_KEPT:
                 del self._kept[next(iter(self._kept))]
             return kept
+
+    def _has_all(self, key: tuple[str, int, None]) -> bool:
+        """Whether a list without a task shows every skill. Then it is the list for every task."""
+        kept = self._kept.get(key)
+        return kept is not None and not kept.listed.left_out
 
     def _take_offers(self) -> None:
         offers = self._offered.offers("model")
