@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from prowess._internal.text.qualified_names import qualified_forms
 from prowess.audit.record import read_all
 from prowess.format.name import normalise
 
@@ -44,10 +45,8 @@ class RecordFilter(Struct, frozen=True, kw_only=True):
 
     def fits(self, record: AuditRecord) -> bool:
         """Whether the filter matches a record."""
-        skill = record.data.get("skill")
-        names = [normalise(name) for name in (skill if isinstance(skill, list) else [skill]) if isinstance(name, str)]
         return (
-            (not self.skills or any(normalise(name) in names for name in self.skills))
+            (not self.skills or self._is_about_a_skill(record))
             and (not self.users or record.data.get("user") in self.users)
             and (not self.sessions or record.session_id in self.sessions)
             and (
@@ -56,6 +55,16 @@ class RecordFilter(Struct, frozen=True, kw_only=True):
             and (not self.outcomes or outcome_of(record) in self.outcomes)
             and (self.since is None or record.at >= self.since)
             and (self.until is None or record.at < self.until)
+        )
+
+    def _is_about_a_skill(self, record: AuditRecord) -> bool:
+        skill, source = record.data.get("skill"), record.data.get("source")
+        names = {normalise(name) for name in (skill if isinstance(skill, list) else [skill]) if isinstance(name, str)}
+        # `acme/deploy` and `deploy@acme` are the skill `deploy` whose source is `acme`.
+        return any(
+            normalise(wanted) in names
+            or any(normalise(name) in names and label == source for name, label in qualified_forms(wanted))
+            for wanted in self.skills
         )
 
 

@@ -68,7 +68,7 @@ def command() -> None:
 @click.option(
     "--tail", default=20, show_default=True, metavar="N", type=click.IntRange(min=1), help="Maximum number of records."
 )
-@_several("--skill", "NAME", "Records about this skill.")
+@_several("--skill", "NAME", "Records about this skill, also as PLUGIN/NAME.")
 @_several("--user", "NAME", "Records of this user.")
 @_several("--session", "ID", "Records of this session.")
 @_several("--kind", "KIND", "Records of this kind, or of kinds that begin with it: tool includes tool.started.")
