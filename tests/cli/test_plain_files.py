@@ -54,6 +54,7 @@ _LOOKS: dict[str, tuple[str, ...]] = {
     "list": _ROOT,
     "match": ("plain", "marked", "--bodies", *_ROOT),
     "watch": _ROOT,
+    "index": _ROOT,
     "why": ("plain", *_ROOT),
     "load": ("marked", *_ROOT),
     "read": ("plain", "scripts/try.py", *_ROOT),
