@@ -28,7 +28,7 @@ def run(corpora: Sequence[Corpus], rounds: int) -> list[Figure]:
         commands |= {
             f"check {corpus.name}": Command(arguments=[PROWESS, "check", "--isolated", skill], fresh_home=True),
             f"load {corpus.name}": Command(arguments=[PROWESS, "load", name, "--root", corpus.ten]),
-            f"list {corpus.name}": Command(arguments=[PROWESS, "list", "--root", corpus.root]),
+            f"list {corpus.name}": Command(arguments=[PROWESS, "list", "--no-index", "--root", corpus.root]),
         }
     times = spent(commands, rounds)
 
