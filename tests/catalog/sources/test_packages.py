@@ -479,3 +479,15 @@ def test_an_odd_direct_url_is_ignored(project: Path, site: Path, text: str) -> N
     acme(site, metadata={"direct_url.json": text.replace("{", '{"x": "editable", ') + '\n"editable"'})
     trust()
     assert names(Catalog.discover(cwd=project).entries()) == ["report"]
+
+
+def test_a_package_that_is_upgraded_while_it_is_used_is_not_read_any_more(project: Path, site: Path) -> None:
+    acme(site)
+    trust()
+    catalog = Catalog.discover(cwd=project)
+    catalog.skill("report")
+    info = site / "acme-1.0.dist-info"
+    info.rename(site / "acme-2.0.dist-info")
+    (site / REPORT / "SKILL.md").write_text(skill_text("report", "New."))
+    with pytest.raises(SkillNotFoundError, match="not trusted|acme"):
+        catalog.skill("report")

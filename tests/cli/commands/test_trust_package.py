@@ -37,7 +37,8 @@ def test_a_python_package_is_trusted_listed_and_revoked(project: Path, capfd: Ca
     assert "acme-kit 1.0 (plan)" in capfd.readouterr().err
     assert run(["trust", "--package", "Acme_Kit"]) == exit_codes.OK
     said = capfd.readouterr().out
-    assert said.startswith("Trusted acme-kit 1.0 (python package, RECORD sha256:")
+    place = ".venv/lib/python3.11/site-packages"
+    assert said.startswith(f"Trusted acme-kit 1.0 (python package in {place}, RECORD sha256:")
     assert "It offers 1 skill: plan." in said
     run(["list"])
     printed = capfd.readouterr()
@@ -64,7 +65,8 @@ def test_json_gives_name_version_and_record(project: Path, capfd: Captured) -> N
     assert len(trusted["record"]) == 64
     run(["trust", "--list", "--json"])
     (row,) = json.loads(capfd.readouterr().out)["packages"]
-    assert row == {key: value for key, value in trusted.items() if key != "skills"}
+    assert row == {key: value for key, value in trusted.items() if key not in {"skills", "location"}}
+    assert trusted["location"] == str(project / ".venv/lib/python3.11/site-packages")
     run(["trust", "--package", "acme", "--revoke", "--json"])
     assert json.loads(capfd.readouterr().out) == {"revoked": True}
     run(["trust", "--package", "acme", "--revoke", "--json"])

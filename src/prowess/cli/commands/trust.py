@@ -127,13 +127,14 @@ def _package_trusted(store: TrustStore, name: str, *, as_json: bool) -> int:
     for problem in offer.problems:
         output.note(printable_line(problem))
     if as_json:
-        output.document({"trusted": {**_row(offer.trusted), "skills": skills}})
+        output.document({"trusted": {**_row(offer.trusted), "location": source.root, "skills": skills}})
         return exit_codes.OK
     shown = printable_line(source.package.shown)
     record = f"RECORD sha256:{offer.trusted.record[:_DIGITS]}" if offer.trusted.record else _hashed(offer.trusted)
     names = f": {', '.join(map(printable_line, skills))}" if skills else ""
     output.line(
-        f"Trusted {shown} ({offer.trusted.kind} package, {record}). It offers {counted(len(skills), 'skill')}{names}. "
+        f"Trusted {shown} ({offer.trusted.kind} package in {output.shown_path(source.root)}, {record}). "
+        f"It offers {counted(len(skills), 'skill')}{names}. "
         f"Undo with: prowess trust --package {printable_line(source.package.name)} --revoke"
     )
     return exit_codes.OK
