@@ -489,5 +489,5 @@ def test_a_package_that_is_upgraded_while_it_is_used_is_not_read_any_more(projec
     info = site / "acme-1.0.dist-info"
     info.rename(site / "acme-2.0.dist-info")
     (site / REPORT / "SKILL.md").write_text(skill_text("report", "New."))
-    with pytest.raises(SkillNotFoundError, match="not trusted|acme"):
+    with pytest.raises(SkillNotFoundError, match="acme"):
         catalog.skill("report")
