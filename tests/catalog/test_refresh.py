@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from pathlib import Path
@@ -203,3 +204,17 @@ def test_looking_again_asks_anew_what_is_switched_off(tmp_path: Path, monkeypatc
     monkeypatch.delenv("PROWESS_DISABLED")
     catalog.look_again()
     assert names(catalog.entries()) == ["one", "three", "two"]
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_a_scan_leaves_the_garbage_collector_as_it_was(tmp_path: Path, *, on: bool) -> None:
+    write_skill(tmp_path / "a")
+    catalog = Catalog(tmp_path)
+    was_on = gc.isenabled()
+    (gc.enable if on else gc.disable)()
+    try:
+        catalog.entries()
+        catalog.refresh()
+        assert gc.isenabled() is on
+    finally:
+        (gc.enable if was_on else gc.disable)()

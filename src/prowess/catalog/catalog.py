@@ -12,6 +12,7 @@ import os
 from _thread import allocate_lock  # importing `threading` takes too long
 from typing import TYPE_CHECKING
 
+from prowess._internal.collector import paused
 from prowess.catalog.catalog_index import CatalogIndex
 from prowess.catalog.entry import key_of
 from prowess.catalog.layers import Layer, ranks_of
@@ -361,7 +362,8 @@ class Catalog:
         """Scan the sources again. Readers see the old index or the new one; unchanged entries stay the same objects."""
         with self._lock:
             before, seen = self._scanned, self._seen
-            index = self._first_look() if seen is None else self._look(seen.memo())
+            with paused():
+                index = self._first_look() if seen is None else self._look(seen.memo())
             # The index is set before its number, so a caller that caches by number never caches data of an older index.
             self._scanned, differs = index, before is not None and index.differs_from(before)
             if differs:
@@ -400,7 +402,8 @@ class Catalog:
         return batches_of(CatalogWatch(self, tell=tell), self, self._index.entries, stopped or never)
 
     def _first_look(self) -> CatalogIndex:
-        return self._look(NoMemo()) if self.index is None else self.index.used_by(self._look)
+        with paused():
+            return self._look(NoMemo()) if self.index is None else self.index.used_by(self._look)
 
     def _index_of(self, name: str) -> CatalogIndex:
         """Return the last scan. Before the first one, look only at the copies of `name` if the index on disk allows."""
