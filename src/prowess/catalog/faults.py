@@ -14,7 +14,8 @@ from prowess.diagnostics import Diagnostic, Location, Severity
 class Notice(Struct, frozen=True, kw_only=True):
     """A notice for the person who runs the host.
 
-    `code` is stable (`project_untrusted`, `trust_unreadable`, `no_directory`); `message` is one sentence.
+    `code` is stable (`project_untrusted`, `package_untrusted`, `trust_unreadable`, `no_directory`). `message` is one
+    sentence.
     """
 
     code: str
