@@ -75,6 +75,13 @@ def _answers_of_a_new_catalog(root: Path, task: str, *, bodies: bool) -> object:
     return found
 
 
+def test_a_process_that_asks_often_reads_the_skills_once(root: Path) -> None:
+    catalog = Catalog(root)
+    answers = [[(match.name, match.score) for match in catalog.match("totals of a csv table")] for _ in range(5)]
+    assert answers == answers[:1] * 5
+    assert catalog.last_scan is not None
+
+
 def test_after_a_change_the_answer_is_that_of_the_disk(root: Path) -> None:
     write_skill(root / "skill-3", description="Sharpen skates.")
     write_skill(root / "added", description="Polish skates.")

@@ -1,6 +1,6 @@
 """`Rankings`: matches of one catalog, by postings that are made at the first match and kept up to date.
 
-A process that has not scanned yet first tries the postings in the index file (`stored`).
+A process that has not scanned yet answers the first tasks by the postings in the index file (`stored`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from prowess.catalog.matching.fields import fields_of
 from prowess.catalog.matching.match import Match, Reason
 from prowess.catalog.matching.postings import Postings
 from prowess.catalog.matching.ranking import Asked, best, scored
+from prowess.catalog.matching.stored import StoredPostings, administered, store_postings
 from prowess.catalog.memo.index import LEAST_SKILLS
 from prowess.store.index_faults import UnusableIndexError
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from prowess.catalog.entry import SkillEntry
     from prowess.catalog.memo.index import Index
 
+_MOST_STORED = 3  # answers from the index file; a process that asks more often reads every skill once
 _NAMED = re.compile(r"(?:^|(?<=[\s(\"'`]))[/$]([^\s/$,;:!?\"'`()]+(?:[/:@][^\s/$,;:!?\"'`()]+)?)")
 
 
@@ -44,6 +46,7 @@ class Rankings:
         look_at: Callable[[Collection[str]], CatalogIndex | None],
     ) -> None:
         self._index, self._view, self._scanned, self._look_at = index, view, scanned, look_at
+        self._answered = 0
         self._lock = allocate_lock()
         self._kept: dict[bool, tuple[int, Postings[SkillEntry]]] = {}
         self._allowed: dict[bool, tuple[Collection[SkillEntry], frozenset[int]]] = {}
@@ -53,8 +56,10 @@ class Rankings:
         if limit < 1:
             return ()
         called = [] if "/" not in task and "$" not in task else _NAMED.findall(task)
-        if among is None and not self._kept and (found := self._stored(task, limit, called, bodies=bodies)) is not None:
-            return found
+        if among is None and not self._kept and self._answered < _MOST_STORED:
+            self._answered += 1
+            if (found := self._stored(task, limit, called, bodies=bodies)) is not None:
+                return found
         generation, index = self._scanned()
         first = _called(task, index, among)[:limit] if called else []
         with self._lock:
@@ -124,8 +129,6 @@ class Rankings:
     # ── postings in the index file ─────────────────────────────────────────────────────────────────────
 
     def _write(self, postings: Postings[SkillEntry], index: CatalogIndex, *, bodies: bool) -> bool:
-        from prowess.catalog.matching.stored import store_postings  # Imported here: most matches write nothing.
-
         if self._index is None or not self._index.is_current:
             raise UnusableIndexError("there is no index that is up to date")
         return store_postings(self._index.file, postings, index, self._view, bodies=bodies)
@@ -134,8 +137,6 @@ class Rankings:
         """Return the matches by the postings in the index file, or None if they cannot be used."""
         if self._index is None or not self._index.exists:
             return None
-        from prowess.catalog.matching.stored import StoredPostings, administered  # Imported here, as above.
-
         try:
             postings = StoredPostings(self._index.file, self._view, bodies=bodies)
             asked = Asked(task, postings)
