@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -17,7 +18,8 @@ from prowess.catalog.memo.readings import Listing, Reading
 from prowess.store.index_faults import UnusableIndexError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
+    from collections.abc import Set as AbstractSet
 
     from prowess.store.index_file import DirectoryRow, SkillRow
 
@@ -32,33 +34,37 @@ def keys_of(reading: Reading, directory: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(key_of, reading.reserved))) or (key_of(directory.rpartition("/")[2]),)
 
 
-def skill_rows(readings: Mapping[str, Reading], only: Collection[str] | None = None) -> list[SkillRow]:
+def skill_rows(readings: Mapping[str, Reading], only: AbstractSet[str] | None = None) -> list[SkillRow]:
     """Return the rows of settled `readings`, which are by directory; with `only`, those with one of these keys.
 
     A reading with a name or path that is not UTF-8 has no row.
     """
-    keys = {directory: keys_of(reading, directory) for directory, reading in readings.items()}
-    copies = Counter(key for own in keys.values() for key in own)
     rows: list[SkillRow] = []
     places: dict[str, bytes] = {}
-    for directory, own in keys.items():
+    for directory, reading in readings.items():
+        keys = keys_of(reading, directory)
+        if only is not None and only.isdisjoint(keys):
+            continue
         parent, _, name = directory.rpartition("/")
-        reading = readings[directory]
         facts = reading.facts
         try:
             place = places.get(parent) or places.setdefault(parent, os.fsencode(parent))
             source, data = (facts, b"") if isinstance(facts, bytes) else (b"", _encoded(reading))
             if not name.isascii():
                 name.encode()
-            for key in own:
-                if only is not None and key not in only:
-                    continue
-                if source and (reading.deferred or reading.name != key):
-                    data = (_DEFERRED if reading.deferred else _PLAIN) + reading.name.encode()
-                rows.append((key, place, "" if name == key else name, reading.stamp, copies[key], source, data))
+            if source and (reading.deferred or (reading.name,) != keys):
+                data = (_DEFERRED if reading.deferred else _PLAIN) + reading.name.encode()
         except UnicodeEncodeError:
             continue
+        rows += [
+            (key, place, "" if name == key else name, reading.stamp, 1, source, data)
+            for key in keys
+            if only is None or key in only
+        ]
     rows.sort(key=_first)  # in the order of the table, which makes it smaller
+    if twice := {row[0] for row, following in pairwise(rows) if row[0] == following[0]}:
+        copies = Counter(row[0] for row in rows)
+        rows = [(*row[:4], copies[row[0]], *row[5:]) if row[0] in twice else row for row in rows]
     return rows
 
 
