@@ -39,7 +39,6 @@ _NOT = re.compile(
 # What each of the forms above has. Looked for first, because looking for them all takes most of the time of a match.
 _MARKS = ("not", "n't", "n\u2019t", "never", "avoid", "skip", "nicht", "pas ", "no ", "n\u00e3o", "nao ", "non ")
 _MARKS_ELSEWHERE = ("不", "勿", "使用しない", "使わない", "사용하지", "не ")
-_MARK = re.compile("|".join((*_MARKS, *_MARKS_ELSEWHERE)), re.IGNORECASE)
 _BEFORE, _AFTER = 12, 60  # characters of a form around its mark
 _END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?](?=[\s\"')\]]|$)|[\u3002\uff01\uff1f]|\n")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\(?\d{1,2}[.)])\s")
@@ -82,20 +81,30 @@ def body_text(text: str) -> str:
 def positive(text: str) -> str:
     """Return a text without its sentences on when not to use the skill. Of a mixed sentence, the beginning is kept."""
     lower = text.lower()
+    if len(lower) != len(text):
+        lower = text  # rare letters become two in lower case, and places must be those of the text
     marks = _MARKS if text.isascii() else (*_MARKS, *_MARKS_ELSEWHERE)
-    if not any(mark in lower for mark in marks):
+    places = sorted(place for mark in marks if mark in lower for place in _places(mark, lower))
+    if not places:
         return text
     kept: list[str] = []
     at = 0
-    for mark in _MARK.finditer(text):
-        if mark.start() < at:
+    for place in places:
+        if place < at:
             continue
-        found = _NOT.search(text, max(at, mark.start() - _BEFORE), mark.end() + _AFTER)
+        found = _NOT.search(text, max(at, place - _BEFORE), place + _AFTER)
         if found is not None:
             kept.append(text[at : found.start()])
             at = _end_of_sentence(text, found.end())
     kept.append(text[at:])
     return " ".join(kept)
+
+
+def _places(mark: str, text: str) -> Iterator[int]:
+    at = text.find(mark)
+    while at >= 0:
+        yield at
+        at = text.find(mark, at + 1)
 
 
 def _end_of_sentence(text: str, at: int) -> int:

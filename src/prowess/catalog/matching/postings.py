@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from prowess._internal.collector import paused
 from prowess.catalog.matching.fields import FIELDS
 from prowess.catalog.matching.stems import stem
 from prowess.catalog.matching.trigrams import Trigrams
@@ -134,9 +135,10 @@ class Postings(Generic[Item]):
         now = set(items)
         for item in [known for known in self.numbers if known not in now]:
             self._drop(item)
-        for item in items:
-            if item not in self.numbers:
-                self._add(item)
+        with paused():
+            for item in items:
+                if item not in self.numbers:
+                    self._add(item)
 
     def _add(self, item: Item) -> None:
         number = len(self.items)
@@ -147,7 +149,9 @@ class Postings(Generic[Item]):
             posting = stems.get(word)
             if posting is None:
                 posting = stems[word] = Posting()
-            posting.add(number, weight, fields)
+            posting.items.append(number)
+            posting.levels.append(weight)
+            posting.fields.append(fields)
 
     def _drop(self, item: Item) -> None:
         self._lost = True
