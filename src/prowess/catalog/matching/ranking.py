@@ -127,7 +127,7 @@ class Asked:
         if among is not None:
             found = {number: value for number, value in found.items() if number in among}
         if limit is not None and rest:
-            found = _within(found, limit, bounds[at])
+            found = leaders(found, limit, bounds[at])
         for term in rest if found else ():
             term.add_to(found)
         return found
@@ -148,7 +148,7 @@ def _is_decided(
     return len(values) >= limit and nlargest(limit, values)[-1] > bound + _MARGIN
 
 
-def _within(found: dict[int, float], limit: int, bound: float) -> dict[int, float]:
+def leaders(found: dict[int, float], limit: int, bound: float = 0.0) -> dict[int, float]:
     """Return the items that can be among the `limit` best ones if each gets at most `bound` more."""
     if len(found) <= limit:
         return found
@@ -158,7 +158,7 @@ def _within(found: dict[int, float], limit: int, bound: float) -> dict[int, floa
 
 def best(evidence: dict[int, float], limit: int, order: Callable[[int], tuple[str, ...]]) -> list[tuple[int, float]]:
     """Return the numbers with the most evidence, best first, and their evidence. Equal ones are sorted by `order`."""
-    found = _within(evidence, limit, 0.0)
+    found = leaders(evidence, limit)
     ranked = sorted(found, key=lambda number: (-round(found[number], DIGITS), *order(number)))
     return [(number, found[number]) for number in ranked[:limit]]
 

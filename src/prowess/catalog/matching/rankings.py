@@ -15,7 +15,7 @@ from prowess.catalog.matching.bodies import with_body
 from prowess.catalog.matching.fields import fields_of
 from prowess.catalog.matching.match import Match, Reason
 from prowess.catalog.matching.postings import Postings
-from prowess.catalog.matching.ranking import Asked, best, scored
+from prowess.catalog.matching.ranking import Asked, best, leaders, scored
 from prowess.catalog.matching.stored import StoredPostings, administered, store_postings
 from prowess.catalog.memo.index import LEAST_SKILLS
 from prowess.store.index_faults import UnusableIndexError
@@ -140,7 +140,9 @@ class Rankings:
         try:
             postings = StoredPostings(self._index.file, self._view, bodies=bodies)
             asked = Asked(task, postings)
-            ranked = best(asked.evidence(limit), limit, lambda number: postings.skill(number)[:2])
+            evidence = leaders(asked.evidence(limit), limit)
+            postings.prepare_skills(evidence)
+            ranked = best(evidence, limit, lambda number: postings.skill(number)[:2])
             rated = scored(ranked, asked, bodies=bodies)
             skills = [postings.skill(number) for number, _ in rated]
         except UnusableIndexError:

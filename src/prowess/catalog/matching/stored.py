@@ -80,6 +80,11 @@ class StoredPostings:
         for one, likeness in most_alike(word, known):
             yield stem(one), likeness
 
+    def prepare_skills(self, numbers: Iterable[int]) -> None:
+        """Read the rows of several skills at once."""
+        rows = self._rows("skill", {str(number // _CHUNK) for number in numbers})
+        self._chunks.update({("skill", chunk): _decoded(unpacked_texts, data) for chunk, data in rows.items()})
+
     def skill(self, number: int) -> tuple[str, str, int]:
         """Return name, location and stamp of a skill."""
         try:
