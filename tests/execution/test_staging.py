@@ -56,7 +56,7 @@ def test_links_and_pipes_are_not_staged(skill: Path, tmp_path: Path) -> None:
     assert os.listdir(made) == ["scripts"]
 
 
-@pytest.mark.parametrize("change", ["edit", "grow", "shrink", "delete", "link", "directory"])
+@pytest.mark.parametrize("change", ["edit", "grow", "shrink", "delete", "link", "hard link", "directory"])
 def test_a_file_that_is_not_what_was_hashed_is_refused_and_nothing_stays(
     skill: Path, tmp_path: Path, change: str
 ) -> None:
@@ -71,6 +71,8 @@ def test_a_file_that_is_not_what_was_hashed_is_refused_and_nothing_stays(
             script.write_text("echo\n")
         case "delete":
             script.unlink()
+        case "hard link":
+            os.link(script, tmp_path / "second")
         case "link":
             script.unlink()
             script.symlink_to("/etc/passwd")

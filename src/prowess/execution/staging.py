@@ -117,14 +117,14 @@ def _copy_all(root: ContainedRoot, manifest: TreeManifest, fresh: str) -> None:
     for record in manifest.files:
         target = os.path.join(fresh, *record.path.split("/"))
         os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
-        _copy(root, record, target)
+        _copy(root, record, target, allow_hard_links=manifest.is_recorded)
     os.chmod(fresh, 0o755)  # noqa: S103 -- the parent is private, and the sandbox reads the directory as another user
 
 
-def _copy(root: ContainedRoot, record: FileRecord, target: str) -> None:
+def _copy(root: ContainedRoot, record: FileRecord, target: str, *, allow_hard_links: bool) -> None:
     skill = os.path.basename(root.root)
     try:
-        source = root.open(record.path, allow_hard_links=True)  # the bytes are compared with the record
+        source = root.open(record.path, allow_hard_links=allow_hard_links)
     except (FileNotFoundError, IsADirectoryError, UnsafePathError):
         raise DigestChangedError(skill, record.path) from None
     whole = hashlib.sha256()

@@ -59,13 +59,17 @@ _UNKNOWN = "application/octet-stream"
 
 
 class ServedSkill(Struct, frozen=True, kw_only=True):
-    """A skill that is served. `frontmatter` is JSON; `files` are all its files, sorted by path."""
+    """A skill that is served. `frontmatter` is JSON; `files` are all its files, sorted by path.
+
+    `is_recorded` is whether a package recorded the files (`TreeManifest`).
+    """
 
     name: str
     description: str
     root_dir: str
     frontmatter: dict[str, object]
     files: tuple[FileRecord, ...]
+    is_recorded: bool
 
     @property
     def uri(self) -> str:
@@ -192,6 +196,7 @@ def _served(skill: Skill, asked: str) -> ServedSkill:
         root_dir=skill.root_dir,
         frontmatter=frontmatter,
         files=skill.manifest.files,
+        is_recorded=skill.manifest.is_recorded,
     )
 
 
@@ -205,8 +210,10 @@ def parsed_uri(uri: str) -> tuple[str, str]:
 
 def _bytes(skill: ServedSkill, record: FileRecord) -> bytes:
     try:
-        # The bytes are compared with the record, so a second hard link does no harm.
-        with ContainedRoot(skill.root_dir) as root, root.open(record.path, allow_hard_links=True) as opened:
+        with (
+            ContainedRoot(skill.root_dir) as root,
+            root.open(record.path, allow_hard_links=skill.is_recorded) as opened,
+        ):
             data = opened.read(record.size + 1)  # one byte more, to detect that the file has grown
     except (OSError, UnsafePathError) as fault:
         raise UnavailableError(f"{record.path!r} of skill {skill.name!r}", 1, "it has just changed") from fault

@@ -57,10 +57,14 @@ class FileRecord(Struct, frozen=True, kw_only=True):
 
 
 class TreeManifest(Struct, frozen=True, kw_only=True):
-    """The regular files of a tree, and the obstacles to a digest, both sorted by the path's UTF-8 bytes."""
+    """The regular files of a tree, and the obstacles to a digest, both sorted by the path's UTF-8 bytes.
+
+    If `is_recorded`, every file had the hash that its package recorded, so a second hard link is no fault.
+    """
 
     files: tuple[FileRecord, ...]
     obstacles: tuple[str, ...] = ()
+    is_recorded: bool = False
 
     @property
     def digest(self) -> str | None:

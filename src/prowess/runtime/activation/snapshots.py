@@ -55,9 +55,9 @@ class SkillDirectory(Struct, frozen=True, kw_only=True):
         """The real path, without symbolic links."""
         return self.skill.root_dir
 
-    def has_loaded(self, path: str) -> bool:
-        """Whether the file was one of the skill's files when it was loaded. Raise DigestChangedError if unknown."""
-        return self.snapshots.manifest(self.skill).find(path) is not None
+    def allows_hard_links(self) -> bool:
+        """Whether the skill's package recorded its files. Raise DigestChangedError if the loaded files are unknown."""
+        return self.snapshots.manifest(self.skill).is_recorded
 
     def require_loaded(self, path: str, digest: str) -> None:
         """Check the digest (`sha256:…`) of a file. Raise DigestChangedError if it was edited or added since loaded."""

@@ -152,7 +152,7 @@ def read_window(root: str, manifest: TreeManifest, path: str, offset: int, limit
     if known is None or record is None or known.digest != f"sha256:{record.sha256}":
         return None
     try:
-        with ContainedRoot(root) as contained, contained.open(path, allow_hard_links=True) as file:
+        with ContainedRoot(root) as contained, _opened(contained, path, manifest) as file:
             if mark_of(file.stat) != known.mark:
                 return None
             start, end = window(offset, limit, file.size)
@@ -191,12 +191,11 @@ class VerifiedFile(Struct, frozen=True, kw_only=True):
 def read_verified(skill: ActiveSkill, manifest: TreeManifest, path: str) -> VerifiedFile:
     """Read one file of a skill and check its digest against the loaded one.
 
-    A second hard link of a loaded file does no harm, because the bytes are compared. At load, only files that a package
-    recorded may have one.
+    Only a file that the skill's package recorded may have a second hard link.
 
     Raises:
         UnsafePathError: the path could leave the skill, or names a symbolic link, a special file, or a file with a
-            second hard link that is not one of the loaded files.
+            second hard link that no package recorded.
         ResourceNotFoundError: the skill has no such file; carries the nearest paths.
         NotAFileError: the path names a directory; carries its entries.
         LimitExceededError: the file is larger than 16 MiB.
@@ -206,15 +205,15 @@ def read_verified(skill: ActiveSkill, manifest: TreeManifest, path: str) -> Veri
     normalised = "/".join(check_relative(path))
     if _LEFT_OUT in normalised.split("/"):
         raise ResourceNotFoundError(skill.name, path)
-    record = manifest.find(normalised)
     try:
         with ContainedRoot(skill.root_dir) as root:
-            data, mark = _bytes_below(root, skill.name, path, allow_hard_links=record is not None)
+            data, mark = _bytes_below(root, skill.name, path, manifest)
     except FileNotFoundError:
         raise ResourceNotFoundError(skill.name, path, nearest(path, (file.path for file in manifest.files))) from None
     except OSError as fault:
         raise UnavailableError(f"{path!r} of skill {skill.name!r}", reason=fault.strerror) from fault
     file = verified(normalised, data)
+    record = manifest.find(normalised)
     if record is None or f"sha256:{record.sha256}" != file.digest:
         raise DigestChangedError(skill.name, normalised)
     remember(skill.root_dir, normalised, data, file.digest, mark)
@@ -246,9 +245,13 @@ def nearest(asked: str, paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(similar[:_MAX_SUGGESTIONS])
 
 
-def _bytes_below(root: ContainedRoot, skill: str, path: str, *, allow_hard_links: bool) -> tuple[bytes, Mark | None]:
+def _opened(root: ContainedRoot, path: str, manifest: TreeManifest) -> OpenedFile:
+    return root.open(path, allow_hard_links=manifest.is_recorded)
+
+
+def _bytes_below(root: ContainedRoot, skill: str, path: str, manifest: TreeManifest) -> tuple[bytes, Mark | None]:
     try:
-        opened = root.open(path, allow_hard_links=allow_hard_links)
+        opened = _opened(root, path, manifest)
     except IsADirectoryError:
         raise NotAFileError(skill, path, _entries(root, path)) from None
     with opened:

@@ -170,7 +170,7 @@ class HookPlaces:
         with (
             suppress(OSError, UnsafePathError),
             ContainedRoot(skill.root_dir) as root,
-            root.open(path, allow_hard_links=True) as file,
+            root.open(path, allow_hard_links=skill.manifest.is_recorded) as file,
         ):
             self._named_in(file.read(_READ_BYTES).decode("utf-8", "replace"), place)
 

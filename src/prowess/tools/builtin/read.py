@@ -58,7 +58,7 @@ class Read(WorkspaceTool):
         """
         place = self._workspace.place(cast("str", arguments["file_path"]))
         encoding = cast("str", arguments["encoding"])
-        linked = place.skill is None or place.skill.has_loaded(place.path)  # whose bytes are compared below
+        linked = place.skill is None or place.skill.allows_hard_links()
         with self._workspace.opened(place) as root, root.open(place.path, allow_hard_links=linked) as file:
             if self._workspace.is_script(root, place.parts):
                 raise AccessRefusedError(place.shown, "scripts of a skill are run with skills_run_script, not read")

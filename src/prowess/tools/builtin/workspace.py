@@ -100,8 +100,8 @@ class LoadedDirectory(Protocol):
         """The absolute path of the directory."""
         ...
 
-    def has_loaded(self, path: str) -> bool:
-        """Whether the file was one of the skill's files when it was loaded. Raise DigestChangedError if unknown."""
+    def allows_hard_links(self) -> bool:
+        """Whether the skill's package recorded its files. Raise DigestChangedError if the loaded files are unknown."""
         ...
 
     def require_loaded(self, path: str, digest: str) -> None:

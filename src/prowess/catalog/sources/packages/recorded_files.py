@@ -109,7 +109,8 @@ class RecordedFiles:
                 raise self._refusal(directory, file.path, f"is not the file that {self._package} recorded")
         if missing := sorted(path for path in recorded if not _is_left_out(path)):
             raise self._refusal(directory, missing[0], f"is missing, and {self._package} recorded it")
-        return TreeReading(manifest=TreeManifest(files=files), stamp=reading.stamp, kept=reading.kept)
+        manifest = TreeManifest(files=files, is_recorded=True)
+        return TreeReading(manifest=manifest, stamp=reading.stamp, kept=reading.kept)
 
     @staticmethod
     def _refusal(directory: str, path: str, problem: str) -> SkillParseError:
