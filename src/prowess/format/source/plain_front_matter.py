@@ -16,13 +16,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from prowess.format.limits import (
-    FIELDS,
-    MAX_COMPATIBILITY_LENGTH,
-    MAX_DESCRIPTION_LENGTH,
-    MAX_NAME_LENGTH,
-    RESTRICTING_FIELDS,
-)
+from prowess.format.limits import FIELDS, RESTRICTING_FIELDS
+from prowess.format.source.plain_findings import has_plain_findings
 
 PlainValue: TypeAlias = "str | list[str] | dict[str, PlainValue]"
 PlainFields: TypeAlias = dict[str, PlainValue]
@@ -32,8 +27,10 @@ _KNOWN = frozenset(FIELDS)
 _RESTRICTING = {field.replace("-", ""): field for field in RESTRICTING_FIELDS}
 _HEAD = b"---\n"
 _CLOSE = b"\n---"
-# Bytes allowed in an ASCII front matter: line breaks and printable characters. Others need the full parser.
-_PRINTABLE = b"\n" + bytes(range(0x20, 0x7F))
+_DESCRIPTION = b"\ndescription:"
+# For `bytes.translate`: replaces each byte but line breaks and printable ASCII characters. If it changes a front matter
+# in ASCII, the full parser is needed.
+_PRINTABLE = b"?" * 10 + b"\n" + b"?" * 21 + bytes(range(0x20, 0x7F)) + b"?" * 129
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`~")
 # Characters that can end a plain text inside brackets, or that readers treat differently there.
 _SPECIAL_IN_FLOW = frozenset("[]{}?'\"#\\")
@@ -57,7 +54,12 @@ class PlainSkill:
 
     __slots__ = ("has_findings", "name", "source")
 
-    def __init__(self, source: bytes, name: str, *, has_findings: bool) -> None:
+    def __init__(
+        self,
+        source: bytes,
+        name: str,
+        has_findings: bool,  # noqa: FBT001 -- made once per skill; keywords take twice as long
+    ) -> None:
         self.source = source
         self.name = name
         self.has_findings = has_findings
@@ -77,19 +79,18 @@ def read_plain_skill(head: bytes, directory_name: str, *, complete: bool) -> Pla
     fields = plain_properties(source)
     if fields is None:
         return None
-    try:
-        has_findings = _has_findings(fields, directory_name)
-    except _HandOver:
+    has_findings = has_plain_findings(fields, directory_name)
+    if has_findings is None:
         return None
-    return PlainSkill(source, str(fields["name"]).strip(), has_findings=has_findings)
+    return PlainSkill(source, str(fields["name"]).strip(), has_findings)
 
 
 def plain_properties(source: bytes) -> PlainFields | None:
     """Return the fields of a plain front matter, in the order written; `None` if the full parser is needed."""
     if source.isascii():
-        if source.translate(None, _PRINTABLE):
+        if source.translate(_PRINTABLE) != source:
             return None
-        text = source.decode("ascii")
+        text = source.decode()
     else:
         try:
             text = source.decode()
@@ -105,18 +106,19 @@ def plain_properties(source: bytes) -> PlainFields | None:
 
 def plain_description(source: bytes) -> str:
     """Return the description in a front matter that `read_plain_skill` returned. Reads no other field."""
-    key = b"description:"
-    at = 0 if source.startswith(key) else source.index(b"\n" + key) + 1
+    # If the field is on the first line, `find` returns -1, which is where the line break before it would be.
+    at = source.find(_DESCRIPTION) + len(_DESCRIPTION)
     end = source.find(b"\n", at)
-    value = source[at + len(key) : end if end >= 0 else None].decode().strip(" ")
-    if value and value not in _BLOCKS and source[end + 1 : end + 2] != b" ":  # most are on one line
+    if end < 0:
+        return str(_one_line(source[at:].decode().strip(" ")))
+    value = source[at:end].decode().strip(" ")
+    if value and value[0] not in "|>" and source[end + 1 : end + 2] != b" ":  # most are on one line
         return str(_one_line(value))
-    lines = source[at:].decode().split("\n")
-    return str(_value(value, lines, 1)[0])
+    return str(_value(value, source[end + 1 :].decode().split("\n"), 0)[0])
 
 
 def _between_fences(head: bytes, *, complete: bool) -> bytes | None:
-    if not head.startswith(_HEAD) or b"\0" in head:
+    if not head.startswith(_HEAD) or 0 in head:
         return None
     end = head.find(_CLOSE, len(_HEAD))
     if end < 0:
@@ -140,12 +142,20 @@ def _fields(lines: list[str]) -> PlainFields:
     while at < count:
         line = lines[at]
         at += 1
-        if not line or line[0] == "#":
-            continue
-        key, colon, rest = line.partition(":")
-        if key in found or not colon or (rest and rest[0] != " ") or not (key in _KNOWN or _is_other_field(key)):
+        key, colon, value = line.partition(": ")
+        if not (colon and key in _KNOWN):  # most fields are known and have a value beside the key
+            if not line or line[0] == "#":
+                continue
+            key, colon, value = line.partition(":")
+            if not colon or (value and value[0] != " ") or not (key in _KNOWN or _is_other_field(key)):
+                raise _HandOver
+        if key in found:
             raise _HandOver
-        found[key], at = _value(rest.strip(" "), lines, at)
+        value = value.strip(" ")
+        if (at == count or lines[at][:1] != " ") and _is_plain(value):  # most values are one line of plain text
+            found[key] = value
+        else:
+            found[key], at = _value(value, lines, at)
     return found
 
 
@@ -153,7 +163,9 @@ def _value(value: str, lines: list[str], at: int) -> tuple[PlainValue, int]:
     """Return the value of a top-level field, and the index of the line after it. `value` is its part beside the key."""
     if not value:
         return _nested(lines, at, 0, 0)
-    if value in _BLOCKS:
+    if value[0] in "|>":
+        if value not in _BLOCKS:
+            raise _HandOver
         return _block(lines, at, *_BLOCKS[value])
     if at < len(lines) and lines[at][:1] == " ":
         return _continued(value, lines, at)
@@ -169,11 +181,13 @@ def _is_other_field(key: str) -> bool:
 
 
 def _is_plain_key(key: str) -> bool:
-    if len(key) > _LONGEST_KEY:
-        return False
     if key.isalnum():
-        return True
-    return key[:1] not in _INDICATORS and key.replace("-", "").replace("_", "").replace(".", "").isalnum()
+        return len(key) <= _LONGEST_KEY
+    return (
+        len(key) <= _LONGEST_KEY
+        and key[:1] not in _INDICATORS
+        and key.replace("-", "").replace("_", "").replace(".", "").isalnum()
+    )
 
 
 def _one_line(value: str) -> str | list[str]:
@@ -181,18 +195,31 @@ def _one_line(value: str) -> str | list[str]:
     return _flow_list(value) if value[0] == "[" else _scalar(value)
 
 
+def _is_plain(value: str) -> bool:
+    """Whether `value` is one line of a plain scalar."""
+    if not value or value[0] in _INDICATORS:
+        return False
+    if ":" not in value and "#" not in value:  # Looking for one character is ten times as fast as for two.
+        return True
+    return ": " not in value and value[-1] != ":" and " #" not in value
+
+
 def _nested(lines: list[str], at: int, parent: int, depth: int) -> tuple[PlainValue, int]:
     """Read the block list or map from line `at` on, the value of a key that is indented by `parent` spaces.
 
     Return the value and the index of the line after it. The caller hands over if that line is not the next key.
     """
-    at = _past_comments(lines, at)
-    line = lines[at] if at < len(lines) else ""
-    indent = len(line) - len(line.lstrip(" "))
-    if line[indent : indent + 2] == "- " and indent >= parent:
-        return _block_list(lines, at, indent)
-    if indent > parent and depth < _DEEPEST:
-        return _map(lines, at, indent, depth)
+    while at < len(lines):
+        line = lines[at]
+        bare = line.lstrip(" ")
+        if bare and bare[0] != "#":
+            indent = len(line) - len(bare)
+            if bare[:2] == "- " and indent >= parent:
+                return _block_list(lines, at, indent)
+            if indent > parent and depth < _DEEPEST:
+                return _map(lines, at, indent, depth)
+            break
+        at += 1
     raise _HandOver  # an empty value
 
 
@@ -216,24 +243,28 @@ def _block_list(lines: list[str], at: int, indent: int) -> tuple[list[str], int]
 def _map(lines: list[str], at: int, indent: int, depth: int) -> tuple[dict[str, PlainValue], int]:
     """Read a map of one-line texts, flat lists and maps. Each of its keys is indented by `indent` spaces."""
     found: dict[str, PlainValue] = {}
-    while at < len(lines):
+    count = len(lines)
+    while at < count:
         line = lines[at]
         bare = line.lstrip(" ")
         here = len(line) - len(bare)
-        if not bare or bare[0] == "#":
-            at += 1
-            continue
-        if here < indent:
+        if here < indent and bare and bare[0] != "#":
             break
-        key, colon, rest = bare.partition(":")
-        if here > indent or key in found or not colon or (rest and rest[0] != " ") or not _is_plain_key(key):
+        at += 1
+        key, colon, value = bare.partition(":")
+        if here != indent or not colon or (value and value[0] != " ") or not _is_plain_key(key):
+            if not bare or bare[0] == "#":
+                continue
             raise _HandOver
-        value = rest.strip(" ")
-        if value:
+        if key in found:
+            raise _HandOver
+        value = value.strip(" ")
+        if _is_plain(value):
+            found[key] = value
+        elif value:
             found[key] = _one_line(value)
-            at += 1
         else:
-            found[key], at = _nested(lines, at + 1, indent, depth + 1)
+            found[key], at = _nested(lines, at, indent, depth + 1)
     return found, at
 
 
@@ -265,33 +296,28 @@ def _flow_list(value: str) -> list[str]:
 
 def _scalar(value: str) -> str:
     """Return the value of a one-line scalar."""
-    first = value[:1]
-    if first == '"':
-        inner = value[1:-1]
-        if len(value) < 2 or value[-1] != '"':  # noqa: PLR2004 -- an opening and a closing quote
-            raise _HandOver
-        if "\\" in inner or '"' in inner:
-            bare = inner.replace('\\"', "")
-            if "\\" in bare or '"' in bare:
-                raise _HandOver
-            return inner.replace('\\"', '"')
-        return inner
-    if first == "'":
-        inner = value[1:-1]
-        if len(value) < 2 or value[-1] != "'":  # noqa: PLR2004 -- an opening and a closing quote
-            raise _HandOver
-        if "'" in inner:
-            if "'" in inner.replace("''", ""):
-                raise _HandOver
-            return inner.replace("''", "'")
-        return inner
-    _require_plain(value)
-    return value
+    quote = value[:1]
+    if quote not in {"'", '"'}:
+        _require_plain(value)
+        return value
+    inner = value[1:-1]
+    if value[-1] != quote or len(value) == 1:
+        raise _HandOver
+    return _unescaped(inner, quote) if quote in inner or "\\" in inner else inner
+
+
+def _unescaped(inner: str, quote: str) -> str:
+    """Replace the escaped quotes in the text between quotes. Hands over other escapes, and quotes without escape."""
+    escaped = '\\"' if quote == '"' else "''"
+    bare = inner.replace(escaped, "")
+    if quote in bare or (quote == '"' and "\\" in bare):
+        raise _HandOver
+    return inner.replace(escaped, quote)
 
 
 def _require_plain(value: str) -> None:
     """Raise `_HandOver` unless `value` is one line of a plain scalar."""
-    if not value or value[0] in _INDICATORS or ": " in value or " #" in value or value[-1] == ":":
+    if not _is_plain(value):
         raise _HandOver
 
 
@@ -316,95 +342,34 @@ def _block(lines: list[str], at: int, joint: str, end: str) -> tuple[str, int]:
     indent = len(first) - len(first.lstrip(" "))
     if not indent or indent == len(first):
         raise _HandOver
-    prefix = " " * indent
-    text = first[indent:]
-    gap = 0
-    at += 1
-    while at < len(lines):
-        line = lines[at]
-        if not line:
-            gap += 1
-        elif line.startswith(prefix):
+    prefix = first[:indent]
+    parts = [first[indent:]]
+    for line in lines[at + 1 :]:
+        if line:
+            if line[:indent] != prefix:
+                if line[0] == " ":
+                    raise _HandOver
+                break
             part = line[indent:]
-            if not part.strip(" ") or (joint == " " and part[0] == " "):
+            if (not part or part[0] == " ") and (joint == " " or not part.strip(" ")):
                 raise _HandOver  # the full parser reads lines of spaces, and deeper lines of a folded block
-            text += ("\n" * gap if gap and joint == " " else joint + "\n" * gap) + part
-            gap = 0
-        elif line[0] == " ":
-            raise _HandOver
+            parts.append(part)
         else:
-            break
-        at += 1
-    return text + end, at
+            parts.append("")
+    at += len(parts)
+    while not parts[-1]:
+        parts.pop()
+    return (joint.join(parts) if joint == "\n" or "" not in parts else _folded(parts)) + end, at
 
 
-def _has_findings(fields: PlainFields, directory_name: str) -> bool:
-    """Whether the full parser would report warnings about these fields. Hands over if it might report an error.
-
-    Only a skill that certainly has a finding, or certainly none, is not handed over.
-    """
-    name, description = fields.get("name"), fields.get("description")
-    if not (isinstance(name, str) and isinstance(description, str) and directory_name.isascii()):
-        raise _HandOver
-    name, length = name.strip(), len(description.strip())
-    if not name or not name.isascii() or not length:
-        raise _HandOver
-    license_text = fields.get("license", "-")
-    if isinstance(license_text, str) and not license_text.strip():
-        raise _HandOver  # the full parser treats the field as absent
-    metadata = fields.get("metadata", {})
-    if not isinstance(metadata, dict):
-        raise _HandOver
-    return (
-        name != directory_name
-        or not _is_name(name)
-        or length > MAX_DESCRIPTION_LENGTH
-        or not isinstance(license_text, str)
-        or not _is_compatibility(fields.get("compatibility", "-"))
-        or not all(isinstance(value, str) for value in metadata.values())
-        or not _KNOWN.issuperset(fields)
-        or _has_tool_findings(fields.get("allowed-tools"))
-    )
-
-
-def _is_compatibility(value: PlainValue) -> bool:
-    return isinstance(value, str) and bool(value.strip()) and len(value) <= MAX_COMPATIBILITY_LENGTH
-
-
-def _is_name(text: str) -> bool:
-    return (
-        len(text) <= MAX_NAME_LENGTH
-        and text.isascii()
-        and text.replace("-", "").isalnum()
-        and text == text.lower()
-        and text[0] != "-"
-        and text[-1] != "-"
-        and "--" not in text
-    )
-
-
-def _has_tool_findings(value: PlainValue | None) -> bool:
-    """Whether the full parser would report a warning about `allowed-tools`. Hands over in doubt."""
-    if value is None or (isinstance(value, str) and _is_tool_list(value)):
-        return False
-    if isinstance(value, str) and ("," not in value or "(" in value or ")" in value):
-        raise _HandOver
-    return True  # not one text, or a comma between names
-
-
-def _is_tool_list(text: str) -> bool:
-    """Whether `text` has the form `Name Name(pattern) ...` with single spaces between."""
-    if not text:
-        return False
-    left = text
-    while left:
-        names, bracket, left = left.partition("(")
-        for name in names.split(" "):
-            if not (name.isascii() and name.isidentifier()):
-                return False
-        if bracket:
-            pattern, closed, left = left.partition(")")
-            if not closed or not pattern.strip() or "(" in pattern or left[:1] not in {"", " "}:
-                return False
-            left = left[1:]
-    return True
+def _folded(parts: list[str]) -> str:
+    """Join lines of a folded block: by a space, or by as many line breaks as there are empty lines between."""
+    text = ""
+    joint = ""
+    for part in parts:
+        if part:
+            text += joint + part
+            joint = " "
+        else:
+            joint = joint.strip(" ") + "\n"
+    return text
