@@ -50,6 +50,7 @@ def test_skills_of_an_untrusted_project_are_held_back_with_one_notice(project: P
 @pytest.mark.proves("governance.layers.project.shared")
 def test_a_trusted_project_offers_its_skills_at_the_next_refresh(project: Path) -> None:
     catalog = Catalog.discover(cwd=project)
+    assert names(catalog.entries()) == []
     before = catalog.generation
     TrustStore().trust(str(project))
     catalog.refresh()

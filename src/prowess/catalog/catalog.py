@@ -234,8 +234,7 @@ class Catalog:
 
     @property
     def generation(self) -> int:
-        """A number that grows each time `refresh` finds a difference from the scan before. The first scan has 0."""
-        _ = self._index  # later changes count as differences
+        """A number that grows each time `refresh` finds a difference from the scan before. Does not scan; 0 first."""
         return self._generation
 
     # ── one name ───────────────────────────────────────────────────────────────────────────────────────
