@@ -21,6 +21,7 @@ from prowess._internal.layers_order import LAYERS_ORDERS
 from prowess._internal.text.near_words import near_words
 from prowess.diagnostics import Severity
 from prowess.format.profiles import PROFILES
+from prowess.rule_engine.rules import selector_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -249,9 +250,8 @@ def _text_fault(setting: Setting, text: str) -> str | None:
 
 
 def _selector_fault(text: str) -> str | None:
-    # Imported here because the modules are only needed to check selectors, which most configurations do not use.
+    # Imported here because the rules are only needed to check selectors, which most configurations do not use.
     from prowess.lint import RULES
-    from prowess.rule_engine.rules import selector_fault
 
     return selector_fault(text, RULES)
 

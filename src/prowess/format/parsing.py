@@ -21,6 +21,7 @@ from prowess._internal.yaml_reader import MAX_DEPTH, MAX_FAULTS, MAX_NODES, Mapp
 from prowess.diagnostics import Diagnostic, Edit, Fix, FixSafety, Location
 from prowess.format.document import Field, SkillDocument, key_text
 from prowess.format.limits import FIELDS, MAX_FRONT_MATTER_BYTES
+from prowess.format.rules.entry_fixes import remove_second
 from prowess.format.rules.table import RULES
 from prowess.format.source.source_text import Decoded, SourceText, TextFault, decode
 
@@ -238,9 +239,6 @@ class _Parsing:
 
     def _duplicate(self, rule: str, name: str, first: Node, key: Node, value: Node) -> None:
         if len(self._found) < MAX_FAULTS:
-            # Imported here, not at the top: most documents have no such fault.
-            from prowess.format.rules.entry_fixes import remove_second
-
             shown = name if len(name) <= _SHOWN_KEY else f"{name[:_SHOWN_KEY]}..."
             message = f"the key {shown!r} is written twice; the first one counts"
             self._report(rule, message, key.start, key.end, remove_second(self._origin, first, key, value))

@@ -59,6 +59,13 @@ def test_a_task_finds_the_skill_with_its_words(catalog: Catalog, task: str, firs
     assert found(catalog.match(task))[:1] == [first]
 
 
+@pytest.mark.parametrize("word", ["todo", "comment", "os", "bin"])
+def test_an_english_noun_that_is_a_function_word_elsewhere_is_matched(tmp_path: Path, word: str) -> None:
+    write_skill(tmp_path / word, description="Handles them.")
+    write_skill(tmp_path / "other", description="Does other things.")
+    assert found(Catalog(tmp_path).match(word)) == [word]
+
+
 @pytest.mark.proves("catalog.match.silent")
 @pytest.mark.parametrize("task", ["", "   ", "???", "please help me with this", "bake bread", "\ud800", "x" * 100_000])
 def test_a_task_without_a_fitting_skill_finds_none(catalog: Catalog, task: str) -> None:

@@ -21,22 +21,21 @@ very via wanna want wanted wants was wasn way we well went were weren what whate
 whether which while who whom whose why will with within without won would wouldn yes yet you your yours
 """  # function words, and words of every request
 _OTHER_LANGUAGES = """
-aan aber al algo alguien alla alle als anche ao aos att au auch auf aus aux av avec bei bij bin bir bis bitte
-brauche bu ce ces cet cette che chi ci com comme comment como con cual cui da dal dalla dans das dass dat de degli
-dei del della delle dem den der des det deze di dich die dies diese diesem diesen dieser dieses dig dir dit doch
-door dos du durch e een ein eine einem einen einer eines el ela ele ella elle ellos em en er eres es essa esse est
-esta estan estas este esto estos et etre ett etwas eu faire fare fazer foi fra fur gli ha hab habe haben hacer har
-hat hay heb het hier hij ho hoe hur ich icin ihr ik il ile ils im ins isso ist jag jak je jeg jest jetzt kan kann
-kannst kein keine konnen la las le les leur lo los lui ma maar mais med meg mein meine meinem meinen meiner mes met
-meu meus mi mia mich mie mig mij mijn minha minhas mio mir mis mit mitt mochte moet moi moj moja moje mon muss muy
-na naar nach nao nas ne necesito nel nella nicht nie niet noch nog noi nos nosso nostro notre nous nur o och oder og
-ohne om onze ook op os ou pa par para pas pela pelo pero peux piu po por porque posso pour pouvez precisa preciso
-prosze puede puedes puedo puoi qu quando que quello quero questa questo qui quiero quoi sa sans schon se sehr sein
-sem ser ses seu seus si sich sie sig sin sind sobre soll som son sono sont soy su sua suas sul suo sur sus ta
-tambien te tem tengo tes tiene til till todo todos toi ton tot tra tu uit um uma umas un una unas und une uno unos
-uns unser unsere unter van veux vi vill voce vom von voor vor vorrei votre vous w war wat wenn werden wie wil wir
-wird wordt y ya yo z za ze zijn zo zu zum zur
-"""  # function words of nine languages, without accents
+aan aber al algo alguien alla alle als anche ao aos att au auch auf aus aux av avec bei bij bir bis bitte brauche bu ce
+ces cet cette che chi ci com comme como con cual cui da dal dalla dans das dass dat de degli dei del della delle dem
+den der des det deze di dich die dies diese diesem diesen dieser dieses dig dir dit doch door dos du durch e een ein
+eine einem einen einer eines el ela ele ella elle ellos em en er eres es essa esse est esta estan estas este esto estos
+et etre ett etwas eu faire fazer foi fra fur gli ha hab habe haben hacer har hay heb het hier hij ho hoe hur ich icin
+ihr ik il ile ils im ins isso ist jag jak je jeg jest jetzt kan kann kannst kein keine konnen la las le les leur lo los
+lui ma maar mais med meg mein meine meinem meinen meiner mes met meu meus mi mia mich mie mig mij mijn minha minhas mio
+mir mis mit mitt mochte moet moi moj moja moje mon muss muy na naar nach nao nas ne necesito nel nella nicht nie niet
+noch nog noi nos nosso nostro notre nous nur o och oder og ohne om onze ook op ou pa par para pas pela pelo pero peux
+piu po por porque posso pour pouvez precisa preciso prosze puede puedes puedo puoi qu quando que quello quero questa
+questo qui quiero quoi sa schon se sehr sein sem ser ses seu seus si sich sie sig sin sind sobre soll som son sono sont
+soy su sua suas sul suo sur sus ta tambien te tem tengo tes tiene til till todos toi ton tot tra tu uit um uma umas un
+una unas und une uno unos uns unser unsere unter veux vi vill voce vom von voor vor vorrei votre vous w war wat wenn
+werden wie wil wir wird wordt y ya yo z za ze zijn zo zu zum zur
+"""  # function words of nine languages, without accents; not those that are English nouns too, such as todo and comment
 COMMON = frozenset((_ENGLISH + _OTHER_LANGUAGES).split())
 
 # Share of public skills -> the stems with at least this share and less than twice as much

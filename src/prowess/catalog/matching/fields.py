@@ -41,6 +41,7 @@ _MARKS = ("not", "n't", "n\u2019t", "never", "avoid", "skip", "nicht", "pas ", "
 _MARKS_ELSEWHERE = ("不", "勿", "使用しない", "使わない", "사용하지", "не ")
 _BEFORE, _AFTER = 12, 60  # characters of a form around its mark
 _END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?](?=[\s\"')\]]|$)|[\u3002\uff01\uff1f]|\n")
+_LINE = re.compile(r"[^\n]*(?:\n|$)")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\(?\d{1,2}[.)])\s")
 _HEADING = re.compile(r"^(#{1,6})\s+(.*)$", re.MULTILINE)
 
@@ -114,8 +115,7 @@ def _end_of_sentence(text: str, at: int) -> int:
         return len(text)
     place = end.end()
     if text[at : end.start()].rstrip("* \t").endswith(":") or text[at : end.start()].strip("* \t") == "":
-        line = re.compile(r"[^\n]*(?:\n|$)")
-        while place < len(text) and ((item := line.match(text, place)) is not None):
+        while place < len(text) and ((item := _LINE.match(text, place)) is not None):
             if item.group().strip() and not _ITEM.match(item.group()):
                 break
             place = item.end()

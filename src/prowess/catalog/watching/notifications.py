@@ -112,7 +112,7 @@ class _Watcher(Closing):
     """
 
     def __init__(self, directories: list[str], take: Callable[[set[str], str | None], None]) -> None:
-        from watchfiles._rust_notify import RustNotify
+        from watchfiles._rust_notify import RustNotify  # Imported here: optional, as above.
 
         self._take = take
         self._ended = threading.Event()
