@@ -22,17 +22,6 @@ if TYPE_CHECKING:
 
 CopyState = Literal["active", "shadowed", "skipped", "held_back", "out_of_scope", "disabled"]
 
-RESOLUTION_RULES = {  # What decided about a copy, besides the findings in `CATALOG_RULES`. Ids never change.
-    "catalog.only": "The name has one copy.",
-    "catalog.layer": "The copy of the highest layer is used.",
-    "catalog.priority": "In one layer, the copy with the highest `priority` is used.",
-    "catalog.order": "In one layer, the copy of the first directory is used; of plugins, the last one.",
-    "catalog.path": "In one directory, the copy whose path sorts first is used.",
-    "catalog.scope": "A skill is visible only to the agents, tenants and environments of its `scope`.",
-    "catalog.disabled": "A skill whose name is switched off is not visible.",
-    "catalog.trust": "The skills of a project are used only if the project is trusted.",
-}
-
 
 class Copy(Struct, frozen=True, kw_only=True):
     """One copy of a name. `rule` decided about its state.

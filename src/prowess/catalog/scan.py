@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.file_mark import last_change, stamp_of
-from prowess.catalog.catalog_index import DeferredFindings, full_reading
+from prowess.catalog.deferred_findings import DeferredFindings, full_reading
 from prowess.catalog.entry import SkillEntry
 from prowess.catalog.memo.readings import Learnt, Listing, LookInFullError, NoMemo, Reading
 from prowess.catalog.memo.seen import MemoryMemo

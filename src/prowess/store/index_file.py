@@ -25,7 +25,7 @@ from prowess._internal.places import ensure_private_directory
 from prowess.store.index_faults import BusyIndexError, MissingIndexError, UnusableIndexError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 MAX_BYTES = 8 * 1024**3  # some 12 million skills
 _LOCK_SECONDS = 0.05
@@ -83,6 +83,11 @@ class IndexFile:
         self._identity = identity
         self._counter = b""  # SQLite changes it with each transaction
 
+    @property
+    def state(self) -> bytes:
+        """A value that changes with each write, as of the last access by this object."""
+        return self._counter
+
     # ── reading ────────────────────────────────────────────────────────────────────────────────────────
 
     def read(self, keys: Iterable[str] | None, take: Callable[[list[DirectoryRow], Iterator[SkillRow]], _T]) -> _T:
@@ -103,9 +108,16 @@ class IndexFile:
                 rows += found
             return take(directories, iter(rows))
 
-    def extra(self, kind: str, keys: Iterable[str] | None = None) -> dict[str, bytes]:
-        """Return the rows of this kind, those with one of `keys` or all. Raises UnusableIndexError."""
+    def extra_rows(self, kind: str, keys: Iterable[str] | None = None, *, at: bytes | None = None) -> dict[str, bytes]:
+        """Return the rows of this kind, those with one of `keys` or all.
+
+        Raises:
+            BusyIndexError: the file has changed since its `state` was `at`.
+            UnusableIndexError: the file cannot be used, or a row is damaged.
+        """
         with self._reading() as connection:
+            if at is not None and at != self._counter:
+                raise BusyIndexError
             query = "SELECT key, data, checksum FROM extra WHERE kind = ?"
             if keys is None:
                 rows = connection.execute(query, (kind,)).fetchall()
@@ -188,12 +200,12 @@ class IndexFile:
             _put_directories(connection, directories, ids)
             _put_skills(connection, skills, ids)
 
-    def put_extra(self, kind: str, rows: dict[str, bytes], *, replace_all: bool = False) -> None:
-        """Add or replace extra rows of one kind; with `replace_all`, delete its others. Raises UnusableIndexError."""
+    def replace_extra(self, kinds: Mapping[str, Mapping[str, bytes]]) -> None:
+        """Replace all extra rows of these kinds, in one transaction. Raises UnusableIndexError."""
         with self._writing() as connection:
-            if replace_all:
+            for kind, rows in kinds.items():
                 connection.execute("DELETE FROM extra WHERE kind = ?", (kind,))
-            _put_extra(connection, kind, rows)
+                _put_extra(connection, kind, rows)
 
     def remove(self) -> bool:
         """Delete the file; return whether there was one. Raises UnusableIndexError."""
@@ -352,7 +364,7 @@ def _directory_checksum(number: int, path: bytes, stamp: int, data: bytes) -> in
     return crc32(data, crc32(path, crc32(f"{number}\0{stamp}".encode())))
 
 
-def _put_extra(connection: sqlite3.Connection, kind: str, rows: dict[str, bytes]) -> None:
+def _put_extra(connection: sqlite3.Connection, kind: str, rows: Mapping[str, bytes]) -> None:
     values = ((kind, key, data, _extra_checksum(kind, key, data)) for key, data in rows.items())
     connection.executemany("INSERT OR REPLACE INTO extra VALUES (?, ?, ?, ?)", values)
 

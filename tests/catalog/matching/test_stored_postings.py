@@ -11,7 +11,7 @@ from prowess import Catalog
 from prowess._internal.files import file_mark
 from prowess.catalog.matching import postings as postings_module
 from prowess.cli.dispatch import run
-from prowess.store.index_faults import UnusableIndexError
+from prowess.store.index_faults import BusyIndexError, UnusableIndexError
 from tests.catalog.making import write_skill
 
 if TYPE_CHECKING:
@@ -127,9 +127,22 @@ def test_damaged_postings_are_not_used(root: Path) -> None:
     assert catalog.index is not None
     file = catalog.index.file
     for kind in ("mword", "mgroup", "mknown", "mskill", "mhead"):
-        rows = dict.fromkeys(file.extra(kind), b"z no data")  # noqa: S610 -- a method of the index file, not of Django
-        file.put_extra(kind, rows)
+        rows = dict.fromkeys(file.extra_rows(kind), b"z no data")
+        file.replace_extra({kind: rows})
         assert _answers(Catalog(root)) == expected, kind
+
+
+def test_postings_of_two_states_of_the_file_are_not_mixed(root: Path) -> None:
+    index = Catalog(root).index
+    assert index is not None
+    assert index.file.extra_rows("mhead")
+    state = index.file.state
+    assert index.file.extra_rows("mword", at=state)
+    path = root / "skill-5" / "SKILL.md"
+    path.write_text(path.read_text().replace("number5", "number6"))
+    Catalog(root).entries()  # as another process: writes the changed row, and drops the postings
+    with pytest.raises(BusyIndexError):
+        index.file.extra_rows("mword", at=state)
 
 
 def test_a_catalog_without_an_index_cannot_keep_postings(root: Path) -> None:

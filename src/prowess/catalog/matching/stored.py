@@ -44,16 +44,19 @@ class StoredPostings:
     """The postings of one index file, with bodies or without.
 
     Raises:
-        UnusableIndexError: by every method, if there are no postings of this view, or a row is damaged.
+        UnusableIndexError: by every method, if there are no postings of this view, a row is damaged, or the file was
+            written meanwhile.
     """
 
     def __init__(self, file: IndexFile, view: str, *, bodies: bool) -> None:
         self._file, self._prefix = file, "b" if bodies else "m"
         self._postings: dict[str, Posting | None] = {}
         self._chunks: dict[tuple[str, str], list[str]] = {}
+        self._state: bytes | None = None
         head = self._texts("head", "")
         if head[:-3] != _head(view):
             raise UnusableIndexError("it has no postings of these skills")
+        self._state = file.state  # all other rows must be of the same state
         self._buckets, self.count, self.administered = int(head[-3]), int(head[-2]), head[-1]
 
     def posting(self, root: str) -> Posting | None:
@@ -113,7 +116,7 @@ class StoredPostings:
         return self._chunks[kind, key]
 
     def _rows(self, kind: str, keys: Iterable[str]) -> dict[str, bytes]:
-        return self._file.extra(self._prefix + kind, keys)  # noqa: S610 -- a method of the index file, not of Django
+        return self._file.extra_rows(self._prefix + kind, keys, at=self._state)
 
 
 def store_postings(
@@ -131,14 +134,18 @@ def store_postings(
     lines = [f"{entry.reading.stamp}\t{entry.name}\t{entry.location}" for entry in index.entries]
     rows = {root: packed(posting.renumbered(numbers)) for root, posting in postings.stems.items()}
     buckets = len(rows) // _BUCKET + 1
-    file.put_extra(f"{prefix}word", bucketed(rows, buckets), replace_all=True)
     known = postings.trigrams()
     having = {group: packed_numbers(words) for group, words in known.having.items()}
-    file.put_extra(f"{prefix}group", bucketed(having, buckets), replace_all=True)
-    file.put_extra(f"{prefix}known", _chunked(known.words), replace_all=True)
-    file.put_extra(f"{prefix}skill", _chunked(lines), replace_all=True)
     head = [*_head(view), str(buckets), str(len(lines)), administered(index)]
-    file.put_extra(f"{prefix}head", {"": packed_texts(head)}, replace_all=True)  # last: without it nothing is used
+    file.replace_extra(
+        {
+            f"{prefix}word": bucketed(rows, buckets),
+            f"{prefix}group": bucketed(having, buckets),
+            f"{prefix}known": _chunked(known.words),
+            f"{prefix}skill": _chunked(lines),
+            f"{prefix}head": {"": packed_texts(head)},
+        }
+    )
     return True
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, cast
 
+from prowess._internal.files.ancestors import ancestor_in
 from prowess._internal.files.catalog_settings import DISABLED_VARIABLE
 from prowess._internal.places import USER_FILE, prowess_home
-from prowess.catalog.catalog_index import DeferredFindings
+from prowess.catalog.deferred_findings import DeferredFindings
 from prowess.catalog.viewing.left_out import LeftOut
 
 if TYPE_CHECKING:
@@ -157,19 +158,11 @@ def _forget(scan: Scan, hidden: Iterable[LeftOut]) -> None:
         if one.entry is not None:
             scan.faults.pop(one.entry.root_dir, None)
             places.update((one.entry.root_dir, *one.entry.aliases))
-    scan.diagnostics = [found for found in scan.diagnostics if not _is_below(_place_of(found), places)]
+    scan.diagnostics = [found for found in scan.diagnostics if ancestor_in(_place_of(found), places) is None]
 
 
 def _place_of(found: Diagnostic | DeferredFindings) -> str:
     return found.directory if isinstance(found, DeferredFindings) else found.location.path or ""
-
-
-def _is_below(path: str, places: set[str]) -> bool:
-    while path not in places:
-        path, slash, _ = path.rpartition("/")
-        if not slash:
-            return False
-    return True
 
 
 def _settings_places(sources: Iterable[CatalogSource]) -> Mapping[str, tuple[str, ...]]:

@@ -5,7 +5,7 @@ Source: proc(5), `/proc/pid/mountinfo`. On systems without this file no director
 
 from __future__ import annotations
 
-import os
+from prowess._internal.files.ancestors import ancestor_in
 
 NETWORK_TYPES = frozenset(
     {
@@ -40,13 +40,8 @@ def network_mounts() -> dict[str, str | None]:
 
 def network_type(path: str, mounts: dict[str, str | None]) -> str | None:
     """Return the type of the network file system of the real path `path`, or None."""
-    here = path
-    while here not in mounts:
-        above = os.path.dirname(here)
-        if above == here:
-            return None
-        here = above
-    return mounts[here]
+    mount = ancestor_in(path, mounts)
+    return None if mount is None else mounts[mount]
 
 
 def _unescaped(text: str) -> str:

@@ -11,6 +11,7 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
+from prowess._internal.files.ancestors import ancestor_in
 from prowess._internal.files.open_flags import Closing
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Notifications(Closing):
         with self._lock:
             paths, self._paths = self._paths, set()
         if lost := paths & self.watched:
-            self.watched = {path for path in self.watched if not _is_below(path, lost)}
+            self.watched = {path for path in self.watched if ancestor_in(path, lost) is None}
         return paths
 
     def close(self) -> None:
@@ -160,14 +161,4 @@ def _is_text(path: str) -> bool:
         path.encode()
     except UnicodeEncodeError:
         return False
-    return True
-
-
-def _is_below(path: str, directories: set[str]) -> bool:
-    """Whether `path` is one of `directories` or below one of them."""
-    while path not in directories:
-        above = os.path.dirname(path)
-        if above == path:
-            return False
-        path = above
     return True
