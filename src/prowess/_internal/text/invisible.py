@@ -24,11 +24,16 @@ _INVISIBLE = (
 _FLAG = "\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{3,6}\U000e007f"  # flag of a region, such as Scotland
 _EMOJI_STYLE, _TEXT_STYLE, _ZWNJ, _ZWJ = "\ufe0f", "\ufe0e", "\u200c", "\u200d"
 _KEYCAPS = "0123456789#*"
+_ASCII = bytes(range(0x80))
 
 
 def visible(text: str) -> str:
     """Return `text` without invisible characters, except in emoji, flags and scripts that need joiners."""
     if text.isascii():
+        return text
+    # The pattern takes much longer than the removal of all ASCII characters, which most texts consist of.
+    others = text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    if not re.search(_INVISIBLE, others):
         return text
     return re.sub(f"{_FLAG}|{_INVISIBLE}", _kept, text)
 

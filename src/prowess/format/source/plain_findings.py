@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from prowess.format.limits import FIELDS, MAX_COMPATIBILITY_LENGTH, MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH
 
 if TYPE_CHECKING:
-    from prowess.format.source.plain_front_matter import PlainFields, PlainValue
+    from collections.abc import Mapping
 
 _KNOWN = frozenset(FIELDS)
 
 
-def has_plain_findings(fields: PlainFields, directory_name: str) -> bool | None:
+def has_plain_findings(fields: Mapping[str, object], directory_name: str) -> bool | None:
     """Whether the full parser reports warnings about these fields; `None` if that is in doubt or an error is possible.
 
     The name without surrounding blanks is compared with that of the directory.
@@ -45,11 +45,11 @@ def has_plain_findings(fields: PlainFields, directory_name: str) -> bool | None:
     return "allowed-tools" in fields and _has_tool_findings(fields["allowed-tools"])
 
 
-def _is_compatibility(value: PlainValue) -> bool:
+def _is_compatibility(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip()) and len(value) <= MAX_COMPATIBILITY_LENGTH
 
 
-def _has_other_than_texts(metadata: dict[str, PlainValue]) -> bool:
+def _has_other_than_texts(metadata: dict[str, object]) -> bool:
     for value in metadata.values():  # noqa: SIM110 -- `any` takes three times as long
         if not isinstance(value, str):
             return True
@@ -68,7 +68,7 @@ def _is_name(text: str) -> bool:
     )
 
 
-def _has_tool_findings(value: PlainValue) -> bool | None:
+def _has_tool_findings(value: object) -> bool | None:
     """Whether the full parser reports a warning about `allowed-tools`; `None` in doubt."""
     if not isinstance(value, str):
         return True

@@ -298,7 +298,8 @@ def _scalar(value: str) -> str:
     """Return the value of a one-line scalar."""
     quote = value[:1]
     if quote not in {"'", '"'}:
-        _require_plain(value)
+        if not _is_plain(value):
+            raise _HandOver
         return value
     inner = value[1:-1]
     if value[-1] != quote or len(value) == 1:
