@@ -71,6 +71,8 @@ class FusedMatcher:
 
 def main() -> None:
     """Print the matches of a task."""
+    if len(sys.argv) == 1:
+        sys.exit("usage: python examples/matching/fused_matcher.py TASK [DIRECTORY]")
     task, directory = [*sys.argv[1:], "examples/skills"][:2]
     matcher: Matcher = FusedMatcher(Catalog(directory))
     for match in matcher.match(task):

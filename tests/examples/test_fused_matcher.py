@@ -19,6 +19,12 @@ def test_the_program_prints_matches() -> None:
     assert printed.startswith("csv-report  ")
 
 
+def test_without_a_task_the_program_prints_its_usage() -> None:
+    ended = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == "usage: python examples/matching/fused_matcher.py TASK [DIRECTORY]\n"
+
+
 def test_vectors_find_what_words_do_not_and_words_keep_their_reasons() -> None:
     spec = importlib.util.spec_from_file_location("fused_matcher", EXAMPLE)
     assert spec is not None
