@@ -130,7 +130,7 @@ def _shadowed(entry: SkillEntry, winner: SkillEntry) -> Copy:
     match rule:
         case "catalog.layer":
             why = f"by {winner.layer} (a higher layer replaces the whole skill)"
-            advice = _advice_on_layers(entry, winner)
+            advice = _advice_on_layers(entry, winner.layer, winner.root_dir)
         case "catalog.priority":
             why = f"by {winner.root_dir} (its priority {winner.priority} is higher than {entry.priority})"
             advice = f"give this copy a priority above {winner.priority}, or remove the other one"
@@ -148,22 +148,20 @@ def _shadowed(entry: SkillEntry, winner: SkillEntry) -> Copy:
     return _copy(entry, "shadowed", rule, f"shadowed {why}", advice)
 
 
-def _advice_on_layers(entry: SkillEntry, winner: SkillEntry) -> str:
-    if winner.layer is Layer.ENTERPRISE:
+def _advice_on_layers(entry: SkillEntry, above: Layer, place: str) -> str:
+    """Return what to change, so that `entry` is used in place of the copy at `place` in the higher layer `above`."""
+    if above is Layer.ENTERPRISE:
         return "rename this copy; only an administrator can change the enterprise skill"
-    advice = f"rename this copy, or remove {winner.root_dir}"
-    if {entry.layer, winner.layer} == {Layer.PERSONAL, Layer.PROJECT}:
+    advice = f"rename this copy, or remove {place}"
+    if {entry.layer, above} == {Layer.PERSONAL, Layer.PROJECT}:
         advice += f", or use --layers-order {entry.layer}-first (setting layers.order)"
     return advice
 
 
 def _reserved(entry: SkillEntry, holder: LeftOut) -> Copy:
-    if holder.state == "skipped":
-        why = f"the name belongs to a skill of a higher layer that is skipped: {holder.location}"
-        advice = f"correct or remove {holder.location}, or rename this copy"
-    else:
-        why = f"the name belongs to a skill of a higher layer that is not visible here: {holder.location}"
-        advice = "rename this copy"
+    state = "skipped" if holder.state == "skipped" else "not visible here"
+    why = f"the name belongs to a skill of a higher layer that is {state}: {holder.location}"
+    advice = _advice_on_layers(entry, holder.layer, holder.location)
     return _copy(entry, "shadowed", "catalog.reserved", f"shadowed ({why})", advice)
 
 
@@ -183,7 +181,7 @@ def _left_out(one: LeftOut) -> Copy:
 
 def _repair(one: LeftOut) -> str:
     if one.rule in CATALOG_RULES:
-        return "correct this, as the message states"
+        return "correct what the reason names"
     return f"correct the file; `prowess check {one.location}` shows every fault"
 
 

@@ -95,3 +95,51 @@ def test_a_skill_that_is_held_back_is_explained(capfd: pytest.CaptureFixture[str
     printed = capfd.readouterr().out
     assert "is not trusted [catalog.trust]" in printed
     assert "to change this: prowess trust" in printed
+
+
+def _advice(words: list[str], capfd: pytest.CaptureFixture[str]) -> list[str | None]:
+    run([*words, "--json"])
+    return [copy["advice"] for copy in json.loads(capfd.readouterr().out)["copies"]]
+
+
+def test_every_key_of_a_scope_that_does_not_match_is_named_with_a_change_that_helps(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scope = "scope:\n  agents: reviewer\n  tenants: [acme, globex]\n  environments: staging\n"
+    write_skill(tmp_path / "audit", extra=scope)
+    words = ["why", "audit", "--root", str(tmp_path), "--tenant", "initech", "--environment", "staging"]
+    assert run(words) == exit_codes.FAILED
+    assert (
+        "out of scope (its scope allows agents reviewer, but none is known here; it allows tenants acme, globex, but "
+        "here it is initech) [catalog.scope]"
+    ) in capfd.readouterr().out
+    (advice,) = _advice(words, capfd)
+    assert advice == (
+        "use --agent reviewer, PROWESS_AGENT or agent= in Python, or remove scope.agents; and "
+        "use --tenant acme, PROWESS_TENANT or tenant= in Python, or add initech to scope.tenants"
+    )
+    text = (tmp_path / "audit" / "SKILL.md").read_text()
+    (tmp_path / "audit" / "SKILL.md").write_text(text.replace("[acme,", "[acme, initech,"))
+    assert run([*words, "--agent", "reviewer"]) == exit_codes.OK
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("fault", ["skipped", "out_of_scope"])
+def test_each_change_that_is_advised_for_a_reserved_name_helps(
+    own_home: Path, fault: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    above = own_home / ".prowess" / "skills" / "deploy" / "SKILL.md"
+    above.write_text(
+        "# no front matter\n"
+        if fault == "skipped"
+        else "---\nname: deploy\ndescription: D.\nscope:\n  tenants: acme\n---\n"
+    )
+    words = ["why", "deploy", "--trust-project", "--quiet"]
+    assert run(words) == exit_codes.FAILED
+    capfd.readouterr()
+    _, advice = _advice(words, capfd)
+    order = "--layers-order project-first"
+    assert advice == f"rename this copy, or remove {above}, or use {order} (setting layers.order)"
+    assert run([*words, *order.split()]) == exit_codes.OK
+    above.unlink()
+    assert run(words) == exit_codes.OK

@@ -18,6 +18,8 @@ from prowess.catalog.viewing.left_out import LeftOut
 from prowess.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from prowess.catalog.entry import SkillEntry
 
 _Place = Literal["agent", "tenant", "environment"]
@@ -44,21 +46,17 @@ class Audience(Struct, frozen=True, kw_only=True):
         if scope.admits(agent=self.agent, tenant=self.tenant, environment=self.environment):
             return None
         if scope.closed:
-            reason, advice = "its scope cannot be read, so it is visible nowhere", "correct the field scope"
+            reason = "its scope cannot be read, so it is visible nowhere"
+            advice = "correct or remove the field scope; its keys are agents, tenants and environments"
         else:
             known = {"agents": self.agent, "tenants": self.tenant, "environments": self.environment}
-            name, value = next(
-                (name, value)
+            closed = [
+                (name, allowed, value)
                 for name, value in known.items()
                 if (allowed := getattr(scope, name)) is not None and value not in allowed
-            )
-            allowed = getattr(scope, name)
-            here = "none is known here" if value is None else f"here it is {value}"
-            reason = f"its scope allows {name} {', '.join(allowed) or '(none)'}, but {here}"
-            one = name[:-1]
-            advice = f"add a value to scope.{name}"
-            if allowed:
-                advice += f", or use --{one} {allowed[0]}, PROWESS_{one.upper()} or {one}= in Python"
+            ]
+            reason = f"its scope allows {'; it allows '.join(_fault(*one) for one in closed)}"
+            advice = "; and ".join(_advice(*one) for one in closed)
         return LeftOut.of_entry(entry, "out_of_scope", "catalog.scope", f"out of scope ({reason})", advice)
 
 
@@ -68,6 +66,19 @@ class AudienceKeywords(TypedDict, total=False):
     agent: str | None
     tenant: str | None
     environment: str | None
+
+
+def _fault(name: str, allowed: Sequence[str], value: str | None) -> str:
+    """Return what the key `name` of a scope allows, and the value that is not among it."""
+    here = "none is known here" if value is None else f"here it is {value}"
+    return f"{name} {', '.join(allowed) or '(none)'}, but {here}"
+
+
+def _advice(name: str, allowed: Sequence[str], value: str | None) -> str:
+    """Return what to change, so that the key `name` of a scope admits this audience."""
+    field = f"remove scope.{name}" if value is None else f"add {value} to scope.{name}"
+    one = name.removesuffix("s")
+    return f"use --{one} {allowed[0]}, PROWESS_{one.upper()} or {one}= in Python, or {field}" if allowed else field
 
 
 def _configured(place: _Place) -> str | None:
