@@ -107,7 +107,7 @@ def test_no_postings_are_kept_if_others_see_other_skills(
     write_skill(tmp_path / "a", description="Peel apples.", extra=extra)
     write_skill(tmp_path / "b", description="Peel pears.")
     assert run(["index", "--root", str(tmp_path), "--match"]) == 0
-    assert ("not everyone sees all" in capfd.readouterr().out) is bool(extra)
+    assert ("words are not kept, because a skill is held back or has a scope" in capfd.readouterr().out) is bool(extra)
     seen = [match.name for match in Catalog(tmp_path, agent="reviewer").match("apples")]
     assert seen == ["a"]
     assert [match.name for match in Catalog(tmp_path).match("apples")] == ([] if extra else ["a"])

@@ -154,3 +154,9 @@ def test_it_can_be_switched_off(skills: Path, capfd: pytest.CaptureFixture[str])
     assert run(["index", "--root", str(skills), "--no-index"]) == exit_codes.OK
     assert capfd.readouterr().out == "no index is used (--no-index or PROWESS_NO_INDEX switches it off)\n"
     assert run(["index", "--rebuild", "--remove"]) == exit_codes.USAGE
+
+
+def test_one_skill_and_one_directory_are_counted_as_one(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write_skill(tmp_path / "a")
+    assert run(["index", "--root", str(tmp_path)]) == exit_codes.OK
+    assert capfd.readouterr().out.startswith("the index was built: 1 skill, 1 directory, ")

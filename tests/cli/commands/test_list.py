@@ -73,7 +73,7 @@ def test_a_prefix_keeps_the_names_that_begin_with_it(root: Path, capfd: pytest.C
 def test_nothing_found_is_said_with_what_to_do(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty").mkdir()
     assert run(["list", "--root", str(tmp_path / "empty")]) == exit_codes.OK
-    assert "no skills found" in capfd.readouterr().err
+    assert f"no skills found in {tmp_path / 'empty'}" in capfd.readouterr().err
 
 
 def test_what_was_left_out_stands_on_standard_error_and_quiet_drops_it(
@@ -88,7 +88,7 @@ def test_what_was_left_out_stands_on_standard_error_and_quiet_drops_it(
     assert "broken" not in printed.out
     assert "skills/broken/SKILL.md:1:1 error description.required" in printed.err
     assert "skills/dangling warning catalog.link" in printed.err
-    assert "1 listed with warnings; `prowess check` explains them" in printed.err
+    assert f"1 listed with warnings; `prowess check {root}` explains them" in printed.err
     assert run(["list", "--root", str(root), "--quiet"]) == exit_codes.OK
     assert capfd.readouterr().err == ""
 

@@ -205,3 +205,11 @@ def test_a_refused_project_is_listed_and_can_be_trusted_again(project: Path, cap
     run(["trust"])
     assert TrustStore().refused() == ()
     assert names(Catalog.discover(cwd=project).entries()) == ["ours"]
+
+
+def test_the_error_for_an_unknown_package_names_those_with_skills(project: Path, capfd: Captured) -> None:
+    assert run(["trust", "--package", "acme"]) == exit_codes.USAGE
+    assert "Prowess; no package there has skills" in capfd.readouterr().err
+    install(site_of(project / ".venv"), "acme-kit", {"acme/skills/plan/SKILL.md": skill_text("plan")})
+    assert run(["trust", "--package", "acme"]) == exit_codes.USAGE
+    assert "Prowess; packages with skills: acme-kit" in capfd.readouterr().err

@@ -133,9 +133,10 @@ class Asked:
         return found
 
     def reasons(self, number: int) -> tuple[Reason, ...]:
-        """Return the words that an item has, in the order of the task."""
+        """Return the words that an item has, in the order of the task, each once for a field."""
         having = ((term, place) for term in self.terms if (place := term.posting.place(number)) is not None)
-        return tuple(Reason(word=term.word, field=first_field(term.posting.fields[place])) for term, place in having)
+        found = (Reason(word=term.word, field=first_field(term.posting.fields[place])) for term, place in having)
+        return tuple(dict.fromkeys(found))  # two terms can come from one word, by the glossary
 
 
 def _is_decided(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prowess._internal.text.terminal_text import printable_line
+from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.catalog.matching.stems import stemmer_name
 from prowess.cli import exit_codes, output
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _USABLE = {"built", "updated", "current"}
 _WORDS = {"match": "names and descriptions", "bodies": "instructions"}
 _NO_STEMS = "words are compared as they are written: pip install 'prowess[match]' compares their stems"
+
+_NO_WORDS = "words are not kept, because a skill is held back or has a scope, or `disabled` is set"
 
 
 @click.command()
@@ -90,7 +92,7 @@ def _with_words(
     useful = [
         catalog.rankings.store(bodies=with_bodies) for with_bodies in (False, True) if (match, bodies)[with_bodies]
     ]
-    reason = answer["reason"] if all(useful) else "words are not kept, because not everyone sees all these skills"
+    reason = answer["reason"] if all(useful) else _NO_WORDS
     return _answer(index, str(answer["state"]), None if reason is None else str(reason))
 
 
@@ -104,7 +106,9 @@ def _answer(index: Index, state: str, reason: str | None) -> dict[str, object]:
 
 def _line(answer: dict[str, object]) -> str:
     state, reason = answer["state"], answer["reason"]
-    size = f"{answer['skills']} skills, {answer['directories']} directories, {answer['bytes']} bytes"
+    skills, directories = int(str(answer["skills"])), int(str(answer["directories"]))
+    searched = "1 directory" if directories == 1 else f"{directories} directories"
+    size = f"{counted(skills, 'skill')}, {searched}, {answer['bytes']} bytes"
     text = {
         "off": "no index is used",
         "removed": "the index was removed",

@@ -83,15 +83,17 @@ def command(*, prefix: str, skills: CatalogOptions, tags: tuple[str, ...], seen_
         output.raw("".join(_rows(entries, PolicyEffects(catalog))))
     if not skills.quiet:
         if not entries:
-            output.note(_why_none(catalog, prefix, tags))
-        for text in _remarks(catalog):
+            output.note(_why_none(catalog, prefix, tags, skills))
+        for text in _remarks(catalog, skills.roots):
             output.note(text)
     return exit_codes.OK
 
 
-def _why_none(catalog: Catalog, prefix: str, tags: tuple[str, ...]) -> str:
+def _why_none(catalog: Catalog, prefix: str, tags: tuple[str, ...], skills: CatalogOptions) -> str:
     if prefix and not catalog.entries(prefix=prefix):
         return f"no skill name begins with {prefix!r}{_meant(catalog, prefix)}"
+    if not tags and skills.roots and not skills.plugins:
+        return f"no skills found in {', '.join(map(output.shown_path, skills.roots))}"
     if not tags:
         return "no skills found; `prowess list --help` lists the places that are searched"
     known = {tag for entry in catalog.entries() for tag in entry.extended.tags}
@@ -157,14 +159,18 @@ def _shortened(text: str, width: int) -> str:
     return f"{words if blank and len(words) > width // 2 else line}…"
 
 
-def _remarks(catalog: Catalog) -> list[str]:
+def _remarks(catalog: Catalog, roots: tuple[str, ...]) -> list[str]:
     """Return one line for each skill that is left out or shadowed, and one with the number of skills with warnings."""
     told = catalog.problems
     lines = [_line(found) for found in told[:_MOST_FINDINGS]]
     if len(told) > _MOST_FINDINGS:
         lines.append(f"{len(told) - _MOST_FINDINGS} more; `prowess list --json` shows all")
     if odd := catalog.warned_files:
-        lines.append(f"{odd} listed with warnings; `prowess check` explains them")
+        import shlex  # Imported here: only this hint needs it.
+
+        # Without roots, the skills can be in directories that a check of this directory does not visit.
+        command = shlex.join(["prowess", "check", *map(os.fspath, roots)]) if roots else "prowess list --json"
+        lines.append(printable_line(f"{odd} listed with warnings; `{command}` explains them"))
     return lines
 
 

@@ -15,6 +15,7 @@ from prowess.cli import exit_codes, output
 from prowess.errors import LimitExceededError, StoreError, UnsafePathError
 
 if TYPE_CHECKING:
+    from prowess.catalog.sources.directory import DirectorySource
     from prowess.catalog.sources.packages.package import PackageSource
     from prowess.catalog.trust import TrustedPackage
 
@@ -148,14 +149,14 @@ def _installed(name: str) -> PackageSource:
     """Return the installed package with this name. Raises click.UsageError if there is none, or if it has no record."""
     # Imported here because most calls name a project.
     from prowess.catalog.sources.packages.package import PackageSource
-    from prowess.catalog.sources.packages.package_trust import installed_packages
+    from prowess.catalog.sources.packages.package_trust import installed_packages, packages_with_skills
 
     found = installed_packages(os.getcwd(), name)
     packages = [source for source in found if isinstance(source, PackageSource)]
     if not packages:
         raise click.BadParameter(
             f"no package {name!r} with skills is installed in .venv, VIRTUAL_ENV, node_modules or the environment of "
-            "Prowess",
+            f"Prowess; {_known_packages(packages_with_skills(os.getcwd()))}",
             param_hint="--package",
         )
     if len(packages) > 1:
@@ -165,6 +166,12 @@ def _installed(name: str) -> PackageSource:
     if not source.is_trustable:
         raise click.BadParameter(f"{source.package.shown} cannot be trusted: {source.held}", param_hint="--package")
     return source
+
+
+def _known_packages(found: list[DirectorySource]) -> str:
+    if not found:
+        return "no package there has skills"
+    return f"packages with skills: {', '.join(sorted({part.label for part in found}))}"
 
 
 def _package_revoked(store: TrustStore, name: str, *, as_json: bool) -> int:

@@ -32,17 +32,23 @@ class PackageOffer(Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...]
 
 
+def packages_with_skills(cwd: str | None) -> list[DirectorySource]:
+    """Return the installed packages that have skills, as a catalog of `cwd` finds them."""
+    groups = [source for source in default_sources(cwd, ()) if isinstance(source, InstalledPackages)]
+    return [part for group in groups for part in group.parts(Scan())]
+
+
 def installed_packages(cwd: str | None, name: str) -> list[DirectorySource]:
-    """Return the installed packages with this name, as a catalog of `cwd` finds them.
+    """Return the packages of `packages_with_skills` that have this name.
 
     `name` is compared in its normal form, and may be `python:NAME` or `node:NAME`.
     """
     kind, colon, bare = name.partition(":")
     kinds = (kind,) if colon and kind in KINDS else KINDS
     wanted = bare if kinds == (kind,) else name
-    groups = [source for source in default_sources(cwd, ()) if isinstance(source, InstalledPackages)]
-    parts = [part for group in groups for part in group.parts(Scan())]
-    return [part for part in parts if _identity(part) in {(one, _normal(one, wanted)) for one in kinds}]
+    return [
+        part for part in packages_with_skills(cwd) if _identity(part) in {(one, _normal(one, wanted)) for one in kinds}
+    ]
 
 
 def offer_of(source: PackageSource) -> PackageOffer:
