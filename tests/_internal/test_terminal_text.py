@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess._internal.text.terminal_text import printable, printable_line
+from prowess._internal.text.terminal_text import json_parts, json_text, printable, printable_line
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,19 @@ def test_no_control_character_but_tab_and_line_feed_passes(text: str) -> None:
 def test_making_a_text_printable_twice_changes_nothing_more(text: str) -> None:
     assert printable(printable(text)) == printable(text)
     assert printable_line(printable_line(text)) == printable_line(text)
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {},
+        {"none": [], "empty": {}},
+        {"one": [{"a": 1, "b": [], "c": ["x\ny", {"d": None}]}], "two": ["\x1b\x7f\u202e", "ü\udcff"], 'th"ree': 3},
+    ],
+)
+def test_a_document_in_parts_has_the_text_of_the_whole(members: dict[str, object]) -> None:
+    lazy = {
+        name: (one for one in value) if isinstance(value, list) else value  # a generator, item by item
+        for name, value in members.items()
+    }
+    assert "".join(json_parts(lazy)) == json_text(members, indent=2)

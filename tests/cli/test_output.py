@@ -6,10 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 from prowess.cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def test_a_line_is_escaped(capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,6 +34,16 @@ def test_a_document_is_json_in_utf8_with_the_order_of_its_keys(capfdbinary: pyte
     out = capfdbinary.readouterr().out
     assert out == '{\n  "b": "ü",\n  "a": 1\n}\n'.encode()
     assert json.loads(out) == {"b": "ü", "a": 1}
+
+
+def test_a_long_document_is_printed_before_its_last_item_is_known(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    def items() -> Iterator[str]:
+        yield "x" * 100_000
+        assert capfdbinary.readouterr().out.startswith(b'{\n  "items": [\n    "xxx')
+        yield "y"
+
+    output.long_document({"items": items(), "after": 1})
+    assert capfdbinary.readouterr().out == b',\n    "y"\n  ],\n  "after": 1\n}\n'
 
 
 def test_raw_text_and_bytes_are_written_as_they_are(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING
 from prowess._internal.text.terminal_text import printable, printable_line, without_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import TextIO
 
     from prowess.compat.skills_ref.outcomes import Outcome
 
 STANDARD_OUTPUT = "standard output"
+_CHUNK = 1 << 16  # characters that `raw_parts` writes at once, or a little more
 _colour = "auto"
 
 
@@ -39,6 +40,20 @@ def line(text: str = "") -> None:
 def raw(text: str) -> None:
     """Print a document unchanged, without adding a line break. Only for formats that escape their texts themselves."""
     raw_bytes(text.encode("utf-8", "surrogateescape"))
+
+
+def raw_parts(parts: Iterable[str]) -> None:
+    """Print the parts of a long document as `raw` does, some at a time. Stops if the reader has closed the pipe."""
+    gathered: list[str] = []
+    size = 0
+    for part in parts:
+        gathered.append(part)
+        size += len(part)
+        if size >= _CHUNK:
+            if not raw_bytes("".join(gathered).encode("utf-8", "surrogateescape")):
+                return
+            gathered, size = [], 0
+    raw("".join(gathered))
 
 
 def foreign(text: str) -> None:
@@ -89,6 +104,14 @@ def document(value: object) -> None:
     from prowess._internal.text.terminal_text import json_text  # Imported here because most commands print no JSON.
 
     raw(json_text(value, indent=2) + "\n")
+
+
+def long_document(members: Mapping[str, object]) -> None:
+    """Print one JSON document as `document` does. A member that is a generator is printed item by item."""
+    from prowess._internal.text.terminal_text import json_parts  # Imported here for the same reason.
+
+    raw_parts(json_parts(members))
+    raw("\n")
 
 
 def answer(outcome: Outcome) -> int:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import re
+from types import GeneratorType
 from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 _CONTROLS = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -140,3 +141,33 @@ def json_text(value: object, *, indent: int | None = None) -> str:
     if text.replace("\n", "").isprintable():  # true for nearly every text; compiling the pattern takes long
         return text
     return re.sub(UNSAFE, lambda match: json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f", text)
+
+
+def json_parts(members: Mapping[str, object]) -> Iterator[str]:
+    """Yield the text of `json_text(members, indent=2)` in parts.
+
+    A member that is a generator is written as the list of what it yields, one item at a time, so that a long list is
+    never in memory as a whole. Raises the errors of `json_text` at the faulty part.
+    """
+    opening = "{"
+    for name, value in members.items():
+        yield f"{opening}\n  {json_text(name)}: "
+        opening = ","
+        if isinstance(value, GeneratorType):
+            yield from _list_parts(value)
+        else:
+            yield _indented(value, "\n  ")
+    yield "{}" if opening == "{" else "\n}"
+
+
+def _list_parts(items: Iterator[object]) -> Iterator[str]:
+    opening = "["
+    for item in items:
+        yield f"{opening}\n    "
+        yield _indented(item, "\n    ")
+        opening = ","
+    yield "[]" if opening == "[" else "\n  ]"
+
+
+def _indented(value: object, line_break: str) -> str:
+    return json_text(value, indent=2).replace("\n", line_break)  # a line break inside a string is an escape

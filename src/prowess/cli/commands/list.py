@@ -20,7 +20,7 @@ from prowess.cli.policy_effects import PolicyEffects
 from prowess.errors import InvalidArgumentsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from prowess.catalog import Catalog, SkillEntry
     from prowess.catalog.other_agents.places import OtherAgent
@@ -77,10 +77,10 @@ def command(*, prefix: str, skills: CatalogOptions, tags: tuple[str, ...], seen_
     catalog = skills.open(quiet=as_json, asks=not as_json)
     entries = catalog.entries(prefix=prefix, tags=tags)
     if as_json:
-        output.document(_document(catalog, entries, PolicyEffects(catalog)))
+        output.long_document(_document(catalog, entries, PolicyEffects(catalog)))
         return exit_codes.OK
     if entries:
-        output.raw("".join(_rows(entries, PolicyEffects(catalog))))
+        output.raw_parts(_rows(entries, PolicyEffects(catalog)))
     if not skills.quiet:
         if not entries:
             output.note(_why_none(catalog, prefix, tags, skills))
@@ -108,24 +108,22 @@ def _meant(catalog: Catalog, prefix: str) -> str:
     return f"; did you mean {' or '.join(repr(match.name) for match in near)}?" if near else ""
 
 
-def _rows(entries: tuple[SkillEntry, ...], effects: PolicyEffects) -> list[str]:
+def _rows(entries: tuple[SkillEntry, ...], effects: PolicyEffects) -> Iterator[str]:
     names = [printable_line(entry.name) for entry in entries]
     # A skill of another server is always in the lowest layer, so the server is shown instead.
     layers = [entry.layer.value if entry.origin is None else printable_line(entry.source) for entry in entries]
     if effects.policy is None:
-        return _table(names, layers, [entry.description for entry in entries])
-    return _table(names, layers, [_shown_description(entry, effects) for entry in entries])
+        return _table(names, layers, (entry.description for entry in entries))
+    return _table(names, layers, (_shown_description(entry, effects) for entry in entries))
 
 
-def _table(names: list[str], places: list[str], texts: list[str]) -> list[str]:
-    """Return one line for each skill: its name, its place, and as much of the text as fits."""
+def _table(names: list[str], places: list[str], texts: Iterable[str]) -> Iterator[str]:
+    """Yield one line for each skill: its name, its place, and as much of the text as fits."""
     name_width = min(max(columns(name) for name in names), _LONGEST_NAME)
     place_width = max(len(place) for place in places)
     left = max(_columns() - name_width - place_width - 4, _SHORTEST_DESCRIPTION)
-    return [
-        f"{name}{' ' * (name_width - columns(name))}  {place:<{place_width}}  {_shortened(text, left)}\n"
-        for name, place, text in zip(names, places, texts, strict=True)
-    ]
+    for name, place, text in zip(names, places, texts, strict=True):
+        yield f"{name}{' ' * (name_width - columns(name))}  {place:<{place_width}}  {_shortened(text, left)}\n"
 
 
 def _shown_description(entry: SkillEntry, effects: PolicyEffects) -> str:
@@ -187,14 +185,14 @@ def _document(catalog: Catalog, entries: tuple[SkillEntry, ...], effects: Policy
     winners = {entry.key: entry for entry in entries}
     clashing = {entry.key: entry.name for entry in catalog.all_entries() if winners.get(entry.key, entry) is not entry}
     return {
-        "skills": [{**_entry(entry), **effects.as_member(entry)} for entry in entries],
-        "shadowed": [
+        "skills": ({**_entry(entry), **effects.as_member(entry)} for entry in entries),
+        "shadowed": (
             {**_entry(copy.entry), "reason": copy.reason, **effects.as_member(copy.entry)}
             for name in clashing.values()
             for copy in catalog.why(name).shadowed
             if copy.entry is not None
-        ],
-        "diagnostics": [_diagnostic(found) for found in catalog.diagnostics],
+        ),
+        "diagnostics": (_diagnostic(found) for found in catalog.diagnostics),
         "notices": catalog.notices,
     }
 
@@ -251,7 +249,7 @@ def _list_seen_by(agent: str, prefix: str, skills: CatalogOptions, tags: tuple[s
     if listed := [skill for skill in shown if skill.state == "listed"]:
         names = [printable_line(skill.name) for skill in listed]
         texts = [skill.description[: skill.shown] for skill in listed]
-        output.raw("".join(_table(names, [skill.place for skill in listed], texts)))
+        output.raw_parts(_table(names, [skill.place for skill in listed], texts))
     if not skills.quiet:
         for text in _remarks_on_view(row, view, shown):
             output.note(text)
