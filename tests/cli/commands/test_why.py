@@ -143,3 +143,21 @@ def test_each_change_that_is_advised_for_a_reserved_name_helps(
     assert run([*words, *order.split()]) == exit_codes.OK
     above.unlink()
     assert run(words) == exit_codes.OK
+
+
+def test_on_a_narrow_terminal_states_are_on_lines_of_their_own_and_no_line_is_too_long(
+    project: Path, words: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    run(words)
+    lines = capfd.readouterr().out.splitlines()
+    at = lines.index("        project   .prowess/skills/deploy")
+    assert lines[at + 1 : at + 4] == [
+        f"{'':18}shadowed by personal (a higher layer replaces the whole skill)",
+        f"{'':20}[catalog.layer]",
+        f"{'':18}to change this: rename this copy, or remove",
+    ]
+    assert all(len(line) <= 80 or " " not in line.strip() for line in lines[1:])  # only a long path is not broken
+    write_skill(project / ".prowess" / "skills" / "one")
+    assert run(["why", "one", "--trust-project"]) == exit_codes.OK
+    assert capfd.readouterr().out == "one  project  .prowess/skills/one  active\n"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prowess._internal.text.terminal_text import printable_line
+from prowess._internal.text.terminal_text import columns, printable_line, wrapped
 from prowess.cli import exit_codes, output
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.skill_completion import complete_skill
@@ -35,31 +35,42 @@ def command(*, name: str, skills: CatalogOptions, as_json: bool) -> int:
     if as_json:
         output.document(_document(found, effects))
     else:
-        output.line("\n".join(_rows(found, effects)))
+        output.line("\n".join(_rows(found, effects, output.width())))
         if found.winner is None:
             output.error(printable_line(f"no copy of {found.name!r} is used"))
     return exit_codes.FAILED if found.winner is None else exit_codes.OK
 
 
-def _rows(found: Resolution, effects: PolicyEffects) -> list[str]:
+def _rows(found: Resolution, effects: PolicyEffects, room: int | None) -> list[str]:
+    """Return the lines about each copy. If they do not fit into `room` columns, states are on lines of their own."""
     places = [_place(copy) for copy in found.copies]
+    states = [copy.reason if copy.rule == "catalog.only" else f"{copy.reason} [{copy.rule}]" for copy in found.copies]
     layer_width = max(len(copy.layer.value) for copy in found.copies)
     width = max(len(place) for place in places)
     lead = f"{printable_line(found.name)}  "
-    rows = []
-    for copy, place in zip(found.copies, places, strict=True):
-        state = printable_line(copy.reason if copy.rule == "catalog.only" else f"{copy.reason} [{copy.rule}]")
-        rows.append(f"{lead}{copy.layer.value:<{layer_width}}  {place:<{width}}  {state}")
-        lead = " " * len(lead)
-        below = f"{lead}{'':<{layer_width}}  "
+    heads = [
+        f"{copy.layer.value:<{layer_width}}  {place:<{width}}" for copy, place in zip(found.copies, places, strict=True)
+    ]
+    rows = [f"{head}  {printable_line(state)}" for head, state in zip(heads, states, strict=True)]
+    is_stacked = room is not None and max(columns(f"{lead}{row}") for row in rows) > room
+    below = " " * (columns(lead) + layer_width + 2)
+    if room is not None and len(below) > room // 2:
+        below = "  "
+    lines: list[str] = []
+    for copy, head, row, state in zip(found.copies, heads, rows, states, strict=True):
+        lines.append(f"{lead}{head.rstrip() if is_stacked else row}")
+        lead = " " * columns(lead)
+        details = [state] if is_stacked else []
         if copy.entry is not None and copy.layer.value == "plugin" and len(places) > 1:
-            rows.append(f"{below}in {output.shown_path(copy.entry.root_dir)}")
-        rows += [f"{below}also reached as {output.shown_path(alias)}" for alias in copy.aliases]
+            details.append(f"in {output.shown_path(copy.entry.root_dir)}")
+        details += [f"also reached as {output.shown_path(alias)}" for alias in copy.aliases]
         if copy.advice is not None:
-            rows.append(f"{below}to change this: {printable_line(copy.advice)}")
+            details.append(f"to change this: {copy.advice}")
         if (effect := effects.of_copy(copy)) is not None:
-            rows.append(f"{below}policy: {printable_line(str(effect))}")
-    return rows
+            details.append(f"policy: {effect}")
+        for detail in details:
+            lines += wrapped(f"{below}{printable_line(detail)}", room, f"{below}  ")
+    return lines
 
 
 def _place(copy: Copy) -> str:
