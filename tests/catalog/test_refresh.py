@@ -13,6 +13,7 @@ import pytest
 from prowess._internal.files import file_mark
 from prowess.catalog import Catalog
 from prowess.catalog.memo import seen as seen_module
+from prowess.catalog.project import plugin_sources
 from prowess.catalog.trust import TrustStore
 from tests.catalog.making import names, rules, write_skill
 
@@ -218,3 +219,36 @@ def test_a_scan_leaves_the_garbage_collector_as_it_was(tmp_path: Path, *, on: bo
         assert gc.isenabled() is on
     finally:
         (gc.enable if was_on else gc.disable)()
+
+
+@pytest.mark.parametrize("file", [".claude-plugin/plugin.json", ".codex-plugin/plugin.json"])
+def test_a_look_finds_an_edit_of_a_plugins_manifest(tmp_path: Path, file: str, settled: None) -> None:
+    del settled
+    manifest = tmp_path / "plugin" / file
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text('{"name": "before"}')
+    write_skill(tmp_path / "plugin" / "skills" / "a")
+    catalog = Catalog(*plugin_sources([str(tmp_path / "plugin")]))
+    assert [entry.qualified_name for entry in catalog.entries()] == ["a@before"]
+    manifest.write_text('{"name": "after", "version": "1"}')
+    catalog.look_again()
+    assert [entry.qualified_name for entry in catalog.entries()] == ["a@after"]
+
+
+def test_a_look_finds_an_edit_of_a_plugin_of_a_marketplace(tmp_path: Path, settled: None) -> None:
+    del settled
+    for path, text in {
+        ".agents/plugins/marketplace.json": '{"plugins": [{"name": "acme", "source": "./acme"}]}',
+        "acme/.claude-plugin/plugin.json": '{"name": "acme"}',
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).write_text(text)
+    write_skill(tmp_path / "acme" / "skills" / "a")
+    catalog = Catalog(*plugin_sources([str(tmp_path)]))
+    assert [entry.qualified_name for entry in catalog.entries()] == ["a@acme"]
+    (tmp_path / "acme/.claude-plugin/plugin.json").write_text('{"name": "after"}')
+    catalog.look_again()
+    assert [entry.qualified_name for entry in catalog.entries()] == ["a@after"]
+    (tmp_path / ".agents/plugins/marketplace.json").write_text('{"plugins": []}')
+    catalog.look_again()
+    assert catalog.entries() == ()

@@ -30,7 +30,7 @@ from prowess.catalog.sources.plugin_manifest import (
 from prowess.errors import UnsafePathError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from prowess.catalog.scan import Scan
 
@@ -82,6 +82,13 @@ class MarketplaceSource(DirectorySource):
         super().__init__(directory, layer=Layer.PLUGIN, named=True)
         self._above = tuple(above)
         self._known: dict[MarketplaceEntry, PluginSource] = {}
+
+    @property
+    def manifests(self) -> Iterator[str]:
+        """The absolute paths of the files that may list the plugins, and of the plugins' manifests."""
+        yield from (f"{self.named}/{file}" for file in MARKETPLACE_FILES)
+        for plugin in self._known.values():
+            yield from plugin.manifests
 
     def scan(self, scan: Scan) -> None:
         """Add every skill of every plugin."""

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from prowess.catalog.layers import Layer
 from prowess.catalog.sources.directory import NAMED_BOUNDS, DirectorySource, Walk
 from prowess.catalog.sources.hidden import report_hidden
-from prowess.catalog.sources.plugin_manifest import read_plugin_manifest
+from prowess.catalog.sources.plugin_manifest import MANIFEST_FILES, read_plugin_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from prowess.catalog.scan import Scan
     from prowess.catalog.sources.plugin_manifest import MarketplaceEntry, PluginManifest
@@ -71,6 +71,11 @@ class PluginSource(DirectorySource):
             label = f"{self._name}-{number}"
         self.label = label
         return manifest
+
+    @property
+    def manifests(self) -> Iterator[str]:
+        """The absolute paths of the files that may be the manifest."""
+        return (f"{self.named}/{file}" for file in MANIFEST_FILES)
 
     def scan(self, scan: Scan) -> None:
         """Add every skill of the plugin to `scan`."""

@@ -13,7 +13,7 @@ from prowess._internal.files.catalog_settings import OWN_FILE, SHARED_FILE
 from prowess._internal.places import TRUST_FILE, USER_FILE, prowess_home
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from prowess.catalog.sources import CatalogSource
 
@@ -21,7 +21,7 @@ _VARIABLES = "PROWESS_"
 
 
 class Guards:
-    """The directories that sources and projects name, their owners, trust, settings and environment variables."""
+    """The directories that sources and projects name, their owners, trust, manifests, settings and the environment."""
 
     __slots__ = ("_sources", "_state")
 
@@ -49,6 +49,8 @@ class Guards:
         yield os.path.join(home, TRUST_FILE)
         yield os.path.join(home, USER_FILE)
         for source in self._sources:
+            manifests: Iterable[str] = getattr(source, "manifests", ())
+            yield from manifests
             beside: str | None = getattr(source, "beside", None)
             if beside is not None:
                 yield os.path.join(beside, OWN_FILE)

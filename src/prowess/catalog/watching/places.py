@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from prowess.catalog.trust import TrustStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from prowess.catalog.catalog import Catalog
 
 _DOCUMENT = "skill.md"  # in lower case; other spellings are reported, so they matter too
 _MOST_LINKS = 40  # the limit of Linux
-_MANIFESTS = (".claude-plugin", ".codex-plugin", ".cursor-plugin")
 
 
 class WatchedPlaces:
@@ -35,7 +34,9 @@ class WatchedPlaces:
         for source in catalog.every_source:
             self._reach(source.named)
             self.searched.add(source.root)
-            self.searched.update(f"{source.root}/{name}" for name in _MANIFESTS)
+            manifests: Iterable[str] = getattr(source, "manifests", ())
+            for manifest in manifests:
+                self._reach(manifest)
         if any(source.project is not None for source in catalog.every_source):
             self._reach(TrustStore().path)
         for link in () if scan is None else scan.links:
@@ -92,4 +93,4 @@ def _is_other_file(path: str) -> bool:
         mode = os.lstat(path).st_mode
     except OSError:
         return False
-    return stat.S_ISREG(mode) and not path.endswith(".json")  # a plugin's manifest is JSON
+    return stat.S_ISREG(mode)
