@@ -152,6 +152,9 @@ def test_only_skills_with_all_tags_are_listed(
 def test_a_tag_that_no_skill_has_is_reported_with_a_near_one(tagged: Path, capfd: pytest.CaptureFixture[str]) -> None:
     run(["list", "--tag", "form", "--root", str(tagged)])
     assert "no skill has the tag 'form'; did you mean 'forms'?\n" in capfd.readouterr().err
+    write_skill(tagged / "chart", extra="tags: [SVG]\n")
+    run(["list", "--tag", "svgs", "--tag", "X", "--root", str(tagged)])
+    assert "has the tags 'svgs' and 'X'; did you mean 'SVG'?\n" in capfd.readouterr().err
     run(["list", "by", "--tag", "forms", "--tag", "maps", "--root", str(tagged)])
     assert "no skill whose name begins with 'by' has the tags 'forms' and 'maps'\n" in capfd.readouterr().err
 

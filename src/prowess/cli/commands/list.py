@@ -63,8 +63,8 @@ def command(*, prefix: str, skills: CatalogOptions, tags: tuple[str, ...], seen_
 
     Each skill is a directory with a SKILL.md. The catalog searches .prowess/skills, .agents/skills and .claude/skills
     of this project (the working directory and its parents, up to .git; see `prowess trust`), the same three folders in
-    your home directory, /etc/prowess/skills, and plugins given with --plugin. With --root DIR, it searches only DIR and
-    /etc/prowess/skills.
+    your home directory, /etc/prowess/skills, the installed packages that you trust, and plugins
+    given with --plugin. With --root DIR, it searches only DIR and /etc/prowess/skills.
 
     \b
     Example:
@@ -96,9 +96,10 @@ def _why_none(catalog: Catalog, prefix: str, tags: tuple[str, ...], skills: Cata
         return f"no skills found in {', '.join(map(output.shown_path, skills.roots))}"
     if not tags:
         return "no skills found; `prowess list --help` lists the places that are searched"
-    known = {tag for entry in catalog.entries() for tag in entry.extended.tags}
+    known = {tag.casefold(): tag for entry in catalog.entries() for tag in entry.extended.tags}
     wanted = f"the {'tag' if len(tags) == 1 else 'tags'} {' and '.join(map(repr, tags))}"
-    meant = [near for tag in tags if tag not in known for near in near_words(tag, known)]
+    unknown = [tag.casefold() for tag in tags if tag.casefold() not in known]
+    meant = [known[near] for tag in unknown for near in near_words(tag, known)]
     hint = f"; did you mean {' or '.join(map(repr, meant))}?" if meant else ""
     return f"no skill {f'whose name begins with {prefix!r} ' if prefix else ''}has {wanted}{hint}"
 
