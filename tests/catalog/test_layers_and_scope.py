@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess import Catalog, Session
-from prowess.catalog.sources import directory
+from prowess.catalog.sources import enterprise
 from prowess.cli.dispatch import run
 from prowess.errors import InvalidArgumentsError, SkillNotFoundError
 from tests.runtime.making import write_skill
@@ -24,7 +24,7 @@ _SCOPED = "scope:\n  environments: [production, staging]\n"
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the enterprise layer of this test's machine; it holds nothing yet."""
     place = tmp_path / "etc" / "skills"
-    monkeypatch.setattr(directory, "ENTERPRISE_ROOT", str(place))
+    monkeypatch.setattr(enterprise, "ENTERPRISE_ROOT", str(place))
     return place
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from prowess.catalog import Catalog, Layer
 from prowess.catalog.project import default_sources, project_root
-from prowess.catalog.sources.directory import ENTERPRISE_ROOT
+from prowess.catalog.sources.enterprise import ENTERPRISE_ROOT
 from tests.catalog.making import finding, names, write_skill
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.catalog import Catalog, Layer
-from prowess.catalog.sources.directory import DirectorySource, EnterpriseSource
+from prowess.catalog.sources.directory import DirectorySource
+from prowess.catalog.sources.enterprise import EnterpriseSource
 from prowess.errors import SkillNotFoundError
 from tests.catalog.making import finding, names, rules, write_skill
 

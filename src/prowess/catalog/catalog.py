@@ -22,7 +22,8 @@ from prowess.catalog.memo.loaded import LoadedSkills
 from prowess.catalog.memo.readings import NoMemo
 from prowess.catalog.memo.seen import Seen
 from prowess.catalog.scan import Scan
-from prowess.catalog.sources.directory import DirectorySource, enterprise_sources
+from prowess.catalog.sources.directory import DirectorySource
+from prowess.catalog.sources.enterprise import enterprise_sources
 from prowess.catalog.sources.precedence import by_precedence
 from prowess.catalog.sources.search import require_none, search
 from prowess.catalog.viewing.guards import Guards

@@ -1,9 +1,9 @@
-"""Ownership checks: skills of a project are used only if no other user could have created them.
+"""Ownership checks: who else than the user, or an administrator, could have created or changed skills.
 
 A user who can create `.git` in a parent directory, for example a shared one, makes every directory below it part of
 their own project (CVE-2022-24765 in git). So a project and its folders of skills must belong to this user or to root,
 and must not be writable by everybody. These directories may be writable by a group, because a group is set up on
-purpose.
+purpose. The rule for enterprise skills is stricter (`weakness_above`, `weakness_below`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import stat
 # The client's own directory, the neutral one, and the one that most existing skills use.
 SKILL_FOLDERS = (".prowess/skills", ".agents/skills", ".claude/skills")
 _ROOT = 0
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def stranger(path: str) -> str | None:
@@ -52,3 +53,50 @@ def stranger_in_folder(folder: str) -> str | None:
     except OSError as fault:
         return f"{folder} cannot be read ({os.strerror(fault.errno or 0)})"
     return next((why for name in names if (why := stranger(f"{folder}/{name}"))), None)
+
+
+def weakness_above(path: str, owner: int) -> str | None:
+    """Return why someone other than `owner` could change `path`, or None.
+
+    Checks the target of `path`, every directory above it, and every symbolic link on the way.
+    """
+    if not hasattr(os, "getuid"):
+        return "this system has no owners and modes that could be checked"
+    pending = [part for part in reversed(os.path.abspath(path).split("/")) if part]
+    here = "/"
+    hops = 0
+    while pending:
+        here = os.path.join(here, pending.pop())
+        try:
+            found = os.lstat(here)
+        except OSError as fault:
+            return f"{here} cannot be examined ({os.strerror(fault.errno or 0)})"
+        if found.st_uid != owner:
+            return f"{here} belongs to user {found.st_uid}, not to user {owner}"
+        if stat.S_ISLNK(found.st_mode):
+            hops += 1
+            if hops > 40:  # noqa: PLR2004 -- the limit of Linux
+                return f"{here} is one of too many links"
+            target = os.readlink(here)
+            pending += [part for part in reversed(target.split("/")) if part not in ("", ".")]
+            here = "/" if target.startswith("/") else os.path.dirname(here)
+        # In a sticky directory (such as /tmp) others can add entries but not replace this one.
+        elif found.st_mode & _WRITABLE_BY_OTHERS and not (pending and found.st_mode & stat.S_ISVTX):
+            return f"{here} can be written by its group or by others"
+    return None
+
+
+def weakness_below(directory: str, owner: int) -> str | None:
+    """Return why someone other than `owner` could change a skill's files, or None. Symbolic links are not followed."""
+    for parent, directories, files in os.walk(directory):
+        for name in (*directories, *files):
+            path = f"{parent}/{name}"
+            try:
+                found = os.lstat(path)
+            except OSError as fault:
+                return f"{path} cannot be examined ({os.strerror(fault.errno or 0)})"
+            if found.st_uid != owner:
+                return f"{path} belongs to user {found.st_uid}, not to user {owner}"
+            if found.st_mode & _WRITABLE_BY_OTHERS and not stat.S_ISLNK(found.st_mode):
+                return f"{path} can be written by its group or by others"
+    return None

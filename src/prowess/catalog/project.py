@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from prowess._internal.places import prowess_home, user_home
 from prowess.catalog.layers import Layer
 from prowess.catalog.ownership import SKILL_FOLDERS, stranger
-from prowess.catalog.sources.directory import ENTERPRISE_ROOT, DirectorySource, enterprise_sources
+from prowess.catalog.sources.directory import DirectorySource
+from prowess.catalog.sources.enterprise import ENTERPRISE_ROOT, enterprise_sources
 from prowess.catalog.sources.packages.installed_packages import InstalledPackages
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from prowess.catalog.other_agents.places import OtherAgent, other_agents
 from prowess.catalog.ownership import SKILL_FOLDERS
 from prowess.catalog.project import project_root
 from prowess.catalog.scan import Scan
-from prowess.catalog.sources.directory import ENTERPRISE_ROOT, DirectorySource
+from prowess.catalog.sources.directory import DirectorySource
+from prowess.catalog.sources.enterprise import ENTERPRISE_ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -16,14 +16,12 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.files.file_mark import stamp_of
 from prowess._internal.files.open_flags import READ
-from prowess.catalog.layers import Layer
 from prowess.catalog.scan import HEAD_BYTES, SKIPPED_NAMES, has_manifest
 from prowess.catalog.sources.hidden import report_hidden
 from prowess.format.limits import MAX_DOCUMENT_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from prowess.catalog.layers import Layer
     from prowess.catalog.scan import Scan
 
 # Limits: levels below the root, and directories that are not skills.
@@ -31,7 +29,6 @@ DEFAULT_BOUNDS = (6, 2000)  # client guide, discovery: a host searches these dir
 NAMED_BOUNDS = (64, 200_000)  # a person named this root
 
 _FILE = "SKILL.md"
-_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 # If the file system ignores case, a successful open of SKILL.md does not show how the entry is spelled.
 _IGNORES_CASE = os.name == "nt" or os.uname().sysname == "Darwin"
 
@@ -88,39 +85,6 @@ class DirectorySource:
         if self.pointed_at:
             what = "is not a directory" if os.path.lexists(self.named) else "does not exist"
             scan.report("catalog.root", self.named, f"{self.named} {what}; no skills are read from it")
-
-
-ENTERPRISE_ROOT = "/etc/prowess/skills"
-
-
-def enterprise_sources(further: str | None = None) -> list[EnterpriseSource]:
-    """Return the sources of this machine's enterprise layer: the default directory, and `further` if it is set."""
-    roots = dict.fromkeys((ENTERPRISE_ROOT, *([] if further is None else [os.path.abspath(further)])))
-    return [EnterpriseSource(root, layer=Layer.ENTERPRISE) for root in roots]
-
-
-class EnterpriseSource(DirectorySource):
-    """A directory of skills that only administrators can change. Skills that others could change are refused.
-
-    `owner` is the numeric user id that must own every file, every directory and every parent directory (root: 0).
-    """
-
-    def __init__(self, root: str, *, layer: Layer, owner: int = 0) -> None:
-        super().__init__(root, layer=layer)
-        self._owner = owner
-
-    def scan(self, scan: Scan) -> None:
-        """Add every skill below the root that passes the ownership check."""
-        if os.path.lexists(self.named) and (weakness := weakness_above(self.named, self._owner)):
-            message = f"no enterprise skill is loaded: {weakness}"
-            scan.report("catalog.enterprise", self.named, message)
-            self.root = os.path.realpath(self.named)
-            _reserve_below(scan, self, lambda walk: walk.search_root(), message)
-            return
-        super().scan(scan)
-
-    def _walk(self, scan: Scan) -> Walk:
-        return _GuardedWalk(self, scan, DEFAULT_BOUNDS, self._owner)
 
 
 class Walk:
@@ -321,87 +285,6 @@ class Walk:
             self._scan.report("catalog.count", self._source.named, message)
 
 
-class _GuardedWalk(Walk):
-    """A search that enters a directory only if `owner` is the only user who can change it."""
-
-    def __init__(self, source: DirectorySource, scan: Scan, bounds: tuple[int, int], owner: int) -> None:
-        super().__init__(source, scan, bounds)
-        self._owner = owner
-
-    def visit(self, directory: str, path: str, relative: str, depth: int) -> None:
-        """Check the ownership of the path to the directory first, then handle it as `Walk` does."""
-        weakness = weakness_above(path, self._owner)
-        if weakness is None:
-            super().visit(directory, path, relative, depth)
-            return
-        message = f"not loaded: {weakness}"
-        self._scan.skip(directory, "", "catalog.enterprise", message)
-        _reserve_below(self._scan, self._source, lambda walk: walk.visit(directory, path, relative, depth), message)
-
-    def _admits(self, directory: str) -> bool:
-        weakness = _weakness_below(directory, self._owner)
-        if weakness is not None:
-            self._scan.skip(directory, "", "catalog.enterprise", f"not loaded: {weakness}")
-        return weakness is None
-
-
-def _reserve_below(scan: Scan, source: DirectorySource, look: Callable[[Walk], None], reason: str) -> None:
-    """Reserve the names of the skills in a refused directory, so that lower layers cannot use them.
-
-    A person who can change the directory could use this to block names, but gains no other advantage.
-    """
-    aside = scan.aside()
-    look(Walk(source, aside, DEFAULT_BOUNDS))
-    scan.reserve_all(aside, "catalog.enterprise", reason)
-
-
 def _is_other_spelling(directory: str) -> bool:
     """Whether the entry that opens as SKILL.md has another spelling."""
     return _IGNORES_CASE and _FILE not in os.listdir(directory)
-
-
-def weakness_above(path: str, owner: int) -> str | None:
-    """Return why someone other than `owner` could change `path`, or None.
-
-    Checks the target of `path`, every directory above it, and every symbolic link on the way.
-    """
-    if not hasattr(os, "getuid"):
-        return "this system has no owners and modes that could be checked"
-    pending = [part for part in reversed(os.path.abspath(path).split("/")) if part]
-    here = "/"
-    hops = 0
-    while pending:
-        here = os.path.join(here, pending.pop())
-        try:
-            found = os.lstat(here)
-        except OSError as fault:
-            return f"{here} cannot be examined ({os.strerror(fault.errno or 0)})"
-        if found.st_uid != owner:
-            return f"{here} belongs to user {found.st_uid}, not to user {owner}"
-        if stat.S_ISLNK(found.st_mode):
-            hops += 1
-            if hops > 40:  # noqa: PLR2004 -- the limit of Linux
-                return f"{here} is one of too many links"
-            target = os.readlink(here)
-            pending += [part for part in reversed(target.split("/")) if part not in ("", ".")]
-            here = "/" if target.startswith("/") else os.path.dirname(here)
-        # In a sticky directory (such as /tmp) others can add entries but not replace this one.
-        elif found.st_mode & _WRITABLE_BY_OTHERS and not (pending and found.st_mode & stat.S_ISVTX):
-            return f"{here} can be written by its group or by others"
-    return None
-
-
-def _weakness_below(directory: str, owner: int) -> str | None:
-    """Return why someone other than `owner` could change a skill's files, or None. Symbolic links are not followed."""
-    for parent, directories, files in os.walk(directory):
-        for name in (*directories, *files):
-            path = f"{parent}/{name}"
-            try:
-                found = os.lstat(path)
-            except OSError as fault:
-                return f"{path} cannot be examined ({os.strerror(fault.errno or 0)})"
-            if found.st_uid != owner:
-                return f"{path} belongs to user {found.st_uid}, not to user {owner}"
-            if found.st_mode & _WRITABLE_BY_OTHERS and not stat.S_ISLNK(found.st_mode):
-                return f"{path} can be written by its group or by others"
-    return None

@@ -1,0 +1,81 @@
+"""Enterprise skills as a source: directories that only administrators can change."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from prowess.catalog.layers import Layer
+from prowess.catalog.ownership import weakness_above, weakness_below
+from prowess.catalog.sources.directory import DEFAULT_BOUNDS, DirectorySource, Walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from prowess.catalog.scan import Scan
+
+ENTERPRISE_ROOT = "/etc/prowess/skills"
+
+
+def enterprise_sources(further: str | None = None) -> list[EnterpriseSource]:
+    """Return the sources of this machine's enterprise layer: the default directory, and `further` if it is set."""
+    roots = dict.fromkeys((ENTERPRISE_ROOT, *([] if further is None else [os.path.abspath(further)])))
+    return [EnterpriseSource(root, layer=Layer.ENTERPRISE) for root in roots]
+
+
+class EnterpriseSource(DirectorySource):
+    """A directory of skills that only administrators can change. Skills that others could change are refused.
+
+    `owner` is the numeric user id that must own every file, every directory and every parent directory (root: 0).
+    """
+
+    def __init__(self, root: str, *, layer: Layer, owner: int = 0) -> None:
+        super().__init__(root, layer=layer)
+        self._owner = owner
+
+    def scan(self, scan: Scan) -> None:
+        """Add every skill below the root that passes the ownership check."""
+        if os.path.lexists(self.named) and (weakness := weakness_above(self.named, self._owner)):
+            message = f"no enterprise skill is loaded: {weakness}"
+            scan.report("catalog.enterprise", self.named, message)
+            self.root = os.path.realpath(self.named)
+            _reserve_below(scan, self, lambda walk: walk.search_root(), message)
+            return
+        super().scan(scan)
+
+    def _walk(self, scan: Scan) -> Walk:
+        return _GuardedWalk(self, scan, DEFAULT_BOUNDS, self._owner)
+
+
+class _GuardedWalk(Walk):
+    """A search that enters a directory only if `owner` is the only user who can change it."""
+
+    def __init__(self, source: DirectorySource, scan: Scan, bounds: tuple[int, int], owner: int) -> None:
+        super().__init__(source, scan, bounds)
+        self._owner = owner
+
+    def visit(self, directory: str, path: str, relative: str, depth: int) -> None:
+        """Check the ownership of the path to the directory first, then handle it as `Walk` does."""
+        weakness = weakness_above(path, self._owner)
+        if weakness is None:
+            super().visit(directory, path, relative, depth)
+            return
+        message = f"not loaded: {weakness}"
+        self._scan.skip(directory, "", "catalog.enterprise", message)
+        _reserve_below(self._scan, self._source, lambda walk: walk.visit(directory, path, relative, depth), message)
+
+    def _admits(self, directory: str) -> bool:
+        weakness = weakness_below(directory, self._owner)
+        if weakness is not None:
+            self._scan.skip(directory, "", "catalog.enterprise", f"not loaded: {weakness}")
+        return weakness is None
+
+
+def _reserve_below(scan: Scan, source: DirectorySource, look: Callable[[Walk], None], reason: str) -> None:
+    """Reserve the names of the skills in a refused directory, so that lower layers cannot use them.
+
+    A person who can change the directory could use this to block names, but gains no other advantage.
+    """
+    aside = scan.aside()
+    look(Walk(source, aside, DEFAULT_BOUNDS))
+    scan.reserve_all(aside, "catalog.enterprise", reason)
