@@ -168,7 +168,11 @@ def test_a_faulty_project_file_is_a_notice(project: Path) -> None:
     assert names(catalog.entries()) == ["ours", "theirs"]
     (notice,) = catalog.notices
     assert notice.code == "settings_unreadable"
-    assert f"disabled in {project / 'prowess.toml'} is not used" in notice.message
+    path = project / "prowess.toml"
+    assert notice.message == (
+        f"the disabled names of this project are not used: {path}:1: disabled: must be a list of names or patterns of "
+        "names, not 3; correct the file"
+    )
 
 
 def test_across_layers_the_name_stays_closed_and_in_a_layer_the_next_copy_is_used(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def _of_project(directories: tuple[str, ...], notices: list[Notice]) -> CatalogS
             try:
                 settings = catalog_settings(path, table)
             except ConfigurationError as fault:
-                message = f"disabled in {path} is not used: {fault}; correct the file"
+                message = f"the disabled names of this project are not used: {fault}; correct the file"
                 notices.append(Notice(code="settings_unreadable", message=message))
                 return None
             if settings is None:
