@@ -290,8 +290,12 @@ class Catalog:
             left_out = index.left_out_as(name)
             told = sorted(left_out, key=lambda one: one.state != "held_back")
             reason = next((one.why_missing for one in told if one.is_told), None)
-        meant = () if reason else self.match(name, SUGGESTED)
-        return SkillNotFoundError(name, tuple(match.name for match in meant), reason)
+        if reason is not None:
+            return SkillNotFoundError(name, (), reason)
+        # A skill in a directory of this name has another `name` in its front matter, often by mistake.
+        meant = [entry.name for entry in index.entries if key_of(os.path.basename(entry.root_dir)) == key]
+        meant += [match.name for match in self.match(name, SUGGESTED)]
+        return SkillNotFoundError(name, tuple(dict.fromkeys(meant))[:SUGGESTED])
 
     # ── matching ───────────────────────────────────────────────────────────────────────────────────────
 

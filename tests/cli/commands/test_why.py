@@ -161,3 +161,14 @@ def test_on_a_narrow_terminal_states_are_on_lines_of_their_own_and_no_line_is_to
     write_skill(project / ".prowess" / "skills" / "one")
     assert run(["why", "one", "--trust-project"]) == exit_codes.OK
     assert capfd.readouterr().out == "one  project  .prowess/skills/one  active\n"
+
+
+def test_the_directory_of_a_skill_with_another_name_leads_to_its_name(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write_skill(tmp_path / "deploy", name="rollout")
+    write_skill(tmp_path / "tidy", name="clean", extra="scope:\n  tenants: acme\n")
+    assert run(["why", "deploy", "--root", str(tmp_path)]) == exit_codes.FAILED
+    assert capfd.readouterr().err == "error: no skill is called 'deploy'; did you mean 'rollout'?\n"
+    assert run(["why", "tidy", "--root", str(tmp_path)]) == exit_codes.FAILED
+    assert "clean" not in capfd.readouterr().err
