@@ -184,3 +184,15 @@ def test_changes_take_effect_after_a_refresh(tmp_path: Path) -> None:
         ]
     assert found(catalog.match("oranges")) == ["a"]
     assert catalog.match("apples") == catalog.match("bananas") == ()
+
+
+def test_a_body_counts_only_as_long_as_the_file_is_the_listed_one(tmp_path: Path) -> None:
+    write_skill(tmp_path / "a", description="Handles something.", body="Peel apples with a knife.\n")
+    catalog = Catalog(tmp_path)
+    assert found(catalog.match("peel apples with a knife", bodies=True)) == ["a"]
+    catalog = Catalog(tmp_path)
+    catalog.entries()
+    write_skill(tmp_path / "a", description="Handles something.", body="Polish skates before winter comes.\n")
+    assert catalog.match("polish skates before winter", bodies=True) == ()
+    catalog.refresh()
+    assert found(catalog.match("polish skates before winter", bodies=True)) == ["a"]

@@ -25,13 +25,17 @@ def with_body(entry: SkillEntry) -> Iterator[FieldText]:
 
 
 def _body_of(entry: SkillEntry) -> str:
-    """Read the beginning of a skill's body; "" if it cannot be read now."""
+    """Read the beginning of a skill's body; "" if the file cannot be read, or has changed since it was listed.
+
+    So the body belongs to the listed front matter, and the file passed the checks of the scan, such as the comparison
+    with a package's record.
+    """
     try:
         fd = os.open(entry.location, READ)
     except OSError:
         return ""
     try:
-        data = os.read(fd, 4 * LONGEST)
+        data = os.read(fd, 4 * LONGEST) if entry.lists(os.fstat(fd)) else b""
     except OSError:
         return ""
     finally:
