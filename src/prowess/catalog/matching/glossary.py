@@ -1,8 +1,8 @@
 # ruff: noqa: RUF001 -- words in Cyrillic
 """English words for the beginnings of words in other languages, for tasks that are not written in English.
 
-Asked only for words that no skill has. Written from the frequent subjects of public skills, not from requests; words
-that are alike in English are left out, because they are found by their characters.
+Asked only for words that no skill has. Most subjects are frequent among public skills. Words that are alike in English
+are left out, because they are found by their characters.
 """
 
 from __future__ import annotations
