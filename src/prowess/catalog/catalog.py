@@ -282,17 +282,10 @@ class Catalog:
         return found
 
     def _not_found(self, index: CatalogIndex, name: str, location: str | None = None) -> SkillNotFoundError:
-        key = key_of(name)
-        if location is not None and index.named(name) is not None:
-            return SkillNotFoundError(name, (), f"no copy of it is listed at {location}")
-        reason = index.reserved.get(key)
-        if reason is None:
-            left_out = index.left_out_as(name)
-            told = sorted(left_out, key=lambda one: one.state != "held_back")
-            reason = next((one.why_missing for one in told if one.is_told), None)
-        if reason is not None:
+        if (reason := index.why_missing(name, location)) is not None:
             return SkillNotFoundError(name, (), reason)
         # A skill in a directory of this name has another `name` in its front matter, often by mistake.
+        key = key_of(name)
         meant = [entry.name for entry in index.entries if key_of(os.path.basename(entry.root_dir)) == key]
         meant += [match.name for match in self.match(name, SUGGESTED)]
         return SkillNotFoundError(name, tuple(dict.fromkeys(meant))[:SUGGESTED])

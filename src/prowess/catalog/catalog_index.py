@@ -174,6 +174,15 @@ class CatalogIndex:
             found += [one for one in self.left_out_of(key_of(bare)) if one.source == label]
         return found or self.left_out_of(key_of(name))
 
+    def why_missing(self, name: str, location: str | None = None) -> str | None:
+        """Return why a name, or its copy at `location`, is not listed; None if that is unknown or must not be told."""
+        if location is not None and self.named(name) is not None:
+            return f"no copy of it is listed at {location}"
+        if (reserved := self.reserved.get(key_of(name))) is not None:
+            return reserved
+        left_out = sorted(self.left_out_as(name), key=lambda one: one.state != "held_back")
+        return next((one.why_missing for one in left_out if one.is_told), None)
+
     def has_copy(self, name: str) -> bool:
         """Whether a plugin or package has the copy `name`, written in a qualified form, that may be mentioned."""
         for bare, label in qualified_forms(name):
