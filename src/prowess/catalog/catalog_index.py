@@ -11,6 +11,7 @@ for the administrator's.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from prowess._internal.text.qualified_names import qualified_forms
@@ -79,10 +80,11 @@ class CatalogIndex:
         clashes: dict[str, list[SkillEntry]] = {}
         holders = self._reservations() if skipped or hidden else {}
         blocked: dict[str, list[SkillEntry]] = {}
+        add = winners.setdefault
         for entry in entries:
             if holders and self._is_blocked(entry, winners, holders):
                 blocked.setdefault(entry.key, []).append(entry)
-            elif (first := winners.setdefault(key_of(entry.name), entry)) is not entry:
+            elif (first := add(key_of(entry.reading.name), entry)) is not entry:
                 clashes.setdefault(first.key, [first]).append(entry)
         for key, group in clashes.items():
             group.sort(key=self._precedence)  # stable: the order of the scan decides what is left
@@ -90,7 +92,7 @@ class CatalogIndex:
         self._winners = winners
         self._clashes = clashes
         self._blocked = {key: (holders[key], group) for key, group in blocked.items()}
-        self.entries = tuple(sorted(winners.values(), key=_by_name))
+        self.entries = tuple(sorted(winners.values(), key=attrgetter("reading.name")))
         self.copies = _with_clashes(self.entries, clashes) if clashes else self.entries
         self._found = tuple(diagnostics)
         self._diagnostics: tuple[Diagnostic, ...] | None = None
@@ -251,10 +253,6 @@ class CatalogIndex:
 
 def _is_problem(found: Diagnostic) -> bool:
     return found.severity == "error" or found.family == "catalog"
-
-
-def _by_name(entry: SkillEntry) -> str:
-    return entry.name
 
 
 def _with_clashes(entries: tuple[SkillEntry, ...], clashes: Mapping[str, list[SkillEntry]]) -> tuple[SkillEntry, ...]:

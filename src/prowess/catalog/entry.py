@@ -98,9 +98,10 @@ class SkillEntry:
     @property
     def hides_something(self) -> bool:
         """Whether the written description has invisible characters, which `description` leaves out."""
-        return not (isinstance(self.reading.facts, bytes) and self.reading.facts.isascii()) and hides_something(
-            self.written_description
-        )
+        facts = self.reading.facts
+        if isinstance(facts, bytes) and facts.isascii():  # most are
+            return False
+        return hides_something(self.written_description)
 
     @property
     def properties(self) -> Mapping[str, object]:
@@ -129,7 +130,10 @@ class SkillEntry:
     @property
     def has_scope(self) -> bool:
         """Whether the front matter has a `scope`."""
-        return self._may_have_extended_fields and self.has_field("scope")
+        reading = self.reading
+        if not reading.deferred and isinstance(reading.facts, bytes):  # `_may_have_extended_fields` inlined
+            return False
+        return self.has_field("scope")
 
     @property
     def _may_have_extended_fields(self) -> bool:

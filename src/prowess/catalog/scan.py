@@ -158,9 +158,10 @@ class Scan:
             found = (DeferredFindings(directory, reading),) if reading.deferred else reading.faults
             self.diagnostics += found
             self.faults[directory] = found
-        if reading.reserved is not None or not self._is_listed:
+        if not self._is_listed:
             self.learnt.unlisted[directory] = reading
         if reading.reserved is not None:
+            self.learnt.unlisted[directory] = reading
             fault = next(found for found in reading.faults if found.severity == "error")
             place = fault.location
             self.reserve(reading.reserved, fault.rule, place.path or directory, fault.message, place=str(place))

@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from prowess.catalog.memo.readings import Reading
 from prowess.catalog.memo.rows import directory_row, keys_of, listing_of, reading_of, skill_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import TypedDict
 
     from prowess.catalog.memo.readings import Listing, Memo
     from prowess.store.index_file import DirectoryRow, SkillRow
+
+    class ChangedRows(TypedDict):
+        """The arguments of `IndexFile.change`."""
+
+        directories: list[DirectoryRow]
+        skills: list[SkillRow]
+        gone_directories: list[bytes]
+        gone_skills: list[tuple[str, bytes, str]]
 
 
 class DiskMemo:
     """What the rows of an index file have. If `whole` is False, the rows of most skills are missing.
 
+    `reading(directory)` returns what reading the skill in `directory` gave, or None.
+
     Raises:
         UnusableIndexError: a row is damaged; also raised by `listing`.
     """
 
-    __slots__ = ("_directories", "_listings", "_names", "_readings", "_whole")
+    __slots__ = ("_directories", "_listings", "_names", "_readings", "_whole", "reading")
 
     def __init__(self, directories: Sequence[DirectoryRow], skills: Iterable[SkillRow], *, whole: bool) -> None:
         self._whole = whole
@@ -31,6 +42,7 @@ class DiskMemo:
         self._names: dict[str, list[str]] = {path: [] for path in self._directories}
         parents = {row[0]: (path, self._names[path].append) for path, row in self._directories.items()}
         self._readings = readings = dict[str, Reading]()
+        self.reading = readings.get  # not a method, because a scan calls it for each skill
         for key, place, child, stamp, _, facts, data in skills:
             parent, add_name = parents[place]
             name = child or key
@@ -49,10 +61,6 @@ class DiskMemo:
     def count(self) -> int:
         """The number of readings."""
         return len(self._readings)
-
-    def reading(self, directory: str) -> Reading | None:
-        """Return what reading the skill in `directory` gave, or None."""
-        return self._readings.get(directory)
 
     def listing(self, directory: str) -> Listing | None:
         """Return what listing `directory` gave, or None."""
@@ -75,15 +83,6 @@ class DiskMemo:
     def listed(self) -> set[str]:
         """Return the directories that have a listing."""
         return {path for path, row in self._directories.items() if row[1]}
-
-
-class ChangedRows(TypedDict):
-    """The arguments of `IndexFile.change`."""
-
-    directories: list[DirectoryRow]
-    skills: list[SkillRow]
-    gone_directories: list[bytes]
-    gone_skills: list[tuple[str, bytes, str]]
 
 
 def rows_of(
@@ -114,12 +113,12 @@ def changes_of(memo: Memo, readings: Mapping[str, Reading], listings: Mapping[st
     touched |= lost & kept
     if not (touched or lost or gone or changed):
         return None
-    return ChangedRows(
-        directories=[directory_row(path, listings.get(path), stored) for path in sorted(touched)],
-        skills=skill_rows(stored, {key for some in (*keys.values(), *left.values()) for key in some}),
-        gone_directories=[os.fsencode(path) for path in lost - kept],
-        gone_skills=[(key, *_place(path, key)) for path, some in left.items() for key in some],
-    )
+    return {
+        "directories": [directory_row(path, listings.get(path), stored) for path in sorted(touched)],
+        "skills": skill_rows(stored, {key for some in (*keys.values(), *left.values()) for key in some}),
+        "gone_directories": [os.fsencode(path) for path in lost - kept],
+        "gone_skills": [(key, *_place(path, key)) for path, some in left.items() for key in some],
+    }
 
 
 def _parent(directory: str) -> str:

@@ -93,7 +93,7 @@ class Memo(Protocol):
         """The number of readings."""
         ...
 
-    def reading(self, directory: str) -> Reading | None:
+    def reading(self, directory: str, /) -> Reading | None:
         """Return what reading the skill in `directory` gave, or None."""
         ...
 

@@ -137,7 +137,7 @@ def listing_of(row: DirectoryRow, skills: Iterable[str], *, whole: bool) -> List
     if len(parts) != 3:  # noqa: PLR2004 -- directories, links, misspelled files
         raise UnusableIndexError("the file is damaged: a directory cannot be decoded")
     others, links, loose = (part.split("\0") if part else [] for part in parts)
-    directories = sorted({*others, *skills})
+    directories = sorted(dict.fromkeys((*skills, *others)))  # most skills are in this order already: that of their keys
     if whole and crc32("\0".join(directories).encode()) != int.from_bytes(data[:4], "big"):
         return None
     listing = Listing(directories, links, loose)

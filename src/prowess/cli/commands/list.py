@@ -111,20 +111,26 @@ def _meant(catalog: Catalog, prefix: str) -> str:
 
 def _rows(entries: tuple[SkillEntry, ...], effects: PolicyEffects) -> Iterator[str]:
     names = [printable_line(entry.name) for entry in entries]
-    # A skill of another server is always in the lowest layer, so the server is shown instead.
-    layers = [entry.layer.value if entry.origin is None else printable_line(entry.source) for entry in entries]
+    places = {entry.source_id: _place(entry) for entry in {entry.source_id: entry for entry in entries}.values()}
+    shown = [places[entry.source_id] for entry in entries]
     if effects.policy is None:
-        return _table(names, layers, (entry.description for entry in entries))
-    return _table(names, layers, (_shown_description(entry, effects) for entry in entries))
+        return _table(names, shown, (entry.description for entry in entries))
+    return _table(names, shown, (_shown_description(entry, effects) for entry in entries))
+
+
+def _place(entry: SkillEntry) -> str:
+    # A skill of another server is always in the lowest layer, so the server is shown instead.
+    return entry.layer.value if entry.origin is None else printable_line(entry.source)
 
 
 def _table(names: list[str], places: list[str], texts: Iterable[str]) -> Iterator[str]:
     """Yield one line for each skill: its name, its place, and as much of the text as fits."""
-    name_width = min(max(columns(name) for name in names), _LONGEST_NAME)
-    place_width = max(len(place) for place in places)
+    widths = list(map(columns, names))
+    name_width = min(max(widths), _LONGEST_NAME)
+    place_width = max(map(len, places))
     left = max(_columns() - name_width - place_width - 4, _SHORTEST_DESCRIPTION)
-    for name, place, text in zip(names, places, texts, strict=True):
-        yield f"{name}{' ' * (name_width - columns(name))}  {place:<{place_width}}  {_shortened(text, left)}\n"
+    for name, width, place, text in zip(names, widths, places, texts, strict=True):
+        yield f"{name}{' ' * (name_width - width)}  {place:<{place_width}}  {_shortened(text, left)}\n"
 
 
 def _shown_description(entry: SkillEntry, effects: PolicyEffects) -> str:
@@ -146,14 +152,18 @@ def _columns() -> int:
 def _shortened(text: str, width: int) -> str:
     """Return `text` as one line of at most `width` columns, cut between words if that loses less than half of it."""
     line = text[: width + 1]
-    if not (line.isascii() and line.isprintable()) or "  " in line or " " in {line[:1], line[-1:]}:
+    if line.isascii() and line.isprintable() and "  " not in line and line[:1] != " " and line[-1:] != " ":  # most are
+        if len(line) <= width:
+            return line
+        line = line[: width - 1]
+    else:
         part = text[: _LOOKED_AT * width]  # a long text is not split as a whole
         line = printable_line(" ".join(part.split()))
         if columns(line) <= width and len(part) < len(text):
             line = printable_line(" ".join(text.split()))
-    if columns(line) <= width:
-        return line
-    line = fitting(line[: width - 1], width - 1)
+        if columns(line) <= width:
+            return line
+        line = fitting(line[: width - 1], width - 1)
     words, blank, _ = line.rpartition(" ")
     return f"{words if blank and len(words) > width // 2 else line}…"
 
