@@ -34,12 +34,37 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-def answered(directory: Path, typed: str, *arguments: str, columns: int = 100) -> tuple[str, int]:
-    """Return what a command prints on a terminal while this is typed, and its exit code."""
+def answered(
+    directory: Path, typed: str, *arguments: str, columns: int = 100, at_once: bool = False
+) -> tuple[str, int]:
+    """Return what a command prints on a terminal, and its exit code.
+
+    The text is typed when the question is shown; if `at_once`, when the command starts.
+    """
     with terminal_process(directory, *arguments, columns=columns) as (process, ours):
+        shown = b"" if at_once else shown_question(ours)
         os.write(ours, typed.encode())
-        printed = rest_of(ours)
+        printed = shown.decode() + rest_of(ours)
         return printed.replace("\r\n", "\n"), process.wait(timeout=60)
+
+
+def shown_question(ours: int) -> bytes:
+    """Return what is printed until the question is shown."""
+    shown = b""
+    while b"[y/N]" not in shown:
+        shown += os.read(ours, 65536)
+    return shown
+
+
+@pytest.mark.proves("catalog.trust.terminal")
+def test_a_yes_that_was_typed_before_the_question_is_no_answer(project: Path) -> None:
+    with terminal_process(project, "list") as (process, ours):
+        os.write(ours, b"y\n")  # such as the rest of a pasted text
+        shown_question(ours)
+        os.write(ours, b"n\n")
+        assert "not trusted" in rest_of(ours)
+        assert process.wait(timeout=60) == 0
+    assert (TrustStore().listed(), TrustStore().refused()) == ((), (str(project),))
 
 
 @pytest.mark.proves("catalog.trust.terminal")
@@ -78,9 +103,7 @@ def test_no_answer_decides_nothing(project: Path, typed: str) -> None:
 
 def test_an_interrupt_at_the_question_ends_the_command_without_a_decision(project: Path) -> None:
     with terminal_process(project, "list") as (process, ours):
-        printed = b""
-        while b"[y/N]" not in printed:
-            printed += os.read(ours, 65536)
+        shown_question(ours)
         process.send_signal(signal.SIGINT)
         rest_of(ours)
         assert process.wait(timeout=60) == 130
@@ -113,7 +136,7 @@ def test_every_command_that_a_person_types_asks(project: Path, arguments: tuple[
     ],
 )
 def test_these_never_ask_even_on_a_terminal(project: Path, arguments: tuple[str, ...]) -> None:
-    assert QUESTION not in answered(project, "\x04\x04", *arguments)[0]
+    assert QUESTION not in answered(project, "\x04\x04", *arguments, at_once=True)[0]
     assert (TrustStore().listed(), TrustStore().refused()) == ((), ())
 
 

@@ -72,7 +72,11 @@ def asked_about_project(catalog: Catalog, with_project: Callable[[], Catalog]) -
 
 
 def _answer() -> bool | None:
-    """Return the answer, or None at the end of input or after answers that are neither yes nor no."""
+    """Return the answer, or None at the end of input or after answers that are neither yes nor no.
+
+    What was typed before the question is dropped: a pasted text must not answer a question that nobody has read.
+    """
+    _drop_typed()
     for _ in range(_ATTEMPTS):
         output.raw_note("Trust this project and offer its skills to models that act for you? [y/N] ")
         line = sys.stdin.readline()
@@ -83,6 +87,13 @@ def _answer() -> bool | None:
             return said in _YES
         output.note("please answer y or n")
     return None
+
+
+def _drop_typed() -> None:
+    if os.name == "posix":
+        import termios  # Imported here: Windows does not have it.
+
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 def _table(project: str, entries: Sequence[SkillEntry]) -> Iterator[str]:
