@@ -9,11 +9,10 @@ from __future__ import annotations
 from heapq import nlargest
 from typing import TYPE_CHECKING, Protocol
 
-from prowess.catalog.matching.glossary import english_of
 from prowess.catalog.matching.match import Reason
 from prowess.catalog.matching.postings import first_field
 from prowess.catalog.matching.stems import stem
-from prowess.catalog.matching.weights import LEVELS, THRESHOLD, TRANSLATED, UNKNOWN_PAIR, Rarities, score
+from prowess.catalog.matching.weights import LEVELS, THRESHOLD, UNKNOWN_PAIR, Rarities, score
 from prowess.catalog.matching.words import asked_words, is_pair
 
 if TYPE_CHECKING:
@@ -93,8 +92,7 @@ class Asked:
                 self.weight += self._add(root, written, posting, rarities)
                 continue
             self.weight += rarities.of(root, 0) * (UNKNOWN_PAIR if is_pair(word) else 1)
-            translated = [(stem(english), TRANSLATED) for english in english_of(word)]
-            for known, likeness in translated or source.near(word):
+            for known, likeness in source.near(word):
                 if known not in seen and (posting := source.posting(known)) is not None:
                     seen.add(known)
                     self._add(known, written, posting, rarities, likeness)
@@ -136,7 +134,7 @@ class Asked:
         """Return the words that an item has, in the order of the task, each once for a field."""
         having = ((term, place) for term in self.terms if (place := term.posting.place(number)) is not None)
         found = (Reason(word=term.word, field=first_field(term.posting.fields[place])) for term, place in having)
-        return tuple(dict.fromkeys(found))  # two terms can come from one word, by the glossary
+        return tuple(dict.fromkeys(found))  # two similar words can be found for one word of the task
 
 
 def _is_decided(

@@ -85,5 +85,4 @@ def score(evidence: float, asked: float, *, bodies: bool) -> float:
     return total / (total + half)
 
 
-TRANSLATED = 0.9  # part of the weight of an English word that was found for one of another language
 UNKNOWN_PAIR = 0.2  # part of the weight of a pair of characters that no skill has: most such pairs are not words
