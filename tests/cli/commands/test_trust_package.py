@@ -213,3 +213,18 @@ def test_the_error_for_an_unknown_package_names_those_with_skills(project: Path,
     install(site_of(project / ".venv"), "acme-kit", {"acme/skills/plan/SKILL.md": skill_text("plan")})
     assert run(["trust", "--package", "acme"]) == exit_codes.USAGE
     assert "Prowess; packages with skills: acme-kit" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["load", "show"])
+@pytest.mark.parametrize("name", ["acme/plan", "plan@acme"])
+def test_a_directory_with_the_name_of_a_copy_does_not_replace_it(
+    project: Path, capfd: Captured, command: str, name: str
+) -> None:
+    install(site_of(project / ".venv"), "acme", {"acme/skills/plan/SKILL.md": skill_text("plan")})
+    write_skill(project / name, name="plan", description="Of the directory.")
+    assert run([command, name]) != exit_codes.OK
+    assert "held back" in capfd.readouterr().err
+    run(["trust", "--package", "acme"])
+    capfd.readouterr()
+    assert run([command, name]) == exit_codes.OK
+    assert "Of the directory." not in capfd.readouterr().out

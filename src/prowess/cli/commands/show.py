@@ -73,8 +73,9 @@ def _options(viewer: ViewerOptions) -> CatalogOptions:
 
 
 def _is_copy(name: str, viewer: ViewerOptions) -> bool:
-    """Whether `name` is the skill `plugin/name` of a package or plugin."""
-    return "/" in name and not begins_as_path(name) and _options(viewer).open(quiet=True, one=True).knows_copy(name)
+    """Whether `name` is the skill `plugin/name` or `name@plugin` of a package or plugin."""
+    is_qualified = ("/" in name or "@" in name) and not begins_as_path(name)
+    return is_qualified and _options(viewer).open(quiet=True, one=True).knows_copy(name)
 
 
 def _skill_named(name: str, viewer: ViewerOptions, *, asks: bool) -> Skill:
