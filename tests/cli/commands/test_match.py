@@ -77,6 +77,6 @@ def test_a_missing_task_and_a_wrong_limit_are_usage_errors(words: list[str]) -> 
 def test_a_misspelt_word_near_two_words_of_a_skill_is_one_reason(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    write_skill(tmp_path / "books", description="Makes a spreadsheet with the spreadsheeter.")
-    assert run(["match", "spredsheets", "--root", str(tmp_path)]) == exit_codes.OK
-    assert capfd.readouterr().out.endswith("  description: spredsheets\n")
+    write_skill(tmp_path / "books", description="Shows the contrast of contract and contact.")
+    assert run(["match", "contrasct", "--root", str(tmp_path)]) == exit_codes.OK
+    assert capfd.readouterr().out.endswith("  description: contrasct\n")
