@@ -151,8 +151,9 @@ def _columns() -> int:
 
 def _shortened(text: str, width: int) -> str:
     """Return `text` as one line of at most `width` columns, cut between words if that loses less than half of it."""
+    text = text.strip()
     line = text[: width + 1]
-    if line.isascii() and line.isprintable() and "  " not in line and line[:1] != " " and line[-1:] != " ":  # most are
+    if line.isascii() and line.isprintable() and "  " not in line:  # most are
         if len(line) <= width:
             return line
         line = line[: width - 1]
