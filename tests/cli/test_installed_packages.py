@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -74,3 +75,11 @@ def test_a_package_installed_by_pip_is_used_as_it_was_recorded_and_never_importe
     listed = prowess("list")
     assert listed.stdout == ""
     assert "catalog.package" in listed.stderr
+
+
+def test_an_unknown_limit_of_the_search_is_a_configuration_error(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "prowess", "list"]
+    environment = {**os.environ, "HOME": str(tmp_path), "PROWESS_PACKAGES": "of"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "error: PROWESS_PACKAGES: 'of' is not one of off, project\n"

@@ -81,12 +81,14 @@ class IndexFile:
     def __init__(self, path: str, identity: bytes) -> None:
         self.path = path
         self._identity = identity
-        self._counter = b""  # SQLite changes it with each transaction
+        # SQLite changes its counter with each transaction: its value at the last access, and at the last time when the
+        # caller read or wrote the skills. Rows made from older skills must not be written.
+        self._accessed = self._counter = b""
 
     @property
     def state(self) -> bytes:
         """A value that changes with each write, as of the last access by this object."""
-        return self._counter
+        return self._accessed
 
     # ── reading ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -97,6 +99,8 @@ class IndexFile:
             UnusableIndexError: the file cannot be used, or a row is damaged.
         """
         with self._reading() as connection:
+            if keys is None or not self._counter:
+                self._counter = self._accessed
             paths, directories = _directories(connection)
             if keys is None:
                 return take(directories, _skills(paths, connection.execute("SELECT * FROM skill")))
@@ -116,7 +120,7 @@ class IndexFile:
             UnusableIndexError: the file cannot be used, or a row is damaged.
         """
         with self._reading() as connection:
-            if at is not None and at != self._counter:
+            if at is not None and at != self._accessed:
                 raise BusyIndexError
             query = "SELECT key, data, checksum FROM extra WHERE kind = ?"
             if keys is None:
@@ -139,7 +143,7 @@ class IndexFile:
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         with self._locked(shared=True):
-            self._counter = self._require_usable()
+            self._accessed = self._require_usable()
             with self._connected() as connection:
                 self._require_ours(connection)
                 yield connection
@@ -174,7 +178,7 @@ class IndexFile:
             finally:
                 with suppress(OSError):
                     os.unlink(draft)
-            self._counter = self._require_usable()
+            self._accessed = self._counter = self._require_usable()
 
     def change(
         self,
@@ -224,7 +228,7 @@ class IndexFile:
                 self._require_ours(connection)
                 with _transaction(connection):
                     yield connection
-            self._counter = self._require_usable()
+            self._accessed = self._counter = self._require_usable()
 
     def _delete(self, ends: Iterable[str]) -> None:
         """Delete the file and what is beside it. A journal goes after its file: it must not be used for a newer one."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from prowess._internal.files.open_flags import READ
 from prowess.catalog.layers import Layer
 from prowess.catalog.sources.packages.skill_places import GROUP, MAX_RECORD_BYTES, NODE_PLACES, PYTHON_PLACES
+from prowess.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from prowess.catalog.sources.directory import DirectorySource
 
 SWITCH = "PROWESS_PACKAGES"
+_LIMITS = frozenset({"", "off", "project"})
 _MAX_READ = 256 * 1024 * 1024  # of all records of one environment
 _MOST = 20_000  # packages in one directory
 _MOST_PYTHONS = 8
@@ -94,8 +96,11 @@ class InstalledPackages:
 
 
 def _searched() -> str:
-    """Return what is searched: `off`, `project` (not the environment of this process), else everything."""
-    return os.environ.get(SWITCH, "").strip().lower()
+    """Return what is searched: `off`, `project` (not the environment of this process), or everything (empty)."""
+    chosen = os.environ.get(SWITCH, "").strip().lower()
+    if chosen not in _LIMITS:
+        raise ConfigurationError((f"{SWITCH}: {chosen!r} is not one of off, project",))
+    return chosen
 
 
 def _sites_of(prefix: str) -> Iterator[str]:
