@@ -23,6 +23,8 @@ from prowess.agent import create_skill, model, transcript, turn_loop
 from prowess.audit import log as audit_log
 from prowess.audit import record as audit_record
 from prowess.audit.record import AuditRecord
+from prowess.catalog.memo.readings import LookInFullError
+from prowess.catalog.watching.notifications import NoNotificationsError
 from prowess.cli import signals
 from prowess.cli.commands import read as read_command
 from prowess.cli.commands import run as run_command
@@ -36,7 +38,7 @@ from prowess.runtime.activation import stack as activation_stack
 from prowess.runtime.hooks import answer
 from prowess.runtime.hooks import runner as hooks
 from prowess.runtime.tools import read as read_tool
-from prowess.store import sqlite
+from prowess.store import index_faults, sqlite
 from prowess.tools import gates
 from prowess.tools.builtin import workspace
 from prowess.tools.functions import function_tool, json_values
@@ -203,6 +205,11 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (workspace_root.ChangedMeanwhileError("a"), "a"),
     (places.NotPrivateError(1, "others may write", "/a"), "[Errno 1] others may write: '/a'"),
     (sqlite.NewerSchemaError(9), "9"),
+    (index_faults.UnusableIndexError("the disk is full"), "the disk is full"),
+    (index_faults.MissingIndexError(), "there is no index yet"),
+    (index_faults.BusyIndexError(), "another process is writing the index"),
+    (LookInFullError(), "all skills are needed"),
+    (NoNotificationsError("too many directories", is_limit=True), "too many directories"),
     (signals.SignalledError(15), "15"),
 ]
 

@@ -75,7 +75,12 @@
     PermissionError
     └── NotPrivateError                    .filename .strerror    _internal: other users could change the file
     Exception
-    └── NewerSchemaError                   .found                 store: written by a newer version
+    ├── NewerSchemaError                   .found                 store: written by a newer version
+    ├── UnusableIndexError                                        store: the skills are read instead
+    │   ├── MissingIndexError                                     store: there is no file
+    │   └── BusyIndexError                                        store: another process writes
+    ├── LookInFullError                                           catalog: one name needs a look at all skills
+    └── NoNotificationsError               .is_limit              catalog: the skills are polled
     BaseException
     └── SignalledError                     .number .name          cli: the process received a signal to end
 

@@ -72,7 +72,7 @@ def test_a_yes_trusts_the_project_after_a_table_of_what_it_offers(project: Path)
     printed, code = answered(project, "y\n", "list")
     assert code == 0
     table, _, rest = printed.partition(QUESTION)
-    assert f"The project {project} offers 1 skill:" in table
+    assert f"The project {project} offers 1 skill:" in table  # the path is whole, however long
     assert "  ours: Does it.\n    scripts: make.py\n    tools: Bash(git:*) Read\n" in table
     assert "\nours  project  Does it." in rest
     assert TrustStore().listed() == (str(project),)

@@ -118,9 +118,9 @@ async def test_every_exposure_and_shape_offers_the_search_if_skills_are_left_out
 
 @pytest.mark.proves("catalog.list.query")
 def test_the_search_is_offered_too_if_only_descriptions_are_cut(session: Session) -> None:
-    found = session.disclose(12_000)
+    found = session.disclose(13_000)
     assert (found.left_out, len(found.shortened) > 200) == (0, True)
-    assert "skills.list" in [spec.name for spec in session.tools(budget=12_000)]
+    assert "skills.list" in [spec.name for spec in session.tools(budget=13_000)]
     assert "skills.list" not in [spec.name for spec in session.tools(budget=100_000)]
 
 

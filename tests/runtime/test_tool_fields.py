@@ -226,7 +226,7 @@ async def test_the_user_sets_the_profile_of_sessions_and_an_argument_wins(tmp_pa
     ("text", "says"),
     [
         ('[session]\nprofile = "claude"\n', "session.profile of your config.toml: 'claude' is not one of spec"),
-        ('[session]\nprofil = "spec"\n', ":2: session.profil: is no setting here; known here: environment, profile"),
+        ('[session]\nprofil = "spec"\n', ":2: session.profil: is no setting here; known here: environment, agent, "),
         ("[session]\nprofile = 1\n", ":2: session.profile: must be a text"),
         ("session = 1\n", ":1: session: must be a table"),
         ("[session\n", "config.toml: "),

@@ -98,7 +98,8 @@ def _drop_typed() -> None:
 
 def _table(project: str, entries: Sequence[SkillEntry]) -> Iterator[str]:
     width = max(get_terminal_size().columns, 20)
-    yield cut(printable_line(f"The project {project} offers {counted(len(entries), 'skill')}:"), width)
+    # The path is never cut: it is what the answer is about.
+    yield printable_line(f"The project {project} offers {counted(len(entries), 'skill')}:")
     for entry in entries[:_MOST_SKILLS]:
         text = f"  {entry.name}: {' '.join(entry.written_description[:_LONGEST].split())}"
         yield cut(printable_line(text), width)

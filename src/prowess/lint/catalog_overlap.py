@@ -22,7 +22,7 @@ CATALOG_OVERLAP = RuleMeta(
     order=67,
     family="catalog",
     severities=Severities(),
-    summary="No two skills of a set have mostly the same words in their descriptions.",
+    summary="No two skills have nearly the same description.",
     page=Page(
         what="Compares the descriptions of all skills in a folder, by the words that few of them have, and reports "
         "each pair that shares most of them. It runs only if it is selected: `--select catalog`.",

@@ -10,12 +10,12 @@ class UnusableIndexError(Exception):
 class MissingIndexError(UnusableIndexError):
     """There is no index file."""
 
-    def __init__(self) -> None:
-        super().__init__("there is no index yet")
+    def __str__(self) -> str:
+        return "there is no index yet"
 
 
 class BusyIndexError(UnusableIndexError):
     """Another process writes the index file, or has changed it since it was read here."""
 
-    def __init__(self) -> None:
-        super().__init__("another process is writing the index")
+    def __str__(self) -> str:
+        return "another process is writing the index"

@@ -79,6 +79,9 @@ class Listing:
 class LookInFullError(Exception):
     """A partial memo is not enough: a directory moved, or all skills of a source are needed."""
 
+    def __str__(self) -> str:
+        return "all skills are needed"
+
 
 class Memo(Protocol):
     """Kept readings and listings, by the real path of the directory. The caller compares the stamps."""
