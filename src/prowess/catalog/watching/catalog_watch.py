@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MOST_WATCHES = 32_768  # directories; each takes about 1 KB of the kernel's memory, and 25 µs when the watch starts
 
-_POLL_SECONDS, _POLL_REST = 5.0, 50  # least time between looks, and its least multiple of the processor time of a look
+_POLL_SECONDS, _POLL_REST = 5.0, 60  # least time between looks, and its least multiple of the processor time of a look
 _CHECK_SECONDS, _CHECK_REST = 10.0, 120  # the same if the system notifies
 _LONGEST_SECONDS, _LEAST_REST = 30.0, 10  # the time is not longer than this, unless a look takes a tenth of it
 _HINT_REST = 4  # after a look for a notification: a busy directory takes at most a fifth of a core
