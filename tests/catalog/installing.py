@@ -13,10 +13,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    import pytest
+
 
 def skill_text(name: str, description: str = "Does it.", extra: str = "") -> str:
     """Return the text of a SKILL.md."""
     return f"---\nname: {name}\ndescription: {description}\n{extra}---\n# Do it\n"
+
+
+def bare_project(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a project without packages in `directory`, and the working directory; return it. Our own are not found."""
+    root = directory / "project"
+    (root / ".git").mkdir(parents=True)
+    monkeypatch.setenv("PROWESS_PACKAGES", "project")
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    monkeypatch.chdir(root)
+    return root
 
 
 def site_of(environment: Path) -> Path:

@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.files.bounded_read import read_at_most
 from prowess._internal.files.file_lock import locked
 from prowess._internal.places import TRUST_FILE, cache_home, ensure_private_directory, prowess_home
 from prowess.catalog.ownership import stranger_in_project
@@ -236,7 +237,7 @@ class TrustStore:
             raise self._unreadable(os.strerror(fault.errno or 0)) from None
         try:
             self._require_own(os.fstat(fd))
-            data = _whole(fd)
+            data = read_at_most(fd, _MAX_BYTES + 1)
         except OSError as fault:
             raise self._unreadable(os.strerror(fault.errno or 0)) from None
         finally:
@@ -289,15 +290,6 @@ def _note(decided: dict[str, _Row], real: str) -> bool:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _whole(fd: int) -> bytes:
-    parts: list[bytes] = []
-    left = _MAX_BYTES + 1
-    while left > 0 and (part := os.read(fd, left)):
-        parts.append(part)
-        left -= len(part)
-    return b"".join(parts)
 
 
 def _as_list(decided: dict[str, _Row]) -> list[dict[str, object]]:

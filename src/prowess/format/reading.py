@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prowess._internal.files.bounded_read import read_at_most
 from prowess._internal.files.open_flags import READ
 from prowess.diagnostics import Location, Severity
 from prowess.errors import InvalidSkillError, LimitExceededError, SkillParseError
@@ -273,13 +274,7 @@ def _read(file: str, path: str, name: str) -> tuple[bytes, tuple[Diagnostic, ...
 
 def _whole(descriptor: int, size: int) -> bytes:
     """Read the whole file, or one byte more than the limit, which is enough to detect that it is too long."""
-    parts = []
-    left = MAX_DOCUMENT_BYTES + 1
-    ask = min(size, MAX_DOCUMENT_BYTES) + 1
-    while left > 0 and (part := os.read(descriptor, min(ask, left))):
-        parts.append(part)
-        left -= len(part)
-    return b"".join(parts)
+    return read_at_most(descriptor, MAX_DOCUMENT_BYTES + 1, min(size, MAX_DOCUMENT_BYTES) + 1)
 
 
 def validate_skill(target: Target, *, profile: str = "spec", references: bool = True) -> list[Diagnostic]:

@@ -14,7 +14,7 @@ from prowess.catalog.scan import Scan
 from prowess.catalog.sources.packages.package import PackageSource
 from prowess.catalog.trust import TrustedPackage
 from prowess.errors import SkillNotFoundError, SkillParseError
-from tests.catalog.installing import install, record_row, site_of, skill_text
+from tests.catalog.installing import bare_project, install, record_row, site_of, skill_text
 from tests.catalog.making import finding, names, rules, write_skill
 
 if TYPE_CHECKING:
@@ -25,12 +25,7 @@ REPORT = "acme/.agents/skills/report"
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    root = tmp_path / "project"
-    (root / ".git").mkdir(parents=True)
-    monkeypatch.setenv("PROWESS_PACKAGES", "project")
-    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
-    monkeypatch.chdir(root)
-    return root
+    return bare_project(tmp_path, monkeypatch)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from prowess.catalog import Catalog, TrustStore
 from prowess.cli import exit_codes
 from prowess.cli.dispatch import run
 from prowess.errors import SkillParseError
-from tests.catalog.installing import install, install_node, site_of, skill_text
+from tests.catalog.installing import bare_project, install, install_node, site_of, skill_text
 from tests.catalog.making import finding, names, write_skill
 
 if TYPE_CHECKING:
@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    root = tmp_path / "project"
-    (root / ".git").mkdir(parents=True)
-    monkeypatch.setenv("PROWESS_PACKAGES", "project")
-    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
-    monkeypatch.chdir(root)
-    return root
+    return bare_project(tmp_path, monkeypatch)
 
 
 def test_a_python_package_is_trusted_listed_and_revoked(project: Path, capfd: Captured) -> None:

@@ -10,19 +10,19 @@ Sources: Claude Code, plugin marketplaces; Codex, build plugins; Cursor, plugins
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.files.contained import ContainedRoot, check_relative
+from prowess._internal.files.contained import check_relative
 from prowess.catalog.layers import Layer
 from prowess.catalog.sources.directory import DirectorySource
 from prowess.catalog.sources.plugin import PluginSource
 from prowess.catalog.sources.plugin_manifest import (
     MarketplaceEntry,
     declared_skills,
+    json_objects,
     plugin_name,
     plugin_version,
     read_plugin_manifest,
@@ -30,7 +30,7 @@ from prowess.catalog.sources.plugin_manifest import (
 from prowess.errors import UnsafePathError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from prowess.catalog.scan import Scan
 
@@ -130,33 +130,18 @@ class MarketplaceSource(DirectorySource):
 
 def read_marketplace(directory: str) -> Marketplace | None:
     """Read the marketplace in `directory`. Return None if it has none. Raises no errors."""
-    try:
-        with ContainedRoot(directory) as root:
-            for file in MARKETPLACE_FILES:
-                path = os.path.join(os.path.abspath(directory), file)
-                try:
-                    with root.open(file, allow_hard_links=True) as opened:
-                        data = opened.read(MAX_MARKETPLACE_BYTES + 1)
-                except FileNotFoundError:
-                    continue
-                except (OSError, UnsafePathError) as fault:
-                    if not os.path.lexists(path):
-                        continue  # its directory is a link, and has no such file
-                    return Marketplace(file=path, faults=(f"it cannot be read: {fault}",))
-                return _parsed(os.path.abspath(directory), path, data)
-    except OSError:
-        pass  # not a directory, or not readable; the search for skills reports that
+    here = os.path.abspath(directory)
+    for file, content, fault in json_objects(directory, MARKETPLACE_FILES, MAX_MARKETPLACE_BYTES):
+        path = os.path.join(here, file)
+        if fault is None:
+            return _parsed(here, path, content)
+        if os.path.lexists(path):  # if not, its directory is a link, and has no such file
+            return Marketplace(file=path, faults=(fault,))
     return None
 
 
-def _parsed(directory: str, file: str, data: bytes) -> Marketplace:
-    if len(data) > MAX_MARKETPLACE_BYTES:
-        return Marketplace(file=file, faults=(f"it is larger than {MAX_MARKETPLACE_BYTES} bytes",))
-    try:
-        content = json.loads(data.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        return Marketplace(file=file, faults=("it is not JSON, or nested too deeply",))
-    plugins = content.get("plugins") if isinstance(content, dict) else None
+def _parsed(directory: str, file: str, content: Mapping[str, object]) -> Marketplace:
+    plugins = content.get("plugins")
     if not isinstance(plugins, list):
         return Marketplace(file=file, faults=("it has no list of plugins",))
     faults: list[str] = []

@@ -21,7 +21,7 @@ from prowess.errors import UnsafePathError
 from prowess.format.fields.placeholders import PLUGIN_VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 # In the order of preference. A plain plugin.json counts only if it names the schema of Agent Plugins.
 MANIFEST_FILES = (
@@ -82,39 +82,44 @@ class MarketplaceEntry(Struct, frozen=True, kw_only=True):
 
 def read_plugin_manifest(root: str) -> PluginManifest | None:
     """Read the manifest of the plugin in `root`. Return None if the plugin has no manifest. Raises no errors."""
-    try:
-        with ContainedRoot(root) as plugin:
-            for file in MANIFEST_FILES:
-                try:
-                    with plugin.open(file, allow_hard_links=True) as opened:
-                        data = opened.read(MAX_MANIFEST_BYTES + 1)
-                except FileNotFoundError:
-                    continue
-                except (OSError, UnsafePathError) as fault:
-                    if "/" not in file:  # a plain plugin.json may belong to another program
-                        continue
-                    return PluginManifest(file=file, faults=(f"it cannot be read: {fault}",))
-                manifest = _parsed(file, data)
-                if manifest is not None:
-                    return manifest
-    except OSError:
-        return None  # not readable; the search for skills reports that
+    for file, content, fault in json_objects(root, MANIFEST_FILES, MAX_MANIFEST_BYTES):
+        # A plain plugin.json may belong to another program.
+        if "/" in file or (fault is None and str(content.get("$schema")).startswith(_SCHEMA)):
+            return _parsed(file, content) if fault is None else PluginManifest(file=file, faults=(fault,))
     return None
 
 
-def _parsed(file: str, data: bytes) -> PluginManifest | None:
-    if len(data) > MAX_MANIFEST_BYTES:
-        fault = f"it is larger than {MAX_MANIFEST_BYTES} bytes"
-        return PluginManifest(file=file, faults=(fault,)) if "/" in file else None
+def json_objects(root: str, files: Iterable[str], most: int) -> Iterator[tuple[str, dict[str, object], str | None]]:
+    """Yield each of `files` that exists below the directory `root`: its path, its JSON object, and the fault or None.
+
+    The object is empty if there is a fault, for example if the file has more than `most` bytes. Raises no errors.
+    """
     try:
-        content = json.loads(data.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        fault = "it is not JSON, or nested too deeply"
-        return PluginManifest(file=file, faults=(fault,)) if "/" in file else None
-    if not isinstance(content, dict):
-        return PluginManifest(file=file, faults=("it is not an object",)) if "/" in file else None
-    if "/" not in file and not str(content.get("$schema")).startswith(_SCHEMA):
-        return None
+        with ContainedRoot(root) as directory:
+            for file in files:
+                try:
+                    with directory.open(file, allow_hard_links=True) as opened:
+                        data = opened.read(most + 1)
+                except FileNotFoundError:
+                    continue
+                except (OSError, UnsafePathError) as fault:
+                    yield file, {}, f"it cannot be read: {fault}"
+                    continue
+                if len(data) > most:
+                    yield file, {}, f"it is larger than {most} bytes"
+                    continue
+                try:
+                    content = json.loads(data.decode("utf-8-sig"))
+                except (ValueError, RecursionError):
+                    yield file, {}, "it is not JSON, or nested too deeply"
+                    continue
+                is_object = isinstance(content, dict)
+                yield file, content if is_object else {}, None if is_object else "it is not an object"
+    except OSError:
+        return  # not a directory, or not readable; the search for skills reports that
+
+
+def _parsed(file: str, content: Mapping[str, object]) -> PluginManifest:
     faults: list[str] = []
     name = plugin_name(content.get("name"), faults)
     version = plugin_version(content, faults)

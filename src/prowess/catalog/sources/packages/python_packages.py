@@ -22,6 +22,7 @@ import re
 import stat
 from typing import TYPE_CHECKING
 
+from prowess._internal.files.bounded_read import read_at_most
 from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess._internal.files.open_flags import READ
 from prowess._internal.text.terminal_text import counted
@@ -38,6 +39,7 @@ _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.!+_-]{0,98}\Z")
 _MODULE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z", re.ASCII)
 _IMPORT = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 _ROW_HASH = re.compile(r"sha256=([A-Za-z0-9_-]{43})=?\Z")
+_CHUNK = 1 << 20
 _MAX_METADATA = 4 * 1024 * 1024
 _MOST_SKILLS = 1000  # of one distribution
 _LONGEST = 200  # characters of a path in a message
@@ -90,18 +92,15 @@ def _record(path: str) -> bytes | str:
         return "it has no RECORD"
     except OSError as fault:
         return f"its RECORD cannot be opened ({os.strerror(fault.errno or 0)})"
-    parts, size = [], 0
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return "its RECORD is not a regular file"
-        while size <= MAX_RECORD_BYTES and (part := os.read(fd, 1 << 20)):
-            parts.append(part)
-            size += len(part)
+        data = read_at_most(fd, MAX_RECORD_BYTES + 1, _CHUNK)
     except OSError as fault:
         return f"its RECORD cannot be read ({os.strerror(fault.errno or 0)})"
     finally:
         os.close(fd)
-    return b"".join(parts) if size <= MAX_RECORD_BYTES else f"its RECORD is larger than {MAX_RECORD_BYTES} bytes"
+    return data if len(data) <= MAX_RECORD_BYTES else f"its RECORD is larger than {MAX_RECORD_BYTES} bytes"
 
 
 def normalised(name: str) -> str:
