@@ -191,7 +191,7 @@ class Catalog:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """Notices for the person who runs the host: unlisted untrusted skills, or an unusable trust store."""
-        return self._index_of("").notices
+        return self._index_of("").notices  # no skill is needed, so the searched directories are enough
 
     @property
     def sources(self) -> tuple[CatalogSource, ...]:
