@@ -156,6 +156,11 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (errors.AuditError(None, "there is none"), "audit log of this session: there is none"),
     (errors.StoreError("sqlite:///a.db", "locked"), "store sqlite:///a.db: locked"),
     (errors.StoreError(None, "damaged"), "store of this session: damaged"),
+    (errors.DistributionError("no package is called 'a'"), "no package is called 'a'"),
+    (errors.LockfileError(Location(path="prowess.lock", line=3), "unknown key 'x'"), "prowess.lock:3:1: unknown key"),
+    (errors.IntegrityError("a.zip", "sha256:1", "sha256:2"), "a.zip has the digest sha256:2, but sha256:1 was recor"),
+    (errors.SignatureError("a", "unknown key"), "the signature of a is not accepted: unknown key"),
+    (errors.ResolutionError("a needs b ^2, c needs b ^1"), "a needs b ^2, c needs b ^1"),
     (json_lines.InvalidRequestError("send an object"), "invalid request: send an object"),
     (create_skill.SkillExistsError("a", "/s/a"), "a skill 'a' exists already (/s/a) and is not overwritten"),
     (

@@ -56,6 +56,11 @@
     ├── AuditError                         .path .reason          unavailable         the log cannot be written
     │   └── AuditReadError                 .path .reason          unavailable         the log cannot be read
     ├── StoreError                         .url .reason           store_unavailable
+    ├── DistributionError                                        unavailable         see the message
+    │   ├── LockfileError(ValueError)      .location .reason      invalid_arguments   not a valid lock
+    │   ├── IntegrityError                 .what .expected .actual digest_changed     other bytes than recorded
+    │   ├── SignatureError                 .what .reason          policy_denied       missing or not valid
+    │   └── ResolutionError                .conflict              skill_conflict      no versions fit all demands
     ├── NotShownError                      .skill .path           script_unsupported  cli: scripts are run, not shown
     ├── ParseError                                                skill_invalid       compat: as the reference library
     └── ValidationError                    .errors                skill_invalid       compat: as the reference library
@@ -480,3 +485,45 @@ class StoreError(SkillError):
 
     def __str__(self) -> str:
         return f"store {self.url or 'of this session'}: {self.reason}"
+
+
+class DistributionError(SkillError):
+    """A package cannot be found, fetched, installed or published."""
+
+    code = "unavailable"
+
+
+class LockfileError(DistributionError, ValueError):
+    """A lock file is not what Prowess writes; `location` names the file and the line."""
+
+    code = "invalid_arguments"
+    location: Location
+    reason: str
+    sentence = "{location}: {reason}"
+
+
+class IntegrityError(DistributionError):
+    """Bytes differ from the recorded digest. `expected` and `actual` are `sha256:<64 hex>`."""
+
+    code = "digest_changed"
+    what: str
+    expected: str
+    actual: str
+    sentence = "{what} has the digest {actual}, but {expected} was recorded; nothing was written"
+
+
+class SignatureError(DistributionError):
+    """A signature is missing, or it is not valid for these bytes or this signer."""
+
+    code = "policy_denied"
+    what: str
+    reason: str
+    sentence = "the signature of {what} is not accepted: {reason}"
+
+
+class ResolutionError(DistributionError):
+    """No choice of versions fits all demands; `conflict` names each demand and who makes it."""
+
+    code = "skill_conflict"
+    conflict: str
+    sentence = "{conflict}"

@@ -1,0 +1,1 @@
+"""Packages: finds, fetches, resolves, installs, publishes and deploys skills."""

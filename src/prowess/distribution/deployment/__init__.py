@@ -1,0 +1,1 @@
+"""Signed releases of an organisation: published once, fetched and verified by every host."""

@@ -1,0 +1,1 @@
+"""Puts verified skills into the store and keeps locks, targets and earlier states."""

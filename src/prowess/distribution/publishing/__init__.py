@@ -1,0 +1,1 @@
+"""Packs, signs and publishes skills to directories and registries."""

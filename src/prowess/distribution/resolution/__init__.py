@@ -1,0 +1,1 @@
+"""Chooses one version of each skill that fits all demands, or explains the conflict."""

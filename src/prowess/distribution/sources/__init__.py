@@ -1,0 +1,1 @@
+"""Where skills come from: directories, archives, git, indexes, registries, installed packages."""

@@ -1,0 +1,1 @@
+"""Keys, signatures and publishers. Pure: bytes in, statements about signers out."""
