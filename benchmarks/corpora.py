@@ -105,10 +105,10 @@ def public_skills() -> Path:
     return Path(os.environ.get("PROWESS_PUBLIC_SKILLS") or ROOT / ".cache" / "public-skills")
 
 
-def public_corpus(directory: str, count: int, folder: Path | None = None) -> int:
+def public_corpus(directory: str, count: int, folder: Path | None = None, *, after: int = 0) -> int:
     """Copy `count` public skills below `directory`, each in a folder with its own name, and return how many there are.
 
-    They are those whose digests sort first among skills with different folder names.
+    They are those whose digests sort first among skills with different folder names; `after` so many are left out.
 
     Raises:
         CorpusMissingError: the folder of public skills does not exist.
@@ -122,11 +122,12 @@ def public_corpus(directory: str, count: int, folder: Path | None = None) -> int
     for _, source, path in sorted(skills, key=lambda skill: skill[0]):
         place = folder / source.folder / path
         name = (source.folder if path == "." else path).rpartition("/")[2]
-        if len(chosen) < count and place.is_dir():
+        if len(chosen) < after + count and place.is_dir():
             chosen.setdefault(name, place)
-    for name, place in chosen.items():
+    copied = list(chosen.items())[after:]
+    for name, place in copied:
         shutil.copytree(place, os.path.join(directory, name), symlinks=True)
-    return len(chosen)
+    return len(copied)
 
 
 def write_corpus(directory: str, count: int, *, seed: int = 7, files: bool = True, plain: bool = False) -> None:

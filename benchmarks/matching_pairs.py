@@ -10,10 +10,11 @@ import msgspec
 from msgspec import Struct
 
 FOLDER = Path(__file__).resolve().parent / "matching-pairs"
-SKILLS = 800  # of the public corpus, `corpora.public_corpus`
+SKILLS = 800  # of the public corpus, `corpora.public_corpus`; the skills after them are those of the further pairs
 DRAW = 20261129  # of the two halves
 
 Half = Literal["tuning", "held-out"]
+Group = Literal[Half, "further"]
 Kind = Literal["own words", "paraphrase", "typo", "symptom", "language", "none"]
 
 
@@ -33,9 +34,9 @@ class _Pairs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pair: list[Pair]
 
 
-def read_pairs(half: Half) -> list[Pair]:
-    """The pairs of one half, sorted by kind and task."""
-    return msgspec.toml.decode((FOLDER / f"{half}.toml").read_bytes(), type=_Pairs).pair
+def read_pairs(group: Group) -> list[Pair]:
+    """The pairs of one half, or the further ones, sorted by kind and task."""
+    return msgspec.toml.decode((FOLDER / f"{group}.toml").read_bytes(), type=_Pairs).pair
 
 
 def halves(pairs: list[Pair]) -> dict[Half, list[Pair]]:
