@@ -161,11 +161,16 @@ class Scenario(Struct, frozen=True, kw_only=True):
 
 
 class SkillDependency(Struct, frozen=True, kw_only=True):
-    """Another skill that this skill relies on, and why."""
+    """Another skill that this skill relies on, and why.
+
+    `version` is an npm range such as `^2`, and `source` where the skill is installed from; `None` leaves both open.
+    """
 
     skill_name: str
     reason: str
     optional: bool = False
+    version: str | None = None
+    source: str | None = None
 
 
 class Composition(Struct, frozen=True, kw_only=True):

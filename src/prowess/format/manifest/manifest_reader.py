@@ -52,12 +52,15 @@ from prowess.format.manifest.manifest import (
     SkillDependency,
     read_binding,
 )
+from prowess.format.manifest.requirements import range_fault, source_fault
 from prowess.format.name import name_faults, normalise
 from prowess.format.parsing import describe, finding
 from prowess.format.rules.body_rules import place_of
 from prowess.format.source.source_text import SourceText, decode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from prowess._internal.files.tree_digest import TreeReading
     from prowess._internal.yaml_reader import Node
     from prowess.diagnostics import Diagnostic
@@ -238,6 +241,24 @@ def _skill_name(value: object, rule: str, path: Path, faults: Faults) -> str | N
     return name
 
 
+def _range(value: object, rule: str, path: Path, faults: Faults) -> str | None:
+    return _checked_text(value, rule, path, faults, range_fault)
+
+
+def _source(value: object, rule: str, path: Path, faults: Faults) -> str | None:
+    return _checked_text(value, rule, path, faults, source_fault)
+
+
+def _checked_text(
+    value: object, rule: str, path: Path, faults: Faults, fault_of: Callable[[str], str | None]
+) -> str | None:
+    text = read_text(value, rule, path, faults)
+    if text is not None and (fault := fault_of(text)) is not None:
+        faults.add(rule, f"{named(path)} is {kind(text)}, which {fault}", path)
+        return None
+    return text
+
+
 _capability = read_record(
     Capability,
     {
@@ -290,6 +311,8 @@ _skill_dependency = read_record(
         "skillName": needed("skill_name", _skill_name, _DEPENDENCY_ITEM),
         "reason": needed("reason", read_text, _DEPENDENCY_ITEM),
         "optional": optional("optional", read_boolean, _DEPENDENCY_ITEM),
+        "version": optional("version", _range, _DEPENDENCY_ITEM),
+        "source": optional("source", _source, _DEPENDENCY_ITEM),
     },
 )
 _conflicts = read_list(_skill_name, _CONFLICTS)

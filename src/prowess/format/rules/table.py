@@ -356,8 +356,8 @@ _OF_MANIFEST = (
         "Each dependency is looked up separately.",
         "`dependencies: pdf`", "A list of mappings.")),
     _manifest("composition.dependencies.itemType", (W, N, E, W, W, W), "A dependency has a skillName and a reason.", (
-        "Checks that each dependency has the name of a skill and a reason.",
-        "A dependency without a reason cannot be judged.",
+        "Checks that each dependency has the name of a skill and a reason, and a version and source that can be read.",
+        "A dependency without a reason cannot be judged, and one with an unreadable version cannot be installed.",
         "`- pdf`", "A mapping with `skillName` and `reason`.")),
     _manifest("composition.conflicts.type", (W, N, E, W, W, W), "conflicts is a list of names of skills.", (
         "Checks that `conflicts` is a list of names.",
