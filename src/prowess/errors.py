@@ -31,7 +31,7 @@
     ├── ModelError                         .model .reason         unavailable         agent: the model failed
     ├── SubAgentError                      .skill .reason         unavailable         agent: a sub-agent failed
     ├── TranscriptError                    .path .reason          unavailable         agent: a line cannot be written
-    ├── MissingExtraError(ImportError)     .adapter .extra .why   unavailable         adapters: a library is missing
+    ├── MissingExtraError(ImportError)     .what .extra .why      unavailable         an optional library is missing
     ├── LimitExceededError                 .what .limit .actual   limit_exceeded      too many, too deep, too large
     ├── ActivationCycleError               .cycle                 activation_cycle    runtime: a skill activates itself
     ├── ForkUnavailableError               .skill .reason         fork_unavailable    runtime: no sub-agent to run it
@@ -485,6 +485,20 @@ class StoreError(SkillError):
 
     def __str__(self) -> str:
         return f"store {self.url or 'of this session'}: {self.reason}"
+
+
+class MissingExtraError(SkillError, ImportError):
+    """A part of Prowess cannot be used, because its library is missing or unsuitable.
+
+    `what` is the module or the work that needs it and `extra` the extra of Prowess to install. `why` is the message of
+    Python's ImportError.
+    """
+
+    code = "unavailable"
+    what: str
+    extra: str
+    why: str
+    sentence = "{what} needs a library that cannot be imported ({why}): pip install 'prowess[{extra}]'"
 
 
 class DistributionError(SkillError):

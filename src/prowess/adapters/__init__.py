@@ -7,17 +7,6 @@ through the `ToolExecutor` of the session.
 
 from __future__ import annotations
 
-from prowess.errors import SkillError
+from prowess.errors import MissingExtraError
 
-
-class MissingExtraError(SkillError, ImportError):
-    """An adapter cannot be imported, because its library is missing or unsuitable.
-
-    `adapter` is the module and `extra` the extra of Prowess to install. `why` is the message of Python's ImportError.
-    """
-
-    code = "unavailable"
-    adapter: str
-    extra: str
-    why: str
-    sentence = "{adapter} needs a library that cannot be imported ({why}): pip install 'prowess[{extra}]'"
+__all__ = ["MissingExtraError"]

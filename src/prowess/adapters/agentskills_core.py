@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from anyio import to_thread
 
 from prowess import errors
-from prowess.adapters import MissingExtraError
 from prowess.adapters.skill_contents import SkillContents
+from prowess.errors import MissingExtraError
 from prowess.runtime.files.skill_files import MAX_FILE_BYTES
 
 try:

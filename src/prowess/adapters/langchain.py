@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Unpack
 
-from prowess.adapters import MissingExtraError
 from prowess.adapters.hosted import CallOrder, HostedSession, unreadable
-from prowess.errors import InvalidArgumentsError
+from prowess.errors import InvalidArgumentsError, MissingExtraError
 from prowess.tools.shapes.blocks import call_of, text_of
 
 try:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, Unpack
 
-from prowess.adapters import MissingExtraError
 from prowess.adapters.hosted import HostedSession, unreadable
+from prowess.errors import MissingExtraError
 from prowess.runtime.disclosure.skill_tool import SkillTool
 from prowess.runtime.tools.list import SPEC as LIST
 from prowess.runtime.tools.load import SPEC as LOAD

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 import prowess
-from prowess.adapters import MissingExtraError
-from prowess.errors import ApprovalRequiredError
+from prowess.errors import ApprovalRequiredError, MissingExtraError
 from prowess.runtime.events import event as events
 
 try:

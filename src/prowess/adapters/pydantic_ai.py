@@ -9,8 +9,8 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any, Unpack
 
-from prowess.adapters import MissingExtraError
 from prowess.adapters.hosted import HostedSession, unreadable
+from prowess.errors import MissingExtraError
 from prowess.tools.shapes.blocks import call_of, image_of, text_of
 
 try:
