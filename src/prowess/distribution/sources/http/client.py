@@ -191,9 +191,10 @@ class HttpClient:
                     headers={name.lower(): value for name, value in answer.headers.items()},
                     body=body,
                 )
-        except DeadlineError:
-            raise LimitExceededError(f"seconds for {where}", self._limits.total, None, "it sends too slowly") from None
-        except httpx2.TimeoutException as fault:
+        except (DeadlineError, httpx2.TimeoutException) as fault:
+            if self._deadline.has_passed:
+                limit = self._limits.total
+                raise LimitExceededError(f"seconds for {where}", limit, None, "it sends too slowly") from None
             raise UnavailableError(where, None, "no answer in time") from fault
         except httpx2.ProxyError as fault:
             raise UnavailableError(where, None, "the proxy refused the connection") from fault

@@ -26,6 +26,11 @@ class Deadline:
         """Begin a request that may take this many seconds."""
         self._at = time.monotonic() + seconds
 
+    @property
+    def has_passed(self) -> bool:
+        """Whether no time is left."""
+        return time.monotonic() >= self._at
+
     def bounded(self, timeout: float | None) -> float:
         """Return the given seconds, or those that are left if they are fewer. Raises DeadlineError if none are left."""
         left = self._at - time.monotonic()
