@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess._internal.files import verified_copy
 from prowess._internal.files.contained import ContainedRoot
 from prowess._internal.files.tree_digest import read_tree
 from prowess.errors import DigestChangedError
@@ -110,7 +111,7 @@ def test_a_full_disk_leaves_no_stage(skill: Path, tmp_path: Path, monkeypatch: p
     def full(fd: int, data: bytes) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(staging, "write_all", full)
+    monkeypatch.setattr(verified_copy, "write_all", full)
     with pytest.raises(StageError, match="No space left") as fault:
         stage(str(skill), read_tree(str(skill)), str(tmp_path / "cache"))
     assert str(fault.value).startswith(f"the cache {tmp_path}/cache/stages cannot be used, nothing was run: ")

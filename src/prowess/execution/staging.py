@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import hashlib
 import os
 import shutil
 import tempfile
@@ -27,19 +26,17 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.files.atomic_write import write_all
 from prowess._internal.files.contained import ContainedRoot
 from prowess._internal.files.file_lock import locked
-from prowess._internal.files.open_flags import NEW_FILE
 from prowess._internal.files.tree_digest import read_tree
+from prowess._internal.files.verified_copy import copy_recorded
 from prowess._internal.places import ensure_private_directory
 from prowess._internal.uuid7 import uuid7
-from prowess.errors import DigestChangedError, ExecutionError, UnsafePathError
+from prowess.errors import DigestChangedError, ExecutionError
 
 if TYPE_CHECKING:
-    from prowess._internal.files.tree_digest import FileRecord, TreeManifest
+    from prowess._internal.files.tree_digest import TreeManifest
 
-_CHUNK = 1 << 20
 MAX_AGE_SECONDS = 30 * 86_400.0
 MAX_BYTES = 1024 * 1024 * 1024
 SWEEP_SECONDS = 86_400.0
@@ -117,32 +114,10 @@ def _copy_all(root: ContainedRoot, manifest: TreeManifest, fresh: str) -> None:
     for record in manifest.files:
         target = os.path.join(fresh, *record.path.split("/"))
         os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
-        _copy(root, record, target, allow_hard_links=manifest.is_recorded)
+        if not copy_recorded(root, record, target, allow_hard_links=manifest.is_recorded):
+            raise DigestChangedError(os.path.basename(root.root), record.path)
+        os.chmod(target, 0o555 if record.executable else 0o444)
     os.chmod(fresh, 0o755)  # noqa: S103 -- the parent is private, and the sandbox reads the directory as another user
-
-
-def _copy(root: ContainedRoot, record: FileRecord, target: str, *, allow_hard_links: bool) -> None:
-    skill = os.path.basename(root.root)
-    try:
-        source = root.open(record.path, allow_hard_links=allow_hard_links)
-    except (FileNotFoundError, IsADirectoryError, UnsafePathError):
-        raise DigestChangedError(skill, record.path) from None
-    whole = hashlib.sha256()
-    size = 0
-    out = os.open(target, NEW_FILE, 0o600)
-    try:
-        with source:
-            # Read at most one byte more than recorded: that is enough to see growth, and a growing file must not fill
-            # the disk.
-            while size <= record.size and (chunk := os.read(source.fd, min(_CHUNK, record.size + 1 - size))):
-                whole.update(chunk)
-                size += len(chunk)
-                write_all(out, chunk)
-        if size != record.size or whole.hexdigest() != record.sha256:
-            raise DigestChangedError(skill, record.path)
-    finally:
-        os.close(out)
-    os.chmod(target, 0o555 if record.executable else 0o444)
 
 
 def _publish(fresh: str, final: str, manifest: TreeManifest) -> bool:

@@ -1,0 +1,35 @@
+"""Opens the source of a reference. Each kind of source is one module, imported when it is first needed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from prowess.distribution.sources.protocol import Access
+from prowess.errors import DistributionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from prowess.distribution.sources.protocol import Source
+    from prowess.distribution.sources.reference import Kind, Reference
+
+# Module and class of each kind. The class is called with the reference, the scratch directory and the access.
+CLASSES: Mapping[Kind, tuple[str, str]] = {
+    "directory": ("prowess.distribution.sources.directory", "LocalDirectory"),
+}
+
+
+def open_source(reference: Reference, *, scratch: str, access: Access | None = None) -> Source:
+    """Return the source of a reference. Nothing is read or contacted before its first method is called.
+
+    `scratch` is a private directory, which the source fills and the caller removes after `close`.
+
+    Raises:
+        DistributionError: this kind of source is not supported.
+    """
+    if (found := CLASSES.get(reference.kind)) is None:
+        message = f"{reference}: sources of the kind {reference.kind} cannot be read"
+        raise DistributionError(message)
+    kind: Callable[[Reference, str, Access], Source] = getattr(import_module(found[0]), found[1])
+    return kind(reference, scratch, Access() if access is None else access)

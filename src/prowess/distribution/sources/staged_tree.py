@@ -1,0 +1,114 @@
+"""Writes a skill into a private directory: all of it or nothing, with the digest of what was written.
+
+Every source writes its skills here, so that paths, limits and modes are the same for all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from prowess._internal.files.atomic_write import write_all
+from prowess._internal.files.open_flags import NEW_FILE
+from prowess._internal.files.tree_digest import MAX_BYTES, FileRecord, TreeManifest
+from prowess._internal.files.verified_copy import copy_recorded
+from prowess.distribution.sources.portable_paths import PortablePaths
+from prowess.errors import DistributionError, IntegrityError, LimitExceededError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import TracebackType
+    from typing import Self
+
+    from prowess._internal.files.contained import ContainedRoot
+
+
+class StagedTree:
+    """The new directory `into/<name>`, filled in a `with` block. An error in the block removes it.
+
+    with StagedTree(into, "pdf") as staged:
+        staged.write("SKILL.md", [b"..."], executable=False)
+    staged.digest  # "sha256:..."
+
+    Raises:
+        UnsafePathError: `name` cannot be the name of a directory on every system.
+        DistributionError: `into/<name>` exists.
+    """
+
+    def __init__(self, into: str, name: str) -> None:
+        if PortablePaths(f"the skill {name!r}").add_file(name) != name or "/" in name:
+            message = f"the skill {name!r} cannot be installed: its name is not the name of a directory"
+            raise DistributionError(message)
+        self.directory = os.path.join(os.path.abspath(into), name)
+        self._what = f"the skill {name!r}"
+        self._paths = PortablePaths(self._what)
+        self._made: set[str] = set()
+        self._records: list[FileRecord] = []
+        self._bytes = 0
+
+    def __enter__(self) -> Self:
+        """Create the directory."""
+        try:
+            os.mkdir(self.directory, 0o700)
+        except FileExistsError:
+            message = f"{self.directory} exists; fetch into an empty directory"
+            raise DistributionError(message) from None
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        """Remove the directory if the block failed."""
+        if kind is not None:
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    def write(self, path: str, parts: Iterable[bytes], *, executable: bool) -> None:
+        """Write one file. Raises UnsafePathError, LimitExceededError, or OSError if it cannot be written."""
+        path = self._paths.add_file(path)
+        whole = hashlib.sha256()
+        size = 0
+        out = os.open(self._place(path), NEW_FILE, 0o700 if executable else 0o600)
+        try:
+            for part in parts:
+                size += len(part)
+                self._charge(len(part))
+                whole.update(part)
+                write_all(out, part)
+        finally:
+            os.close(out)
+        self._records.append(FileRecord(path=path, executable=executable, size=size, sha256=whole.hexdigest()))
+
+    def copy(self, root: ContainedRoot, record: FileRecord, *, path: str | None = None) -> None:
+        """Copy the recorded file from `root`, where it is called `path` if that is another name.
+
+        Raises:
+            IntegrityError: the file is not as recorded.
+        """
+        self._paths.add_file(record.path)
+        self._charge(record.size)
+        target = self._place(record.path)
+        if not copy_recorded(root, record, target, path=path, allow_hard_links=True):
+            what = f"{root.root}/{record.path}"
+            raise IntegrityError(what, f"sha256:{record.sha256}", "another one, because it was changed meanwhile")
+        if record.executable:
+            os.chmod(target, 0o700)
+        self._records.append(record)
+
+    def _place(self, path: str) -> str:
+        """Return where to write a file, and create the directories above it."""
+        above = path.rpartition("/")[0]
+        if above not in self._made:
+            os.makedirs(os.path.join(self.directory, above), mode=0o700, exist_ok=True)
+            self._made.add(above)
+        return os.path.join(self.directory, path)
+
+    def _charge(self, size: int) -> None:
+        self._bytes += size
+        if self._bytes > MAX_BYTES:
+            raise LimitExceededError(f"bytes in {self._what}", MAX_BYTES, None, "keep large data outside the skill")
+
+    @property
+    def digest(self) -> str:
+        """The digest of the files written so far (`prowess._internal.files.tree_digest`)."""
+        manifest = TreeManifest(files=tuple(sorted(self._records, key=lambda record: record.path.encode())))
+        return manifest.content_digest
