@@ -1,0 +1,31 @@
+"""Verdict: result of one verification, in the words of `verify --json`."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from msgspec import Struct
+
+Status = Literal["verified", "changed", "untrusted", "unsigned", "invalid", "missing"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+Format = Literal["oms", "sigstore", "dsse", "ssh", "git-ssh"]
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """What a signature proves about a tree, a file or a git object.
+
+    `verified`: signed by a signer who is trusted, and every byte is as it was signed. `changed`: the same signer, other
+    files; `files` names each one. `untrusted`: well signed, but by nobody who is trusted. `invalid`: the signature is
+    damaged, or it is not a signature of these bytes. `unsigned`: there is none. `missing`: there is nothing to verify.
+
+    `signer` names the key or certificate, the same on every machine, so it can be pinned in a lock; None unless the
+    signature itself is valid. `publisher` is the name that this machine gives the trusted key, or None. `reason` is a
+    sentence, None if `verified`.
+    """
+
+    status: Status
+    format: Format | None = None
+    signer: str | None = None
+    publisher: str | None = None
+    reason: str | None = None
+    files: tuple[str, ...] = ()
