@@ -18,7 +18,6 @@ from prowess._internal import places, yaml_reader
 from prowess._internal.files import workspace_root
 from prowess._internal.shell import syntax_tree
 from prowess._internal.text import canonical_json, strict_json
-from prowess.adapters import MissingExtraError
 from prowess.agent import create_skill, model, transcript, turn_loop
 from prowess.audit import log as audit_log
 from prowess.audit import record as audit_record
@@ -30,7 +29,7 @@ from prowess.cli.commands import read as read_command
 from prowess.cli.commands import run as run_command
 from prowess.compat.skills_ref import errors as reference_errors
 from prowess.diagnostics import Diagnostic, Location, Severity
-from prowess.errors import SkillError
+from prowess.errors import MissingExtraError, SkillError
 from prowess.execution import staging
 from prowess.runtime import forks as session_forks
 from prowess.runtime import json_lines

@@ -8,7 +8,7 @@ import sys
 # In its own process, because the tests have imported most modules already.
 _IMPORT_ALL = """
 import importlib, pkgutil, prowess
-from prowess.adapters import MissingExtraError
+from prowess.errors import MissingExtraError
 
 for found in pkgutil.walk_packages(prowess.__path__, "prowess."):
     if found.name.endswith("__main__") or ".probes." in found.name:

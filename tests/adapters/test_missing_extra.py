@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from prowess.adapters import MissingExtraError
+from prowess.errors import MissingExtraError
 
 
 @pytest.mark.parametrize(

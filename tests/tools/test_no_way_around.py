@@ -15,8 +15,8 @@ import anyio
 import pytest
 
 import prowess
-from prowess.adapters import MissingExtraError
 from prowess.catalog import Catalog
+from prowess.errors import MissingExtraError
 from prowess.mcp_server.server import open_session
 from prowess.tools import NotThroughExecutorError, Tool, ToolCall, ToolExecutor, ToolSpec, require_executor
 from prowess.tools.builtin import builtin_tools

@@ -1,1 +1,46 @@
-"""prowess.lock: reads, writes and merges the list of installed skills. Pure: no files, no network."""
+"""prowess.lock: reads, writes and merges the list of installed skills. Pure: no processes, no network.
+
+`parse_lock` accepts only the text that `render_lock` writes, so a changed bit is refused. `merge_locks` gives the same
+bytes in every order of merges.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prowess._internal.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from prowess.lockfile.lock import LockedSkill, LockedTarget, Lockfile
+    from prowess.lockfile.merging import merge_locks
+    from prowess.lockfile.places import lock_path, read_lock, stored_tree
+    from prowess.lockfile.requirement import Requirement
+    from prowess.lockfile.text import parse_lock, render_lock
+    from prowess.lockfile.unmet import unmet
+
+__all__ = [
+    "LockedSkill",
+    "LockedTarget",
+    "Lockfile",
+    "Requirement",
+    "lock_path",
+    "merge_locks",
+    "parse_lock",
+    "read_lock",
+    "render_lock",
+    "stored_tree",
+    "unmet",
+]
+
+if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "lock": ("LockedSkill", "LockedTarget", "Lockfile"),
+            "merging": ("merge_locks",),
+            "places": ("lock_path", "read_lock", "stored_tree"),
+            "requirement": ("Requirement",),
+            "text": ("parse_lock", "render_lock"),
+            "unmet": ("unmet",),
+        },
+    )

@@ -1,0 +1,58 @@
+"""Locations of locks and of the trees they name, and reading a lock from disk."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+from prowess._internal.files.bounded_read import read_at_most
+from prowess._internal.places import prowess_home
+from prowess.lockfile.lock import Lockfile
+from prowess.lockfile.text import MOST_BYTES, parse_lock
+
+Scope = Literal["project", "personal"]
+LOCK_NAME = "prowess.lock"
+
+
+def lock_path(scope: Scope, project: str | None = None) -> str:
+    """Return the path of a lock: in the Prowess home, or at the root of the project. The file may not exist.
+
+    Raises:
+        ValueError: `scope` is `project`, and no root is given.
+    """
+    if scope == "personal":
+        return os.path.join(prowess_home(), LOCK_NAME)
+    if project is None:
+        raise ValueError("the lock of a project needs the project's root")
+    return os.path.join(project, LOCK_NAME)
+
+
+def stored_tree(home: str, tree: str, name: str) -> str:
+    """Return the directory of a verified skill in the store of a Prowess home. It may not exist.
+
+    `tree` and `name` come from a parsed lock, which refuses names that are not one directory, and digests that are
+    none. A colon cannot be in a file name on Windows, so it is a hyphen there.
+    """
+    return os.path.join(home, "store", tree.replace(":", "-") if os.name == "nt" else tree, name)
+
+
+def read_lock(path: str) -> Lockfile:
+    """Read the lock at `path`. A missing file is an empty lock.
+
+    Raises:
+        LockfileError: the file is no lock.
+        OSError: the file exists and cannot be read.
+    """
+    return Lockfile() if (data := lock_bytes(path)) is None else parse_lock(data, path)
+
+
+def lock_bytes(path: str) -> bytes | None:
+    """Return the bytes of a lock, one more than a lock may have if there are more; None if there is no file."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
+    except FileNotFoundError:
+        return None
+    try:
+        return read_at_most(descriptor, MOST_BYTES + 1)
+    finally:
+        os.close(descriptor)
