@@ -11,7 +11,7 @@ import pytest
 
 from prowess._internal.files.tree_digest import read_tree
 from prowess.distribution.sources.opening import open_source
-from prowess.distribution.sources.protocol import Offer, Source
+from prowess.distribution.sources.protocol import Offer, SkillSource
 from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import DistributionError, UnavailableError, UnsafePathError
 
@@ -24,7 +24,7 @@ def write_skill(directory: Path, version: str = "") -> Path:
     return directory
 
 
-def source(place: Path) -> Source:
+def source(place: Path) -> SkillSource:
     return open_source(parse_reference(str(place)), scratch=str(place.parent / "scratch"))
 
 

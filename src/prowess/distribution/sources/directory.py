@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
     from prowess._internal.files.tree_digest import TreeManifest
     from prowess.distribution.sources.protocol import Access, Offer
-    from prowess.distribution.sources.reference import Reference
+    from prowess.distribution.sources.reference import SourceReference
 
 
 class LocalDirectory(Closing):
-    """The skills in a directory (`Source`)."""
+    """The skills in a directory (`SkillSource`)."""
 
     contacted: tuple[str, ...] = ()
 
-    def __init__(self, reference: Reference, scratch: str, access: Access) -> None:
+    def __init__(self, reference: SourceReference, scratch: str, access: Access) -> None:
         del scratch, access  # nothing is written before `fetch`, and nothing is contacted
         self.reference = reference
         self.problems: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class LocalDirectory(Closing):
         return with_version(found, version, str(self.reference))
 
     def fetch(self, offer: Offer, into: str) -> Fetched:
-        """Copy the skill. See `Source.fetch`."""
+        """Copy the skill. See `SkillSource.fetch`."""
         directory, tree = copy_skill(os.path.join(self.reference.location, offer.path), into, offer.name)
         return Fetched(
             name=offer.name,

@@ -11,8 +11,8 @@ from prowess.errors import DistributionError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from prowess.distribution.sources.protocol import Source
-    from prowess.distribution.sources.reference import Kind, Reference
+    from prowess.distribution.sources.protocol import SkillSource
+    from prowess.distribution.sources.reference import Kind, SourceReference
 
 # Module and class of each kind. The class is called with the reference, the scratch directory and the access.
 CLASSES: Mapping[Kind, tuple[str, str]] = {
@@ -20,7 +20,7 @@ CLASSES: Mapping[Kind, tuple[str, str]] = {
 }
 
 
-def open_source(reference: Reference, *, scratch: str, access: Access | None = None) -> Source:
+def open_source(reference: SourceReference, *, scratch: str, access: Access | None = None) -> SkillSource:
     """Return the source of a reference. Nothing is read or contacted before its first method is called.
 
     `scratch` is a private directory, which the source fills and the caller removes after `close`.
@@ -31,5 +31,5 @@ def open_source(reference: Reference, *, scratch: str, access: Access | None = N
     if (found := CLASSES.get(reference.kind)) is None:
         message = f"{reference}: sources of the kind {reference.kind} cannot be read"
         raise DistributionError(message)
-    kind: Callable[[Reference, str, Access], Source] = getattr(import_module(found[0]), found[1])
+    kind: Callable[[SourceReference, str, Access], SkillSource] = getattr(import_module(found[0]), found[1])
     return kind(reference, scratch, Access() if access is None else access)

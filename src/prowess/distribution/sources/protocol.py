@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from prowess.distribution.sources.reference import Reference
+    from prowess.distribution.sources.reference import SourceReference
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -77,7 +77,7 @@ class Access(Struct, frozen=True, kw_only=True):
     redirect_hosts: tuple[str, ...] = ()
 
 
-class Source(Protocol):
+class SkillSource(Protocol):
     """One place from which skills are fetched. A context manager. All methods block.
 
     A source contacts only the host of its reference and hosts that `Access` permits, and executes nothing that it
@@ -85,7 +85,7 @@ class Source(Protocol):
     """
 
     @property
-    def reference(self) -> Reference:
+    def reference(self) -> SourceReference:
         """The reference that was opened."""
         ...
 

@@ -50,7 +50,7 @@ _GROUPED = "//gitlab.com"
 _SHOWN = 100
 
 
-class Reference(Struct, frozen=True, kw_only=True):
+class SourceReference(Struct, frozen=True, kw_only=True):
     """Where skills come from. Create it with `parse_reference`.
 
     `location` is an absolute path, a URL without `git+`, `registry/repository` or a package's name. `path` is the
@@ -96,7 +96,7 @@ class Reference(Struct, frozen=True, kw_only=True):
         return self.source.replace(self.location, relative, 1)
 
 
-def parse_reference(text: str, *, base: str | None = None, has_version: bool = True) -> Reference:
+def parse_reference(text: str, *, base: str | None = None, has_version: bool = True) -> SourceReference:
     """Parse `SOURCE[@VERSION]`. Local paths are relative to `base`, by default the working directory.
 
     With `has_version=False` the text is a source without a version, as in a lock.
@@ -136,7 +136,7 @@ def _shown(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _reference(text: str, kind: Kind, location: str, path: str, version: str | None) -> Reference:
+def _reference(text: str, kind: Kind, location: str, path: str, version: str | None) -> SourceReference:
     if version is not None and _VERSION.fullmatch(version) is None:
         _refuse(text, "the version after @ is empty, begins with - or has characters that no version has")
     try:
@@ -145,10 +145,10 @@ def _reference(text: str, kind: Kind, location: str, path: str, version: str | N
         _refuse(text, fault.reason)
     if kind == "git" and "://" in location:
         location = location.removesuffix("/").removesuffix(".git")
-    return Reference(kind=kind, location=location, path=path, version=version)
+    return SourceReference(kind=kind, location=location, path=path, version=version)
 
 
-def _package(text: str, kind: str, rest: str, *, has_version: bool) -> Reference:
+def _package(text: str, kind: str, rest: str, *, has_version: bool) -> SourceReference:
     name, version = _parted(rest, has_version=has_version, first=1)
     if kind == "npm":
         if _NPM.fullmatch(name) is None:
@@ -177,7 +177,7 @@ def _split_local(text: str) -> tuple[str, str | None]:
     return before, version
 
 
-def _local(text: str, base: str, *, has_version: bool) -> Reference:
+def _local(text: str, base: str, *, has_version: bool) -> SourceReference:
     path = os.path.abspath(os.path.join(base, os.path.expanduser(text)))
     version = None
     if has_version and not os.path.lexists(path):  # a directory's name may contain @
@@ -213,7 +213,7 @@ def _checked(text: str, url: str, *, user: bool = False) -> SplitResult:
     return parts
 
 
-def _git(text: str, url: str, base: str, *, has_version: bool) -> Reference:
+def _git(text: str, url: str, base: str, *, has_version: bool) -> SourceReference:
     url, _, fragment = url.partition("#")
     version: str | None = None
     path = ""
@@ -239,7 +239,7 @@ def _git(text: str, url: str, base: str, *, has_version: bool) -> Reference:
     return _reference(text, "git", f"{parts.scheme}://{user}{at}{host.lower()}{rest}", path, version or found)
 
 
-def _url(text: str, *, has_version: bool) -> Reference:
+def _url(text: str, *, has_version: bool) -> SourceReference:
     parts = _checked(text, text, user=text.startswith("ssh:"))
     if parts.scheme == "ssh":
         return _git(text, text, "", has_version=has_version)
@@ -257,7 +257,7 @@ def _url(text: str, *, has_version: bool) -> Reference:
     return _reference(text, kind, f"{site}{rest if kind == 'archive' else rest.rstrip('/')}{query}", "", version)
 
 
-def _page(text: str, site: str, path: str, version: str | None) -> Reference:
+def _page(text: str, site: str, path: str, version: str | None) -> SourceReference:
     """Return the repository of a page: `/owner/repo`, `/owner/repo/tree/REF/path`, `/group/repo/-/tree/REF/path`."""
     parts = path.strip("/").split("/")
     has_groups = _GROUPED in site or path.endswith(".git")  # then the repository is all that precedes a `-`
@@ -274,7 +274,7 @@ def _page(text: str, site: str, path: str, version: str | None) -> Reference:
     return _reference(text, "git", f"{site}/{'/'.join(parts[:at])}", "/".join(below), version)
 
 
-def _oci(text: str, registry: str, parts: SplitResult, *, has_version: bool) -> Reference:
+def _oci(text: str, registry: str, parts: SplitResult, *, has_version: bool) -> SourceReference:
     repository, version = _parted(parts.path.strip("/"), has_version=has_version)
     if version is None and has_version and ":" in repository:
         repository, _, version = repository.partition(":")
