@@ -14,7 +14,10 @@ _PACKAGE = "skills-ref==0.1.1"
 _LINTER = "agnix==0.59.3"
 _RETRIEVAL = "agentskills-retrieval==0.7.0"
 _REGISTRY = "ra-skills==1.0.0"
-_RETRIEVAL_PYTHONS = ("python3.14", "python3.13", "python3.12")  # it needs one of these
+_SKILLKIT = "skillkit==0.4.0 aiofiles"
+_SDK = "agentskills-fs==0.7.0"  # brings agentskills-core
+_OPENSKILLS = "openskills@1.5.0"
+_LATER_PYTHONS = ("python3.14", "python3.13", "python3.12")  # it needs one of these
 _WAIT_SECONDS = 300
 
 # Each skill below a directory as the reference library offers it: one directory at a time, and faults are raised.
@@ -37,6 +40,26 @@ for directory in sorted(Path(sys.argv[1]).iterdir()):
         validate(directory)
     except Exception:
         pass
+"""
+
+
+DISCOVER_SKILLKIT = """
+import sys
+from pathlib import Path
+from skillkit import SkillManager
+manager = SkillManager(project_skill_dir=Path(sys.argv[1]), anthropic_config_dir="")
+manager.discover()
+manager.list_skills()
+"""
+REGISTER_SDK = """
+import asyncio, sys
+from pathlib import Path
+from agentskills_core import SkillRegistry
+from agentskills_fs import LocalFileSystemSkillProvider
+try:
+    asyncio.run(SkillRegistry().register_all(LocalFileSystemSkillProvider(Path(sys.argv[1]))))
+except ValueError:  # it reads all skills, and then refuses them together for the form of one field
+    pass
 """
 
 
@@ -68,12 +91,39 @@ def retrieval() -> str:
     Raises:
         PeerMissingError: as `interpreter`, or no Python that the package supports.
     """
+    return os.path.join(_environment(_RETRIEVAL, "python", base=_later_python(_RETRIEVAL)), "python")
+
+
+def skillkit() -> str:
+    """Return the interpreter of an environment that holds skillkit. Raises PeerMissingError as `interpreter`."""
+    return os.path.join(_environment(_SKILLKIT, "python"), "python")
+
+
+def sdk() -> str:
+    """Return the interpreter of an environment that holds agentskills-fs. Raises PeerMissingError as `retrieval`."""
+    return os.path.join(_environment(_SDK, "python", base=_later_python(_SDK)), "python")
+
+
+def openskills() -> str:
+    """Return the path of the command openskills.
+
+    Raises:
+        PeerMissingError: no npm, or no package index.
+    """
+    home = os.path.join(cache_home(), "benchmarks", _OPENSKILLS.replace("@", "-"))
+    command = os.path.join(home, "node_modules", ".bin", "openskills")
+    if not os.path.exists(command):
+        _run_steps(_OPENSKILLS, home, [["npm", "install", "--silent", "--no-save", "--prefix", home, _OPENSKILLS]])
+    return command
+
+
+def _later_python(package: str) -> str:
     managed = sorted(str(path) for path in Path.home().glob(".pyenv/versions/*/bin"))
     search = os.pathsep.join([*managed, os.environ.get("PATH", "")])
-    for name in _RETRIEVAL_PYTHONS:
+    for name in _LATER_PYTHONS:
         if (python := shutil.which(name, path=search)) is not None:
-            return os.path.join(_environment(_RETRIEVAL, "python", base=python), "python")
-    raise PeerMissingError(f"{_RETRIEVAL} needs one of {', '.join(_RETRIEVAL_PYTHONS)}")
+            return python
+    raise PeerMissingError(f"{package} needs one of {', '.join(_LATER_PYTHONS)}")
 
 
 def registry() -> str:
@@ -89,20 +139,22 @@ def registry() -> str:
 
 def _environment(package: str, command: str, base: str = sys.executable) -> str:
     """Return the folder of the commands of an environment that holds the package, made with the interpreter `base`."""
-    home = os.path.join(cache_home(), "benchmarks", package.replace("==", "-"))
+    home = os.path.join(cache_home(), "benchmarks", package.replace("==", "-").replace(" ", "-"))
     commands = os.path.join(home, "bin")
     if os.path.exists(os.path.join(commands, command)):
         return commands
-    shutil.rmtree(home, ignore_errors=True)
     python = os.path.join(commands, "python")
-    for step in (
-        [base, "-m", "venv", home],
-        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package],
-    ):
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *package.split()]
+    _run_steps(package, home, [[base, "-m", "venv", home], install])
+    return commands
+
+
+def _run_steps(package: str, home: str, steps: list[list[str]]) -> None:
+    shutil.rmtree(home, ignore_errors=True)
+    for step in steps:
         try:
             subprocess.run(step, check=True, capture_output=True, text=True, timeout=_WAIT_SECONDS)
         except (OSError, subprocess.SubprocessError) as fault:
             shutil.rmtree(home, ignore_errors=True)
-            reason = getattr(fault, "stderr", None) or str(fault)
-            raise PeerMissingError(f"{package} cannot be installed: {str(reason).strip().splitlines()[-1]}") from None
-    return commands
+            reason = str(getattr(fault, "stderr", None) or fault).strip() or str(fault)
+            raise PeerMissingError(f"{package} cannot be installed: {reason.splitlines()[-1]}") from None
