@@ -62,3 +62,36 @@ async def test_an_edited_file_an_added_one_a_second_link_and_git_are_refused_by_
     assert await _codes(session, skill, ".git/config") == ("resource_not_found", "resource_not_found")
     assert await _codes(session, skill, "references/.git/x") == ("resource_not_found", "resource_not_found")
     await session.close()
+
+
+async def test_the_signature_of_a_skill_is_shown_by_no_tool_and_never_run(tmp_path: Path) -> None:
+    skill = tmp_path / "skills" / "one"
+    (skill / "scripts").mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: one\ndescription: Does x. Use when y.\n---\nBody.\n")
+    (skill / "skill.oms.sig").write_text("#!/bin/sh\necho SECRET\n")
+    (skill / "skill.oms.sig").chmod(0o755)
+    (skill / "scripts" / "list.sh").write_text('ls "$(dirname "$0")/.."\n')
+    (tmp_path / "workspace").mkdir()
+    opened: list[Session] = []
+    tools = builtin_tools(
+        ["Read", "Glob", "Grep"],
+        workspace=tmp_path / "workspace",
+        readable=lambda: [directory for session in opened for directory in session.skill_directories],
+    )
+    async with Session(Catalog(tmp_path / "skills"), extra_tools=tools) as session:
+        opened.append(session)
+        loaded = await session.call("skills.load", {"names": ["one"]})
+        assert await _codes(session, skill, "skill.oms.sig") == ("resource_not_found", "resource_not_found")
+        found = await session.call("Glob", {"pattern": "**/*", "path": str(skill)})
+        matches = await session.call("Grep", {"pattern": "SECRET", "path": str(skill)})
+        run = await session.call("skills.run_script", {"path": "skill.oms.sig"})
+        listed = await session.call("skills.run_script", {"path": "scripts/list.sh"})
+        directory = await session.call("skills.read", {"path": "."})
+        (skill / "skill.oms.sig").write_text("signed again")  # which changes nothing that is loaded
+        assert await _codes(session, skill, "SKILL.md") == (None, None)
+    assert found.success
+    assert matches.success
+    assert not run.success
+    assert listed.success
+    for result in (loaded, found, matches, listed, directory):
+        assert "skill.oms.sig" not in f"{result.result}{result.error}"

@@ -43,6 +43,17 @@ def test_the_skills_of_a_directory_are_offered_with_their_versions(tmp_path: Pat
         found.offers("2.0.0")
 
 
+def test_a_copy_has_the_signature_which_the_digest_does_not_cover(tmp_path: Path) -> None:
+    skill = write_skill(tmp_path / "skills" / "pdf")
+    (skill / "skill.oms.sig").write_text("{}")
+    (tmp_path / "into").mkdir()
+    found = source(tmp_path / "skills")
+    fetched = found.fetch(found.offers()[0], str(tmp_path / "into"))
+    assert (Path(fetched.directory) / "skill.oms.sig").read_text() == "{}"
+    (skill / "skill.oms.sig").unlink()
+    assert fetched.tree == read_tree(str(skill)).digest == read_tree(fetched.directory).digest
+
+
 def test_a_copy_is_private_and_complete_and_has_the_digest_of_the_skill(tmp_path: Path) -> None:
     skill = write_skill(tmp_path / "skills" / "pdf")
     (skill / "scripts").mkdir()

@@ -6,7 +6,8 @@ The digest is the SHA-256 over one line for each regular file, sorted by the pat
 
 The path is relative with `/`; `x` means that the owner may execute the file; size is decimal; the inner hash is
 lower-case hex. `.git` at any depth, empty directories, times and owners are left out, so that a directory, a zip and a
-tar of one skill have the same digest.
+tar of one skill have the same digest. The file `skill.oms.sig` at the root is left out too, because signing would
+otherwise change what is signed. What no digest covers is shown to no model and never run.
 
 Links (symbolic, or a file with a second hard link), pipes, sockets, devices, names that are not UTF-8 and unreadable
 entries are *obstacles*. A tree with an obstacle has no digest, because its bytes could change without a change of the
@@ -39,6 +40,7 @@ MAX_ENTRIES = 2 * MAX_FILES  # including directories, links and other entries th
 MAX_BYTES = 512 * 1024 * 1024
 MAX_DEPTH = 64
 
+SIGNATURE_FILE = "skill.oms.sig"  # OpenSSF Model Signing
 _LEFT_OUT = ".git"
 _CHUNK = 1 << 20
 _CACHE_ENTRIES = 20_000
@@ -59,11 +61,13 @@ class FileRecord(Struct, frozen=True, kw_only=True):
 class TreeManifest(Struct, frozen=True, kw_only=True):
     """The regular files of a tree, and the obstacles to a digest, both sorted by the path's UTF-8 bytes.
 
-    If `is_recorded`, every file had the hash that its package recorded, so a second hard link is no fault.
+    `signature` is the record of the file `skill.oms.sig` at the root, which is not one of `files`. If `is_recorded`,
+    every file had the hash that its package recorded, so a second hard link is no fault.
     """
 
     files: tuple[FileRecord, ...]
     obstacles: tuple[str, ...] = ()
+    signature: FileRecord | None = None
     is_recorded: bool = False
 
     @property
@@ -83,6 +87,11 @@ class TreeManifest(Struct, frozen=True, kw_only=True):
     def find(self, path: str) -> FileRecord | None:
         """Return the record of a relative path, or None. The path must be spelled as in the manifest."""
         return next((file for file in self.files if file.path == path), None)
+
+
+def is_left_out(path: str) -> bool:
+    """Return whether the file at `path`, relative to a tree, is covered by no digest, so that it is no part of it."""
+    return path == SIGNATURE_FILE or _LEFT_OUT in path.split("/")
 
 
 class KeptFile(Struct, frozen=True, kw_only=True):
@@ -139,6 +148,7 @@ def read_stamped_tree(
     manifest = TreeManifest(
         files=tuple(sorted(walk.files, key=lambda file: file.path.encode())),
         obstacles=tuple(sorted(walk.obstacles, key=os.fsencode)),
+        signature=walk.signature,
     )
     return TreeReading(manifest=manifest, stamp=walk.stamp(), kept=walk.kept)
 
@@ -150,6 +160,7 @@ class _Walk:
         self.kept: dict[str, KeptFile] = {}
         self._keep, self._most = keep, most
         self.files: list[FileRecord] = []
+        self.signature: FileRecord | None = None
         self.obstacles: list[str] = []
         self._bytes = 0
         self._entries = 0
@@ -243,9 +254,11 @@ class _Walk:
                 self.kept[path] = KeptFile(data=b"".join(parts), mark=mark_of(found))
         finally:
             os.close(fd)
-        self.files.append(
-            FileRecord(path=path, executable=bool(found.st_mode & stat.S_IXUSR), size=size, sha256=digest)
-        )
+        record = FileRecord(path=path, executable=bool(found.st_mode & stat.S_IXUSR), size=size, sha256=digest)
+        if path == SIGNATURE_FILE:
+            self.signature = record
+        else:
+            self.files.append(record)
 
     def _mark(self, path: str, found: os.stat_result) -> None:
         if self._marks is None:

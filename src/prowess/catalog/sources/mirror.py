@@ -29,7 +29,7 @@ from msgspec import Struct
 
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.contained import check_relative
-from prowess._internal.files.tree_digest import read_tree
+from prowess._internal.files.tree_digest import is_left_out, read_tree
 from prowess._internal.places import cache_home, ensure_private_directory
 from prowess._internal.text.terminal_text import json_text
 from prowess.catalog.layers import Layer
@@ -108,7 +108,7 @@ class MirrorSource(DirectorySource):
         except (OSError, SkillError) as fault:
             scan.skip(self.root, "", "catalog.mirror", f"left out: {fault}; fetch it again")
             return
-        if found != {(file.path, file.digest) for file in skill.files}:
+        if found != {(file.path, file.digest) for file in skill.files if not is_left_out(file.path)}:
             scan.skip(self.root, "", "catalog.mirror", "left out: it was changed after it was fetched; fetch it again")
             return
         super().scan(scan)

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import FileRecord
 
 ArchiveForm = Literal["tar.gz", "zip"]
-SIGNATURE_FILE = "skill.oms.sig"  # at the skill's root; part of the archive, although no digest covers it
 MAX_PACKED = 64 * 1024 * 1024  # bytes; a larger archive is refused when it is installed
-_MAX_SIGNATURE = 1 << 20
 
 
 class PackedFile(Struct, frozen=True, kw_only=True):
@@ -57,8 +55,8 @@ def read_skill_files(directory: str) -> SkillFiles:
         raise LimitExceededError("bytes in one archive", MAX_PACKED, size, "keep large data outside the skill")
     with ContainedRoot(directory) as root:
         files = [_read(root, record) for record in manifest.files]
-        if all(file.path != SIGNATURE_FILE for file in files) and (signature := _signature(root)) is not None:
-            files.append(signature)
+        if (signature := manifest.signature) is not None:
+            files.append(_read(root, signature))
     return SkillFiles(files=tuple(sorted(files, key=lambda file: file.path.encode())), tree=manifest.content_digest)
 
 
@@ -91,14 +89,3 @@ def _read(root: ContainedRoot, record: FileRecord) -> PackedFile:
     if actual != record.sha256:
         raise IntegrityError(f"{root.root}/{record.path}", f"sha256:{record.sha256}", f"sha256:{actual}")
     return PackedFile(path=record.path, executable=record.executable, data=data)
-
-
-def _signature(root: ContainedRoot) -> PackedFile | None:
-    try:
-        with root.open(SIGNATURE_FILE) as opened:
-            data = opened.read(_MAX_SIGNATURE + 1)
-    except (FileNotFoundError, IsADirectoryError):
-        return None
-    if len(data) > _MAX_SIGNATURE:
-        raise LimitExceededError(f"bytes in {SIGNATURE_FILE}", _MAX_SIGNATURE, len(data))
-    return PackedFile(path=SIGNATURE_FILE, executable=False, data=data)

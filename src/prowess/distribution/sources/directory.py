@@ -103,7 +103,7 @@ def copy_skill(skill: str, into: str, name: str) -> tuple[str, str]:
 
 def _files(manifest: TreeManifest, root: str) -> Iterator[tuple[FileRecord, str]]:
     """Yield each file's record, and the path at which its bytes are."""
-    for record in manifest.files:
+    for record in (*manifest.files, *([manifest.signature] if manifest.signature else [])):
         yield record, record.path
     for path in manifest.obstacles:
         target = os.path.realpath(f"{root}/{path}")

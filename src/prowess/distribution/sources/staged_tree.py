@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.files.atomic_write import write_all
 from prowess._internal.files.open_flags import NEW_FILE
-from prowess._internal.files.tree_digest import MAX_BYTES, FileRecord, TreeManifest
+from prowess._internal.files.tree_digest import MAX_BYTES, FileRecord, TreeManifest, is_left_out
 from prowess._internal.files.verified_copy import copy_recorded
 from prowess.distribution.sources.portable_paths import PortablePaths
 from prowess.errors import DistributionError, IntegrityError, LimitExceededError
@@ -110,5 +110,6 @@ class StagedTree:
     @property
     def digest(self) -> str:
         """The digest of the files written so far (`prowess._internal.files.tree_digest`)."""
-        manifest = TreeManifest(files=tuple(sorted(self._records, key=lambda record: record.path.encode())))
+        records = sorted((one for one in self._records if not is_left_out(one.path)), key=lambda one: one.path.encode())
+        manifest = TreeManifest(files=tuple(records))
         return manifest.content_digest

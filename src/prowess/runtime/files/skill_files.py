@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess._internal.files.file_mark import last_change, mark_of, settled_before
+from prowess._internal.files.tree_digest import is_left_out
 from prowess._internal.text.near_words import near_words
 from prowess.errors import (
     DigestChangedError,
@@ -176,7 +177,6 @@ def _is_text(data: bytes) -> bool:
 
 MAX_FILE_BYTES = 16 * 1024 * 1024
 MAX_LISTED_ENTRIES = 50
-_LEFT_OUT = ".git"  # part of no digest, so part of no skill
 _MAX_SUGGESTIONS = 3
 
 
@@ -203,7 +203,7 @@ def read_verified(skill: ActiveSkill, manifest: TreeManifest, path: str) -> Veri
         UnavailableError: the file cannot be read.
     """
     normalised = "/".join(check_relative(path))
-    if _LEFT_OUT in normalised.split("/"):
+    if is_left_out(normalised):
         raise ResourceNotFoundError(skill.name, path)
     try:
         with ContainedRoot(skill.root_dir) as root:
@@ -259,7 +259,9 @@ def _bytes_below(root: ContainedRoot, skill: str, path: str, manifest: TreeManif
 
 
 def _entries(root: ContainedRoot, path: str) -> tuple[str, ...]:
-    names = [f"{name}/" if kind == "directory" else name for name, kind in root.entries(path) if name != _LEFT_OUT]
+    above = "".join(f"{part}/" for part in check_relative(path))
+    covered = ((name, kind) for name, kind in root.entries(path) if not is_left_out(f"{above}{name}"))
+    names = [f"{name}/" if kind == "directory" else name for name, kind in covered]
     if len(names) > MAX_LISTED_ENTRIES:
         return (*names[:MAX_LISTED_ENTRIES], f"and {len(names) - MAX_LISTED_ENTRIES} more")
     return tuple(names)

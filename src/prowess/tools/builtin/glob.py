@@ -58,10 +58,11 @@ class Glob(WorkspaceTool):
                 outcome = walk(root, place.parts, parsed)
             except NotADirectoryError:
                 raise WrongKindError(place.shown, "file", "give a directory as path") from None
+        files = [place.below(found.parts) for found in outcome.files if place.shows(found.parts)]
         result: dict[str, object] = {
-            "files": [place.below(found.parts) for found in outcome.files[:MAX_FILES]],
-            "count": len(outcome.files),
-            "truncated": len(outcome.files) > MAX_FILES or outcome.stopped is not None,
+            "files": files[:MAX_FILES],
+            "count": len(files),
+            "truncated": len(files) > MAX_FILES or outcome.stopped is not None,
         }
         if outcome.stopped is not None:
             result["notice"] = outcome.stopped

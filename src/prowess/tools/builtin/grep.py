@@ -145,7 +145,7 @@ class Grep(WorkspaceTool):
             tally.notices.append(outcome.stopped)
         keep = _filter(glob, len(place.parts))
         for found in outcome.files:
-            if not keep(found.parts) or self._workspace.is_script(root, found.parts):
+            if not keep(found.parts) or not place.shows(found.parts) or self._workspace.is_script(root, found.parts):
                 continue
             if found.size > MAX_FILE_BYTES:
                 tally.too_large += 1

@@ -19,6 +19,7 @@ from anyio import to_thread
 from msgspec import Struct
 
 from prowess._internal.files.contained import check_relative
+from prowess._internal.files.tree_digest import is_left_out
 from prowess._internal.files.workspace_root import ChangedMeanwhileError, WorkspaceRoot, relative_to_workspace
 from prowess._internal.text.near_words import near_words
 from prowess.errors import InvalidArgumentsError, SkillError, UnsafePathError
@@ -89,8 +90,6 @@ class ChangedError(SkillError):
 _SCRIPTS = "scripts"
 _SKILL_FILES = ("SKILL.md", "skill.md")
 
-_NO_PART_OF_A_SKILL = ".git"  # not covered by any digest
-
 
 class LoadedDirectory(Protocol):
     """The directory of a loaded skill. Its files are read only if they are unchanged since it was loaded."""
@@ -139,6 +138,10 @@ class Place(Struct, frozen=True, kw_only=True):
         """Return the path of `parts` below the root, as shown to a model."""
         return self.prefix + "/".join(parts) or "."
 
+    def shows(self, parts: tuple[str, ...]) -> bool:
+        """Return whether a file below the root may be shown: one of a loaded skill only if a digest covers it."""
+        return self.skill is None or not is_left_out("/".join(parts))
+
 
 class Workspace:
     """The directory `root`, and absolute directories that may be read in addition, which `readable` returns.
@@ -170,7 +173,7 @@ class Workspace:
     def place(self, path: str) -> Place:
         """Return the place of a model's path, for reading.
 
-        Raise OutsideWorkspaceError, or NoSuchFileError for a path in the `.git` directory of a loaded skill.
+        Raise OutsideWorkspaceError, or NoSuchFileError for a file of a loaded skill that no digest covers.
         """
         if not path.startswith("/"):
             return self._inside(self.root, path, path)
@@ -182,7 +185,7 @@ class Workspace:
             if path == named or path.startswith(f"{named}/"):
                 rest = path[len(named) :].lstrip("/") or "."
                 place = self._inside(os.path.realpath(directory), rest, path, prefix=f"{named}/", skill=skill)
-                if skill is not None and _NO_PART_OF_A_SKILL in place.parts:
+                if not place.shows(place.parts):
                     raise NoSuchFileError(place.shown)
                 return place
         raise OutsideWorkspaceError(path, "it is outside of the workspace; give a path relative to the workspace")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.files.contained import ContainedRoot
 from prowess._internal.files.file_mark import mark_of
-from prowess._internal.files.tree_digest import FileRecord, KeptFile, TreeManifest, TreeReading
+from prowess._internal.files.tree_digest import FileRecord, KeptFile, TreeManifest, TreeReading, is_left_out
 from prowess.catalog.faults import fault
 from prowess.errors import SkillParseError, UnsafePathError
 from prowess.format.limits import MANIFEST_FILE, MAX_DOCUMENT_BYTES
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 RULE = "catalog.package"
 DOCUMENT = "SKILL.md"
-# Installers record compiled files without a hash, and `.git` is part of no digest. Neither is part of a skill.
-_LEFT_OUT = frozenset({"__pycache__", ".git"})
+_COMPILED = "__pycache__"  # installers record compiled files without a hash
 
 
 class RecordedFiles:
@@ -120,4 +119,5 @@ class RecordedFiles:
 
 
 def _is_left_out(path: str) -> bool:
-    return not _LEFT_OUT.isdisjoint(path.split("/"))
+    """Return whether a file is no part of the skill, because it is compiled or covered by no digest."""
+    return _COMPILED in path.split("/") or is_left_out(path)
