@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Module and class of each kind. The class is called with the reference, the scratch directory and the access.
 CLASSES: Mapping[Kind, tuple[str, str]] = {
+    "archive": ("prowess.distribution.sources.archive", "ArchiveSource"),
     "directory": ("prowess.distribution.sources.directory", "LocalDirectory"),
 }
 

@@ -113,12 +113,13 @@ class SkillSource(Protocol):
     def offers(self, version: str | None = None) -> tuple[Offer, ...]:
         """Return the skills with this version, by default each skill with its newest version, sorted by name and path.
 
-        The version is one of `versions()`, or another name that the source has for a state: a tag, a branch, a commit,
-        a digest. A range is not a version: choose one of `versions()` first. If the source has one state only, the
-        version must be that of the skill.
+        The version is one of `versions()`, or another name that the source has for a state: a tag, a branch, the
+        `commit` or `artifact` of a lock. A range is not a version: choose one of `versions()` first. If the source has
+        one state only, the version must be that of the skill.
 
         Raises:
             UnavailableError: the source cannot be reached.
+            IntegrityError: the source does not have the `artifact` that was asked for; nothing was unpacked.
             DistributionError: the source is unreadable, or it has no such version.
         """
         ...

@@ -1,0 +1,1 @@
+"""Archives: one reader, which checks all of an archive before the first byte of it is written."""

@@ -1,0 +1,133 @@
+"""Archives: what is read, and what is refused whole before the first byte is written."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import tarfile
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess._internal.files.tree_digest import read_tree
+from prowess.distribution.sources.archives.unpacking import artifact_digest, unpack_archive
+from prowess.distribution.sources.opening import open_source
+from prowess.distribution.sources.reference import parse_reference
+from prowess.errors import DistributionError, IntegrityError, LimitExceededError, UnavailableError, UnsafePathError
+from prowess.testing.conformance.hostile_archives import SKILL, hostile_archives
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prowess.testing.conformance.hostile_archives import HostileArchive
+
+FILES = {"SKILL.md": SKILL, "scripts/run.sh": b"#!/bin/sh\n", "inner.zip": b"PK\x05\x06" + bytes(18)}
+
+
+def make_zip(prefix: str = "") -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"{prefix}docs/", b"")
+        for path, data in FILES.items():
+            info = zipfile.ZipInfo(prefix + path)
+            info.external_attr = (0o100755 if path.endswith(".sh") else 0o100644) << 16
+            archive.writestr(info, data)
+    return out.getvalue()
+
+
+def make_tar(prefix: str = "") -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        folder = tarfile.TarInfo(f"{prefix}docs")
+        folder.type = tarfile.DIRTYPE
+        archive.addfile(folder)
+        for path, data in FILES.items():
+            info = tarfile.TarInfo(prefix + path)
+            info.size, info.mode = len(data), 0o755 if path.endswith(".sh") else 0o644
+            archive.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.zip", make_zip()),
+        ("a.skill", make_zip("pdf/")),
+        ("a.tar.gz", make_tar("./")),
+        ("a.tgz", make_tar("pdf/")),
+        ("deep.zip", make_zip("skills/office/pdf/")),
+    ],
+)
+def test_zip_and_tar_of_one_skill_give_the_same_tree(tmp_path: Path, name: str, data: bytes) -> None:
+    (tmp_path / name).write_bytes(data)
+    into, scratch, plain = tmp_path / "into", tmp_path / "scratch", tmp_path / "plain"
+    for directory in (into, scratch, plain):
+        directory.mkdir()
+    for path, content in FILES.items():
+        (plain / path).parent.mkdir(exist_ok=True)
+        (plain / path).write_bytes(content)
+    (plain / "scripts" / "run.sh").chmod(0o755)
+    with open_source(parse_reference(str(tmp_path / name)), scratch=str(scratch)) as source:
+        (offer,) = source.offers()
+        fetched = source.fetch(offer, str(into))
+    assert offer.name == "pdf"
+    assert fetched.directory == str(into / "pdf")
+    assert fetched.tree == read_tree(fetched.directory).digest == read_tree(str(plain)).digest
+    assert fetched.artifact == artifact_digest(data) == offer.revision
+    assert (into / "pdf" / "inner.zip").is_file(), "an archive inside stays a file"
+
+
+@pytest.mark.parametrize("hostile", hostile_archives(), ids=lambda hostile: hostile.name)
+def test_a_hostile_archive_is_refused_before_anything_is_written(
+    tmp_path: Path, hostile: HostileArchive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+    monkeypatch.setattr(os, "mkdir", lambda *args, **kwargs: made.append(args))
+    with pytest.raises((UnsafePathError, LimitExceededError, DistributionError)):
+        unpack_archive(hostile.make(), str(tmp_path), "out", what="it")
+    assert made == []
+    assert os.listdir(tmp_path) == []
+
+
+def test_there_are_at_least_forty_hostile_archives() -> None:
+    found = [hostile.name for hostile in hostile_archives()]
+    assert len(set(found)) == len(found) >= 40
+
+
+def test_an_archive_with_another_digest_is_not_unpacked(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(make_zip())
+    (tmp_path / "scratch").mkdir()
+    wrong = artifact_digest(b"")
+    with (
+        open_source(parse_reference(str(tmp_path / "a.zip")), scratch=str(tmp_path / "scratch")) as source,
+        pytest.raises(IntegrityError, match="nothing was written"),
+    ):
+        source.offers(wrong)
+    assert os.listdir(tmp_path / "scratch") == []
+
+
+def test_an_archive_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with (
+        open_source(parse_reference(str(tmp_path / "a.zip")), scratch=str(tmp_path)) as source,
+        pytest.raises(UnavailableError, match=r"a\.zip \(No such file or directory\)"),
+    ):
+        source.offers()
+    (tmp_path / "b.tar.gz").write_bytes(gzip.compress(b"no tar"))
+    with (
+        open_source(parse_reference(str(tmp_path / "b.tar.gz")), scratch=str(tmp_path)) as source,
+        pytest.raises(DistributionError, match=r"b\.tar\.gz cannot be unpacked"),
+    ):
+        source.offers()
+
+
+def test_no_changed_byte_of_an_archive_gives_the_same_digest_and_other_files(tmp_path: Path) -> None:
+    data = make_tar()
+    digest = artifact_digest(data)
+    for at in range(len(data)):
+        changed = bytearray(data)
+        changed[at] ^= 1
+        with pytest.raises(IntegrityError):
+            unpack_archive(bytes(changed), str(tmp_path), "out", what="it", digest=digest)
+    assert os.listdir(tmp_path) == []
