@@ -35,6 +35,7 @@ COMMANDS = {
     "serve": "Serve skills over MCP.",
     "lsp": "Run the language server for editors.",
     "agent": "Carry out a task with a model and matching skills.",
+    "lock": "Check, mend or merge a lock, or convert one of another tool.",
     "policy": "Show the policy in force, or test a policy file.",
     "audit": "Show or verify the audit log.",
     "sandbox": "Test what the sandbox of this machine blocks.",
