@@ -62,6 +62,17 @@ def test_metadata_names_skills_with_ranges(tmp_path: Path, front: str) -> None:
     assert shown(requirements(tmp_path, front)) == [("ledger", "^2", None), ("mail", "^1", None), ("plain", "*", None)]
 
 
+def test_a_range_in_metadata_may_contain_blanks(tmp_path: Path) -> None:
+    front = 'metadata: {dependencies: "ledger@>=1 <3 mail@^1 || 4.x, plain 3d-print@ 1 - 2"}\n'
+    expected = [
+        ("ledger", ">=1 <3", None),
+        ("mail", "^1 || 4.x", None),
+        ("plain", "*", None),
+        ("3d-print", "1 - 2", None),
+    ]
+    assert shown(requirements(tmp_path, front)) == expected
+
+
 def test_toolhive_requires_artifacts_and_repositories(tmp_path: Path) -> None:
     digest = f"sha256:{'a' * 64}"
     front = (

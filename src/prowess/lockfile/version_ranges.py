@@ -1,7 +1,7 @@
 """Versions and the npm ranges that demand them: which version fits, and which is preferred.
 
-A range is written as npm writes it: `^2`, `1.2 - 1.4`, `>=1 <3 || 5.x`. The empty text demands nothing and fits every
-version, also a skill without version. Every other text that is no range is the text of one version.
+A range is written as npm writes it: `^2`, `1.2 - 1.4`, `>=1 <3 || 5.x`. The range `*` demands nothing: every version
+fits, and a skill without version too. Every text that is no range is the text of one version.
 
 A version that is no semantic version, such as `2026-spring`, fits only a demand for this text. Prereleases fit as in
 npm: `^1.0.0-rc.1` allows `1.0.0-rc.2` and no prerelease of another version.
@@ -18,6 +18,7 @@ from prowess.errors import MissingExtraError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+ANY = "*"
 MAX_VERSION = 256  # characters, as in npm
 MAX_RANGE = 256  # characters; a longer text is the text of one version
 
@@ -25,7 +26,7 @@ MAX_RANGE = 256  # characters; a longer text is the text of one version
 def fits(version: str | None, wanted: str) -> bool:
     """Return whether a version meets the demand `wanted`. `version` is None if the skill states none."""
     wanted = wanted.strip()
-    if not wanted:
+    if wanted in {"", ANY}:
         return True
     if version is None:
         return False

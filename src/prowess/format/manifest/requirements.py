@@ -34,6 +34,8 @@ MAX_SOURCE = 2048
 RequirementPlace = Literal["composition.dependencies", "metadata.dependencies", "toolhive.requires"]
 
 _VERSION_TAG = re.compile(r"v?([0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?)")
+_PARTIAL = r"v?(?:[0-9]+|[xX*])(?:\.(?:[0-9]+|[xX*])){0,2}(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"
+_RANGE_PART = re.compile(rf"(?:\|\||-|[<>=~^]+|[<>=~^]*{_PARTIAL})(?:\|\|[<>=~^]*(?:{_PARTIAL})?)*")
 
 
 class SkillRequirement(Struct, frozen=True, kw_only=True):
@@ -120,7 +122,7 @@ def _entries(value: object, place: str, problems: list[str]) -> Iterator[str]:
     if value is None or value == "":
         return
     if isinstance(value, str):
-        yield from filter(None, (part.strip(",") for part in value.split()))
+        yield from _words(value)
     elif isinstance(value, list | tuple):
         for item in value:
             if isinstance(item, str) and item.strip():
@@ -129,6 +131,19 @@ def _entries(value: object, place: str, problems: list[str]) -> Iterator[str]:
                 problems.append(f"{place} has an item that is {kind(item)}, it must be a text")
     else:
         problems.append(f"{place} is {kind(value)}, it must be a text or a list of texts")
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text. Blanks and commas separate them; a part of a range belongs to the word before."""
+    found: list[str] = []
+    for word in text.replace(",", " , ").split():
+        if word == ",":
+            found.append("")
+        elif found and ("@" in found[-1] and _RANGE_PART.fullmatch(word)):
+            found[-1] += word if found[-1].endswith("@") else f" {word}"
+        else:
+            found.append(word)
+    return [word for word in found if word]
 
 
 def _named(text: str) -> SkillRequirement:

@@ -1,1 +1,0 @@
-"""Parts of the commands that install, check and publish skills."""

@@ -1,1 +1,0 @@
-"""Files on disk: stages, the store, exchange of directories, and copies of trees."""

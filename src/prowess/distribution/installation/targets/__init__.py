@@ -1,1 +1,0 @@
-"""Targets: the directories in which other agents read installed skills."""

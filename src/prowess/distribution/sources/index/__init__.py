@@ -1,1 +1,0 @@
-"""Indexes of skills on web sites: `.well-known/agent-skills/index.json`."""

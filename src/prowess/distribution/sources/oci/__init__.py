@@ -1,1 +1,0 @@
-"""Container registries and OCI image layouts: skills as OCI artifacts."""
