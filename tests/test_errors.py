@@ -29,6 +29,8 @@ from prowess.cli.commands import read as read_command
 from prowess.cli.commands import run as run_command
 from prowess.compat.skills_ref import errors as reference_errors
 from prowess.diagnostics import Diagnostic, Location, Severity
+from prowess.distribution.installation.apply import LockReplacedError
+from prowess.distribution.installation.requests import SeveralSkillsError
 from prowess.errors import MissingExtraError, SkillError
 from prowess.execution import staging
 from prowess.runtime import forks as session_forks
@@ -160,6 +162,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (errors.IntegrityError("a.zip", "sha256:1", "sha256:2"), "a.zip has the digest sha256:2, but sha256:1 was recor"),
     (errors.SignatureError("a", "unknown key"), "the signature of a is not accepted: unknown key"),
     (errors.ResolutionError("a needs b ^2, c needs b ^1"), "a needs b ^2, c needs b ^1"),
+    (SeveralSkillsError("./skills", ("a", "b")), "./skills has 2 skills: a, b; name some with --skill, or all"),
     (json_lines.InvalidRequestError("send an object"), "invalid request: send an object"),
     (create_skill.SkillExistsError("a", "/s/a"), "a skill 'a' exists already (/s/a) and is not overwritten"),
     (
@@ -213,6 +216,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (index_faults.MissingIndexError(), "there is no index yet"),
     (index_faults.BusyIndexError(), "another process is writing the index"),
     (LookInFullError(), "all skills are needed"),
+    (LockReplacedError(), ""),
     (NoNotificationsError("too many directories", is_limit=True), "too many directories"),
     (signals.SignalledError(15), "15"),
 ]

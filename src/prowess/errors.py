@@ -60,6 +60,7 @@
     │   ├── LockfileError(ValueError)      .location .reason      invalid_arguments   not a valid lock
     │   ├── IntegrityError                 .what .expected .actual digest_changed     other bytes than recorded
     │   ├── SignatureError                 .what .reason          policy_denied       missing or not valid
+    │   ├── SeveralSkillsError             .source .names         invalid_arguments   distribution: name one of them
     │   └── ResolutionError                .conflict              skill_conflict      no versions fit all demands
     ├── NotShownError                      .skill .path           script_unsupported  cli: scripts are run, not shown
     ├── ParseError                                                skill_invalid       compat: as the reference library
@@ -84,6 +85,7 @@
     ├── UnusableIndexError                                        store: the skills are read instead
     │   ├── MissingIndexError                                     store: there is no file
     │   └── BusyIndexError                                        store: another process writes
+    ├── LockReplacedError                                         distribution: planned from an older lock
     ├── LookInFullError                                           catalog: one name needs a look at all skills
     └── NoNotificationsError               .is_limit              catalog: the skills are polled
     BaseException

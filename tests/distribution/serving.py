@@ -53,6 +53,7 @@ def serving(
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def answer(self) -> None:
             size = int(self.headers.get("content-length") or 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from prowess.distribution.installation.report import PROBLEMS
 from prowess.format.fields.extended_fields import ExtendedFields
 from prowess.format.limits import EXTENDED_FIELDS
 from prowess.policy import policy_file
@@ -44,3 +45,8 @@ def test_each_extended_field_is_listed_as_one() -> None:
     ours = {name.replace("_", "-") for name in ExtendedFields.__struct_fields__} - {"unreadable", "faults"}
     spelled = {key.casefold().replace("_", "-") for key in EXTENDED_FIELDS}
     assert [name for name in ours if name not in spelled] == []
+
+
+def test_the_page_of_installed_skills_has_each_problem() -> None:
+    rows = _cells("reference/installation.md")
+    assert {code: rows.get(code) for code in PROBLEMS} == dict(PROBLEMS)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from prowess import __version__
-from prowess._internal.places import working_directory
+from prowess._internal.places import WorkingDirectoryError, working_directory
 from prowess._internal.text.near_words import near_words
 from prowess._internal.text.terminal_text import printable, printable_line
 from prowess.cli import exit_codes, output
@@ -31,6 +31,7 @@ from prowess.errors import (
     SkillError,
     SkillNotFoundError,
     StoreError,
+    UnavailableError,
 )
 
 if TYPE_CHECKING:
@@ -204,6 +205,8 @@ def _code_for(fault: SkillError) -> int:
             return exit_codes.FAILED  # only reading the log failed; it can still record calls
         case SkillError(code="sandbox_unavailable") | StoreError() | AuditError():
             return exit_codes.UNAVAILABLE
+        case UnavailableError() if not isinstance(fault, WorkingDirectoryError):
+            return exit_codes.UNAVAILABLE  # a source of skills, or files that change while they are read
         case PolicyError() | ConfigurationError():
             return exit_codes.USAGE
         case _:

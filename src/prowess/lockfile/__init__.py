@@ -13,7 +13,7 @@ from prowess._internal.lazy_names import lazy_names
 if TYPE_CHECKING:
     from prowess.lockfile.lock import LockedSkill, LockedTarget, Lockfile
     from prowess.lockfile.merging import merge_locks
-    from prowess.lockfile.places import lock_path, read_lock, stored_tree
+    from prowess.lockfile.places import lock_path, read_lock, stored_tree, write_lock
     from prowess.lockfile.requirement import Requirement
     from prowess.lockfile.text import parse_lock, render_lock
     from prowess.lockfile.unmet import unmet
@@ -30,6 +30,7 @@ __all__ = [
     "render_lock",
     "stored_tree",
     "unmet",
+    "write_lock",
 ]
 
 if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
@@ -38,7 +39,7 @@ if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
         {
             "lock": ("LockedSkill", "LockedTarget", "Lockfile"),
             "merging": ("merge_locks",),
-            "places": ("lock_path", "read_lock", "stored_tree"),
+            "places": ("lock_path", "read_lock", "stored_tree", "write_lock"),
             "requirement": ("Requirement",),
             "text": ("parse_lock", "render_lock"),
             "unmet": ("unmet",),

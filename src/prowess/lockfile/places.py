@@ -1,17 +1,20 @@
-"""Locations of locks and of the trees they name, and reading a lock from disk."""
+"""Locations of locks and of the trees they name; reading and writing a lock on disk."""
 
 from __future__ import annotations
 
 import os
+import stat
 from typing import Literal
 
+from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.bounded_read import read_at_most
 from prowess._internal.places import prowess_home
 from prowess.lockfile.lock import Lockfile
-from prowess.lockfile.text import MOST_BYTES, parse_lock
+from prowess.lockfile.text import MOST_BYTES, parse_lock, render_lock
 
 Scope = Literal["project", "personal"]
 LOCK_NAME = "prowess.lock"
+_NEW_MODE = 0o644
 
 
 def lock_path(scope: Scope, project: str | None = None) -> str:
@@ -56,3 +59,18 @@ def lock_bytes(path: str) -> bytes | None:
         return read_at_most(descriptor, MOST_BYTES + 1)
     finally:
         os.close(descriptor)
+
+
+def write_lock(path: str, lock: Lockfile) -> None:
+    """Replace the lock at `path` atomically. The mode of an existing file is kept; a link is replaced, not followed.
+
+    Raises:
+        ValueError: a value cannot be in a lock (see `render_lock`); nothing was written.
+        OSError: nothing was written.
+    """
+    try:
+        found = os.lstat(path)
+        mode = stat.S_IMODE(found.st_mode) if stat.S_ISREG(found.st_mode) else _NEW_MODE
+    except FileNotFoundError:
+        mode = _NEW_MODE
+    write_atomically(path, render_lock(lock), mode)

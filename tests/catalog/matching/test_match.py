@@ -70,6 +70,20 @@ def test_a_task_without_a_fitting_skill_finds_none(catalog: Catalog, task: str) 
     assert catalog.match(task) == ()
 
 
+@pytest.mark.proves("catalog.match.silent")
+def test_a_skill_with_little_evidence_only_follows_a_match_with_at_most_twice_as_much(catalog: Catalog) -> None:
+    assert catalog.match("summarise the quarter", 1) == catalog.match("summarise the quarter") == ()
+    assert found(catalog.match("summarise the quarter, group the cafés")) == ["café-menu", "csv-report", "log-triage"]
+    assert found(catalog.match("summarise the quarter, design the menu of the café")) == ["café-menu"]
+
+
+def test_a_word_of_another_language_with_the_same_beginning_is_matched(tmp_path: Path) -> None:
+    for name, about in (("files", "Organize archives."), ("photos", "Develop photos."), ("orders", "Place orders.")):
+        write_skill(tmp_path / name, description=about)
+    (match,) = Catalog(tmp_path).match("organizzazione of archives")
+    assert [reason.word for reason in match.reasons] == ["organizzazione", "archives"]
+
+
 @pytest.mark.proves("catalog.match.reasons")
 def test_scores_are_in_order_and_at_most_one(catalog: Catalog) -> None:
     matches = catalog.match("report errors of the log as csv")

@@ -57,3 +57,4 @@ def test_the_most_alike_words_come_first_and_different_ones_not_at_all() -> None
     assert [word for word, _ in most_alike("deploymnet", known)][:1] == ["deployment"]
     assert most_alike("quartz", known) == []
     assert [word for word, _ in most_alike("kube", ["kubernetes", "cube"])] == ["kubernetes"]
+    assert [word for word, _ in most_alike("organizzazione", ["organic", "organize", "organ"])] == ["organize"]

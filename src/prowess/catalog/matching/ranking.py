@@ -7,23 +7,27 @@ have; then all its words count.
 from __future__ import annotations
 
 from heapq import nlargest
+from itertools import accumulate
+from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
 from prowess.catalog.matching.match import Reason
 from prowess.catalog.matching.postings import first_field
 from prowess.catalog.matching.stems import stem
-from prowess.catalog.matching.weights import LEVELS, THRESHOLD, UNKNOWN_PAIR, Rarities, score
+from prowess.catalog.matching.weights import FOLLOWING, LEVELS, THRESHOLD, UNKNOWN_PAIR, Rarities, score
 from prowess.catalog.matching.words import asked_words, is_pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from prowess.catalog.matching.match import MatchedField
     from prowess.catalog.matching.postings import Posting
 
 DIGITS = 4  # of a score; evidence that is equal to so many digits is equal
 _MARGIN = 10**-DIGITS
 _FEW, _MANY = 100, 500  # items: so few are looked up one by one; before so many are added, what is decided is checked
 _LONGEST_TASK = 20_000  # characters that are read
+_RAREST_FIRST = attrgetter("common", "having")
 
 
 class PostingSource(Protocol):
@@ -50,15 +54,12 @@ class PostingSource(Protocol):
 class Term:
     """One word of a task: how it is written there, its weight, and the items that have it."""
 
-    __slots__ = ("common", "posting", "weight", "word")
+    __slots__ = ("bound", "common", "having", "posting", "weight", "word")
 
     def __init__(self, word: str, posting: Posting, weight: float, *, common: bool) -> None:
         self.word, self.posting, self.weight, self.common = word, posting, weight, common
-
-    @property
-    def bound(self) -> float:
-        """The most that the word adds to the evidence of an item."""
-        return self.weight * self.posting.highest() / LEVELS
+        self.having = len(posting.items)
+        self.bound = weight * posting.highest() / LEVELS  # the most that the word adds to the evidence of an item
 
     def add_to(self, found: dict[int, float]) -> None:
         """Add the weight of the word to the items that have it."""
@@ -108,8 +109,8 @@ class Asked:
 
         With `limit`, items that cannot be among the `limit` best ones, of those in `among`, may be left out.
         """
-        ordered = sorted(self.terms, key=lambda term: (term.common, len(term.posting.items)))
-        bounds = [sum(term.bound for term in ordered[at:]) for at in range(len(ordered))]
+        ordered = sorted(self.terms, key=_RAREST_FIRST)
+        bounds = [*accumulate(term.bound for term in reversed(ordered))][::-1]  # the most that it and the rest add
         found: dict[int, float] = {}
         for at, term in enumerate(ordered):
             if term.common or (limit is not None and _is_decided(found, term, limit, bounds[at], among)):
@@ -132,16 +133,18 @@ class Asked:
 
     def reasons(self, number: int) -> tuple[Reason, ...]:
         """Return the words that an item has, in the order of the task, each once for a field."""
-        having = ((term, place) for term in self.terms if (place := term.posting.place(number)) is not None)
-        found = (Reason(word=term.word, field=first_field(term.posting.fields[place])) for term, place in having)
-        return tuple(dict.fromkeys(found))  # two similar words can be found for one word of the task
+        found: dict[tuple[str, MatchedField], None] = {}  # two similar words can be found for one word of the task
+        for term in self.terms:
+            if (place := term.posting.place(number)) is not None:
+                found[term.word, first_field(term.posting.fields[place])] = None
+        return tuple(Reason(word=word, field=field) for word, field in found)
 
 
 def _is_decided(
     found: Mapping[int, float], term: Term, limit: int, bound: float, among: Collection[int] | None
 ) -> bool:
     """Whether the best items are certainly among those that were found: no other could reach them by what is left."""
-    if len(found) < limit or len(term.posting.items) < _MANY:
+    if len(found) < limit or term.having < _MANY:
         return False
     values = found.values() if among is None else [value for number, value in found.items() if number in among]
     return len(values) >= limit and nlargest(limit, values)[-1] > bound + _MARGIN
@@ -163,6 +166,15 @@ def best(evidence: dict[int, float], limit: int, order: Callable[[int], tuple[st
 
 
 def scored(ranked: Sequence[tuple[int, float]], asked: Asked, *, bodies: bool) -> list[tuple[int, float]]:
-    """Return the numbers whose score reaches the threshold, and their scores. Less evidence gives a lower score."""
-    rated = [(number, score(evidence, asked.weight, bodies=bodies)) for number, evidence in ranked]
-    return [(number, round(value, DIGITS)) for number, value in rated if value >= THRESHOLD]
+    """Return the numbers of the matches, best first, and their scores. Less evidence gives a lower score.
+
+    If the first one does not reach the threshold, there are none. If it does, others that do and those with at least
+    half as much evidence follow.
+    """
+    rated = [(number, evidence, score(evidence, asked.weight, bodies=bodies)) for number, evidence in ranked]
+    if not rated or rated[0][2] < THRESHOLD:
+        return []
+    enough = rated[0][1] * FOLLOWING
+    return [
+        (number, round(value, DIGITS)) for number, evidence, value in rated if value >= THRESHOLD or evidence >= enough
+    ]

@@ -6,7 +6,8 @@ Finds the word that was meant after a typing error, and words of other languages
 from __future__ import annotations
 
 from array import array
-from itertools import chain
+from itertools import chain, takewhile
+from operator import eq
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ _MOST_KEPT = 1000  # unknown words with their results
 _MOST = 3  # words for one unknown word
 _SAME_ORIGIN = 0.6  # share of groups in common from which two words are alike however many letters differ
 _BEGINNING = 0.7  # likeness of a word to a longer one that begins with it
+_SAME_BEGINNING, _LEAST_PART = 5, 0.5  # letters from which a common beginning counts, and their part of the longer word
 _LOOKED_UP, _COMPARED = 6, 24  # groups of an unknown word, the rarest ones; known words that have most of them
 
 
@@ -89,6 +91,10 @@ def _likeness(word: str, known: str, groups: set[str]) -> float:
             return max(1 - changes / len(word), shared)
     if known.startswith(word):
         return max(_BEGINNING, shared)
+    beginning: int = sum(takewhile(bool, map(eq, word, known)))
+    part = beginning / max(len(word), len(known))
+    if beginning >= _SAME_BEGINNING and part >= _LEAST_PART:
+        return max(part, shared)
     return shared if shared >= _SAME_ORIGIN else 0.0
 
 

@@ -30,7 +30,8 @@ _HALF, _HALF_WITH_BODIES = 3.55, 2.7  # evidence at which a match is as likely r
 _COVERED = 4.0
 # Part of the weight of a task that is covered if all its words are there once, and only in the description or a body
 _ALL_COVERED, _ALL_COVERED_BY_BODY = 0.5, 0.28
-THRESHOLD = 0.5
+THRESHOLD = 0.5  # of the best match; below, no skill serves the task
+FOLLOWING = 0.5  # part of the best match's evidence with which another skill follows it below the threshold
 
 COMMON_SHARE = 0.1  # words that more skills have bring no skill in by themselves
 _COMMON_COUNT = 10  # ... in a catalog of at least a hundred skills

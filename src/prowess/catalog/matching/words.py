@@ -41,7 +41,7 @@ def spelled_words(text: str) -> list[str]:
     if text.isascii():
         return [word for word in _ASCII_WORD.findall(text.lower()) if word not in COMMON]
     if _HAN.fullmatch(text):  # folding changes none of these characters
-        return _pairs(text)
+        return _pairs_of(text)
     folded = folded_text(text)
     found: list[str] = []
     for word in _WORD.findall(folded):
@@ -57,6 +57,10 @@ def asked_words(text: str) -> dict[str, str]:
     """Return the folded words of a task in their order, each with the word as it is written there first."""
     found: dict[str, str] = {}
     for written in _WORD.findall(unicodedata.normalize("NFC", text)):
+        if written.isascii():
+            if (word := written.lower()) not in COMMON and word not in found:
+                found[word] = written
+            continue
         folded = spelled_words(written)
         for word in folded:
             found.setdefault(word, written if len(folded) == 1 else word)
@@ -80,9 +84,12 @@ def _pairs(word: str) -> list[str]:
     for run in _RUN.finditer(word):
         if run.start() > at:
             found.append(word[at : run.start()])
-        signs = run.group()
-        found += [signs[place : place + 2] for place in range(max(len(signs) - 1, 1))]
+        found += _pairs_of(run.group())
         at = run.end()
     if at < len(word):
         found.append(word[at:])
     return [part for part in found if part not in COMMON]
+
+
+def _pairs_of(run: str) -> list[str]:
+    return [run[place : place + 2] for place in range(max(len(run) - 1, 1))]

@@ -6,14 +6,15 @@ not state is absent, and is reported as unknown.
 
 from __future__ import annotations
 
+import os
 from datetime import date  # noqa: TC003 -- msgspec decodes it
 from functools import cache
-from importlib.resources import files
 from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
+from prowess._internal.places import user_home
 from prowess._internal.text.near_words import near_words
 from prowess.errors import InvalidArgumentsError
 
@@ -69,6 +70,13 @@ class OtherAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     budget: ListBudget = ListBudget()
     note: str = ""
 
+    def personal_path(self, place: str) -> str:
+        """Return the path of a place that begins with `~/`, which an environment variable may have moved."""
+        for begin, variable in self.moved_by.items():
+            if place.startswith(begin) and (moved := os.environ.get(variable, "").strip()):
+                return os.path.abspath(moved + place[len(begin) :])
+        return f"{user_home()}{place[1:]}"
+
 
 class _File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sources: dict[str, Source]
@@ -77,7 +85,9 @@ class _File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @cache
 def _read() -> _File:
-    text = files("prowess.catalog.other_agents").joinpath(DATA).read_bytes()
+    import pkgutil  # Imported here: a change of installed skills imports this module, and usually has no target.
+
+    text = pkgutil.get_data(__name__, DATA) or b""
     return msgspec.toml.decode(text, type=_File)
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prowess._internal.places import user_home
 from prowess.catalog.layers import Layer
 from prowess.catalog.other_agents.places import OtherAgent, other_agents
 from prowess.catalog.ownership import SKILL_FOLDERS
@@ -141,7 +140,7 @@ def _places(agent: OtherAgent, start: str) -> Iterator[tuple[str, Layer, str]]:
     root = project_root(here) if agent.searched == "upwards" else here
     for place in agent.places:
         if place.startswith("~/"):
-            yield _moved(agent, place) or f"{user_home()}{place[1:]}", Layer.PERSONAL, place
+            yield agent.personal_path(place), Layer.PERSONAL, place
         elif place.startswith("/"):
             yield place, Layer.ENTERPRISE, place
         else:
@@ -151,13 +150,6 @@ def _places(agent: OtherAgent, start: str) -> Iterator[tuple[str, Layer, str]]:
                 if above in {root, os.path.dirname(above)}:
                     break
                 above = os.path.dirname(above)
-
-
-def _moved(agent: OtherAgent, place: str) -> str | None:
-    for begin, variable in agent.moved_by.items():
-        if place.startswith(begin) and (moved := os.environ.get(variable, "").strip()):
-            return os.path.abspath(moved + place[len(begin) :])
-    return None
 
 
 def _seen(

@@ -1,1 +1,36 @@
-"""Where skills come from: directories, archives, git, indexes, registries, installed packages."""
+"""Where skills come from: directories, archives, git, indexes, registries, installed packages.
+
+Public names are imported lazily: a command that finds everything in place opens no source.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prowess._internal.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from prowess.distribution.sources.opening import open_source
+    from prowess.distribution.sources.protocol import Access, Fetched, Offer, Signature, SkillSource
+    from prowess.distribution.sources.reference import SourceReference, parse_reference
+
+__all__ = [
+    "Access",
+    "Fetched",
+    "Offer",
+    "Signature",
+    "SkillSource",
+    "SourceReference",
+    "open_source",
+    "parse_reference",
+]
+
+if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "opening": ("open_source",),
+            "protocol": ("Access", "Fetched", "Offer", "Signature", "SkillSource"),
+            "reference": ("SourceReference", "parse_reference"),
+        },
+    )

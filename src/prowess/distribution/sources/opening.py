@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from prowess.distribution.sources.index.document import has_index
 from prowess.distribution.sources.protocol import Access
 from prowess.errors import DistributionError
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 CLASSES: Mapping[Kind, tuple[str, str]] = {
     "archive": ("prowess.distribution.sources.archive", "ArchiveSource"),
     "directory": ("prowess.distribution.sources.directory", "LocalDirectory"),
+    "index": ("prowess.distribution.sources.index.source", "IndexSource"),
+    "oci": ("prowess.distribution.sources.oci.source", "OciSource"),
 }
 
 
@@ -29,7 +32,8 @@ def open_source(reference: SourceReference, *, scratch: str, access: Access | No
     Raises:
         DistributionError: this kind of source is not supported.
     """
-    if (found := CLASSES.get(reference.kind)) is None:
+    has_own_index = reference.kind == "directory" and has_index(reference.location)
+    if (found := CLASSES.get("index" if has_own_index else reference.kind)) is None:
         message = f"{reference}: sources of the kind {reference.kind} cannot be read"
         raise DistributionError(message)
     kind: Callable[[SourceReference, str, Access], SkillSource] = getattr(import_module(found[0]), found[1])

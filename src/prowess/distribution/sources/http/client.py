@@ -57,6 +57,11 @@ class HttpResponse(Struct, frozen=True, kw_only=True):
         """Whether the status is 2xx."""
         return self.status // 100 == 2  # noqa: PLR2004 -- as in the definition of HTTP
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether the server has nothing at this URL (404 or 410)."""
+        return self.status in {404, 410}
+
     def require_success(self, what: str) -> bytes:
         """Return the body of a successful answer.
 
@@ -139,7 +144,7 @@ class HttpClient:
         """Send one request and read the whole answer, whatever its status is.
 
         A header `Authorization` of the caller takes the place of the credentials for this host, and is not sent on
-        after a redirect to another server.
+        after a redirect to another server. If it is empty, none is sent.
 
         Raises:
             UnsafePathError: the URL, or one that it redirects to, must not be contacted.
@@ -205,6 +210,8 @@ class HttpClient:
         at, headers = address_of(sending.url), dict(sending.headers)
         if "authorization" not in headers and (known := self.credentials.for_server(at)) is not None:
             headers["authorization"] = known
+        if not headers.get("authorization"):
+            headers.pop("authorization", None)
         proxy = None if at.is_loopback else _proxy_for(at)
         for server in (at.shown, *(() if proxy is None else (_proxy_host(proxy),))):
             self._contacted.add(server)

@@ -47,14 +47,14 @@ class Credentials:
         return self._from_environment(at) or docker_login(at.shown, self._environ) or self._from_netrc(at)
 
     def _token(self, at: Address) -> str | None:
-        token = self._environ.get(f"PROWESS_TOKEN_{_variable(at)}")
-        return None if not token else f"Bearer {_printable(token, f'PROWESS_TOKEN_{_variable(at)}')}"
+        token = self._environ.get(f"PROWESS_TOKEN_{variable_of(at)}")
+        return None if not token else f"Bearer {_printable(token, f'PROWESS_TOKEN_{variable_of(at)}')}"
 
     def _login(self, at: Address) -> Login | None:
         return self._from_environment(at) or self._from_netrc(at)
 
     def _from_environment(self, at: Address) -> Login | None:
-        name = f"PROWESS_LOGIN_{_variable(at)}"
+        name = f"PROWESS_LOGIN_{variable_of(at)}"
         text = self._environ.get(name)
         if not text:
             return None
@@ -77,7 +77,8 @@ class Credentials:
         return None if found is None else Login(found[0], found[2] or "")
 
 
-def _variable(at: Address) -> str:
+def variable_of(at: Address) -> str:
+    """Return the end of the names of the variables for a server, for example `LOCALHOST_5000`."""
     host = at.shown.strip("[]").replace("]", "")
     return re.sub(r"[^A-Z0-9_]", "_", host.upper().replace("-", "__"))
 

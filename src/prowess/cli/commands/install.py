@@ -1,0 +1,122 @@
+"""`prowess install`, also `prowess add`: installs skills, and completes what the lock names."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+from msgspec.structs import replace
+
+from prowess._internal.text.terminal_text import printable_line
+from prowess.cli import exit_codes, output
+from prowess.cli.options.package_options import change_options, target_option
+from prowess.cli.packages.changes import carried_out
+from prowess.distribution.installation.installing import InstallOptions, install
+from prowess.distribution.installation.requests import SeveralSkillsError, SkillRequest
+from prowess.distribution.installation.scope import InstallScope
+from prowess.distribution.sources.protocol import Access
+from prowess.errors import InvalidArgumentsError
+
+if TYPE_CHECKING:
+    from prowess.distribution.installation.report import InstallReport
+    from prowess.lockfile.lock import LockedTarget
+    from prowess.lockfile.places import Scope
+
+
+@click.command()
+@click.argument("sources", metavar="[SOURCE[@VERSION]]...", nargs=-1)
+@click.option("--skill", "names", metavar="NAME", multiple=True, help="Install this skill of SOURCE; '*' means all.")
+@target_option
+@click.option(
+    "--frozen/--no-frozen",
+    default=None,
+    help="Install exactly what the lock names, and fail if it would have to change (default if CI is set).",
+)
+@click.option("--offline", is_flag=True, help="Contact no host; use only the store and local sources.")
+@click.option("--repair", is_flag=True, help="Replace copies in targets that somebody edited.")
+@click.option("--dry-run", is_flag=True, help="Fetch and check, but change nothing.")
+@change_options
+def command(
+    *,
+    sources: tuple[str, ...],
+    names: tuple[str, ...],
+    targets: tuple[LockedTarget, ...],
+    frozen: bool | None,
+    offline: bool,
+    repair: bool,
+    dry_run: bool,
+    kind: Scope,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Install skills from SOURCE and record them in prowess.lock. Without SOURCE, install what the lock names.
+
+    SOURCE is a directory (./skills), an archive, a repository (owner/repo, git+https://...), a site with an index
+    (https://...), a registry (oci://…), or an installed package (python:NAME, npm:NAME). Nothing of a skill is run.
+
+    \b
+    Example:
+      prowess install ./skills --skill csv-report
+      prowess install --target claude-code
+      prowess install --frozen
+    """  # noqa: D301 -- click needs the control character
+    scope = InstallScope.find(kind)
+    requests = _requests(sources, names)
+    options = InstallOptions(
+        frozen=_is_frozen(frozen),
+        repair=repair,
+        dry_run=dry_run,
+        targets=targets,
+        access=Access(offline=offline),
+    )
+    try:
+        return carried_out(
+            scope,
+            lambda: _installed(scope, requests, options, asks=not (as_json or quiet)),
+            as_json=as_json,
+            quiet=quiet,
+            dry_run=dry_run,
+        )
+    except SeveralSkillsError as fault:
+        output.error(printable_line(str(fault)))
+        return exit_codes.USAGE
+
+
+def _is_frozen(given: bool | None) -> bool:  # noqa: FBT001 -- a tri-state of the command line
+    return bool(os.environ.get("CI")) if given is None else given
+
+
+def _requests(sources: tuple[str, ...], names: tuple[str, ...]) -> tuple[SkillRequest, ...]:
+    if names and len(sources) != 1:
+        raise click.UsageError("--skill needs exactly one SOURCE")
+    if not sources:
+        return ()
+    from prowess.distribution.sources.reference import parse_reference  # Imported here for `install` without SOURCE.
+
+    try:
+        return tuple(SkillRequest(reference=parse_reference(source), names=names) for source in sources)
+    except InvalidArgumentsError as fault:
+        raise click.UsageError(printable_line(str(fault))) from fault
+
+
+def _installed(
+    scope: InstallScope, requests: tuple[SkillRequest, ...], options: InstallOptions, *, asks: bool
+) -> InstallReport:
+    """Install; if a source has several skills and none is named, ask a person at a terminal."""
+    while True:
+        try:
+            return install(scope, requests, options)
+        except SeveralSkillsError as fault:
+            if not (asks and output.is_interactive()):
+                raise
+            # Imported here because most commands ask nothing.
+            from prowess.cli.packages.picker import picked_skills
+
+            names = picked_skills(fault)
+            if not names:
+                raise
+            requests = tuple(
+                replace(one, names=names) if one.reference.source == fault.source and not one.names else one
+                for one in requests
+            )

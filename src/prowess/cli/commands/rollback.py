@@ -1,0 +1,68 @@
+"""`prowess rollback`: makes an earlier state of the lock the present one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from prowess._internal.text.terminal_text import printable_line
+from prowess.cli import exit_codes, output
+from prowess.cli.options.package_options import change_options
+from prowess.cli.packages.changes import carried_out
+from prowess.distribution.installation.change import read_former
+from prowess.distribution.installation.installing import roll_back
+from prowess.distribution.installation.scope import InstallScope
+from prowess.distribution.installation.states import states_of
+
+if TYPE_CHECKING:
+    from prowess.distribution.installation.states import LockState
+    from prowess.lockfile.places import Scope
+
+_MOST_NAMES = 6
+
+
+@click.command()
+@click.argument("number", metavar="[N]", type=click.IntRange(0), required=False)
+@click.option("--list", "show", is_flag=True, help="Print the numbered states instead.")
+@change_options
+def command(*, number: int | None, show: bool, kind: Scope, as_json: bool, quiet: bool) -> int:
+    """Go back to state N of the installed skills; without N, to the state before the present one.
+
+    Each change of the lock made here leaves the former state, with a number. LockState 0 is from before the first
+    installation. Nothing is contacted: the skills are in the store. A rollback can be undone by another one.
+
+    \b
+    Example:
+      prowess rollback --list
+      prowess rollback
+      prowess rollback 3
+    """  # noqa: D301 -- click needs the control character
+    scope = InstallScope.find(kind)
+    if not show:
+        return carried_out(scope, lambda: roll_back(scope, number), as_json=as_json, quiet=quiet)
+    if number is not None:
+        raise click.UsageError("--list takes no N")
+    states = states_of(scope, read_former(scope))
+    if as_json:
+        output.document({"scope": scope.kind, "lock": scope.lock, "states": [_row(state) for state in states]})
+    else:
+        for state in states:
+            output.line(_line(state))
+    return exit_codes.OK
+
+
+def _row(state: LockState) -> dict[str, object]:
+    skills = [
+        {"name": skill.name, "package": skill.package or None, "version": skill.version, "tree": skill.tree}
+        for skill in state.lockfile.skills
+    ]
+    return {"number": state.number, "present": state.is_present, "skills": skills}
+
+
+def _line(state: LockState) -> str:
+    skills = state.lockfile.skills
+    names = [f"{one.name} {one.version}" if one.version else one.name for one in skills]
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    shown = f"{', '.join(names[:_MOST_NAMES])}{more}" if names else "nothing installed"
+    return printable_line(f"{'*' if state.is_present else ' '} {state.number:>3}  {shown}")

@@ -1,0 +1,54 @@
+"""Options of the commands that change or check installed skills."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from prowess.cli.options import together
+from prowess.lockfile.lock import LockedTarget
+
+if TYPE_CHECKING:
+    from prowess.lockfile.lock import Mode
+
+scope_option = click.option(
+    "--scope",
+    "kind",
+    type=click.Choice(("project", "personal")),
+    default="project",
+    help="The lock of this project (default), or your own lock for all projects.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+change_options = together(scope_option, json_option, quiet_option)
+
+
+def _complete_target(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
+    del context, parameter
+    from prowess.catalog.other_agents.places import other_agents  # Imported here because only completion needs it.
+
+    return [name for name in other_agents() if name.startswith(text)]
+
+
+def _targets(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[LockedTarget, ...]:
+    del context
+    targets: dict[str, LockedTarget] = {}
+    modes: dict[str, Mode] = {"": "copy", "copy": "copy", "link": "link"}
+    for text in given:
+        agent, _, mode = text.partition("=")
+        if mode not in modes or not agent:
+            raise click.BadParameter(f"{text!r}: write AGENT, AGENT=copy or AGENT=link", param=parameter)
+        targets[agent] = LockedTarget(agent=agent, mode=modes[mode])
+    return tuple(targets.values())
+
+
+target_option = click.option(
+    "--target",
+    "targets",
+    metavar="AGENT[=copy|link]",
+    multiple=True,
+    callback=_targets,
+    shell_complete=_complete_target,
+    help="Also put all installed skills where this agent reads them, now and at each change. Repeatable.",
+)

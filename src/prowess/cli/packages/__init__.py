@@ -1,0 +1,1 @@
+"""Parts of the commands that install, check and publish skills."""

@@ -1,0 +1,74 @@
+"""Runs and prints one change of the installed skills, for all commands that make one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prowess._internal.text.terminal_text import counted, printable_line
+from prowess.cli import exit_codes, output
+from prowess.distribution.installation.report import InstallReport, Problem
+from prowess.errors import SkillError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from prowess.distribution.installation.report import SkillReport, TargetReport
+    from prowess.distribution.installation.scope import InstallScope
+
+_DONE = {"install": "Installed", "update": "Updated", "remove": "Removed"}
+_PLANNED = {"install": "Would install", "update": "Would update", "remove": "Would remove"}
+
+
+def carried_out(
+    scope: InstallScope, change: Callable[[], InstallReport], *, as_json: bool, quiet: bool, dry_run: bool = False
+) -> int:
+    """Make a change, print the report, and return the exit code: 1 if something is not as the lock has it.
+
+    Raises:
+        SkillError: nothing was changed. With `as_json`, a report with the problem was printed.
+    """
+    try:
+        report = change()
+    except SkillError as fault:
+        if as_json:
+            output.document(_refused(scope, fault).as_dict())
+        raise
+    if as_json:
+        output.document(report.as_dict())
+    else:
+        _print(report, quiet=quiet, dry_run=dry_run)
+    return exit_codes.FAILED if any(problem.is_failure for problem in report.problems) else exit_codes.OK
+
+
+def _refused(scope: InstallScope, fault: SkillError) -> InstallReport:
+    problem = Problem(code=fault.code, skill=None, message=str(fault), fix="")
+    return InstallReport(scope=scope.kind, lock=scope.lock, changed=False, problems=(problem,))
+
+
+def _print(report: InstallReport, *, quiet: bool, dry_run: bool) -> None:
+    verbs = _PLANNED if dry_run else _DONE
+    if not quiet:
+        changed = [skill for skill in report.skills if skill.action in verbs]
+        for skill in changed:
+            output.line(f"{verbs[skill.action]} {_described(skill)}")
+        for target in report.targets:
+            if target.state not in {"current", "drifted"}:
+                output.line(_target_line(target))
+        if not changed and not report.changed and not report.problems:
+            names = sum(skill.action == "keep" for skill in report.skills)
+            output.line(f"{counted(names, 'skill')} in {output.shown_path(report.lock)}: nothing to do")
+    for problem in report.problems:
+        fix = f"; run `{problem.fix}`" if problem.fix else ""
+        output.note(printable_line(f"{problem.message}{fix}"))
+
+
+def _described(report: SkillReport) -> str:
+    skill = report.skill
+    version = f" {skill.version}" if skill.version else ""
+    signer = f", signed by {skill.signer}" if skill.signer else ""
+    return printable_line(f"{skill.name}{version} ({skill.source}{signer})")
+
+
+def _target_line(target: TargetReport) -> str:
+    what = f" for {target.agent} ({target.mode})" if target.agent else ""
+    return printable_line(f"{target.state.capitalize()} {output.shown_path(target.path)}{what}")

@@ -1,0 +1,136 @@
+"""One change of a lock: proposed, planned, judged, applied and reported. If nothing changes, nothing is written.
+
+    def proposed(lock: Lockfile, stage: Stage) -> Proposal: ...     # reads and fetches, changes nothing
+    report = change_lock(scope, proposed, judge=policy_and_consent)
+
+If another command replaces the lock meanwhile, everything is done again from the new lock.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prowess.distribution.installation.apply import LockReplacedError, apply_plan
+from prowess.distribution.installation.disk.staging import Stage, draft_beside, has_orphans
+from prowess.distribution.installation.disk.store import SkillStore
+from prowess.distribution.installation.plan import plan_change
+from prowess.distribution.installation.report import InstallReport, Problem, SkillReport
+from prowess.distribution.installation.states import is_registered
+from prowess.distribution.installation.targets.placement import near_stage, target_rows, view_targets
+from prowess.errors import StoreError
+from prowess.lockfile import Lockfile, parse_lock
+from prowess.lockfile.places import lock_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from prowess.distribution.installation.plan import InstallPlan
+    from prowess.distribution.installation.scope import InstallScope
+    from prowess.lockfile import LockedSkill
+
+    Judge = Callable[[InstallPlan, Mapping[tuple[str, str], str]], None]
+
+_ATTEMPTS = 10
+
+
+class Proposal(Struct, frozen=True, kw_only=True):
+    """A lock as it should become, and what was fetched for it. Nothing is changed yet.
+
+    `staged` has the directories of fetched skills by tree and name, `statuses` what the signature of each is worth,
+    `contacted` the hosts that were contacted. With `refused`, nothing is changed, and that is the answer.
+    `next_state` is the number of the earlier state that `lock` is.
+    """
+
+    lock: Lockfile
+    staged: dict[tuple[str, str], str] = {}
+    statuses: dict[tuple[str, str], str] = {}
+    contacted: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    refused: Problem | None = None
+    next_state: int | None = None
+
+
+def change_lock(
+    scope: InstallScope,
+    propose: Callable[[Lockfile, Stage], Proposal],
+    *,
+    judge: Judge | None = None,
+    repair: bool = False,
+    dry_run: bool = False,
+) -> InstallReport:
+    """Carry out what `propose` returns for the present lock, and return what was done.
+
+    `judge` is called with the plan and the staged directories before anything is changed; it raises to refuse. If
+    there is nothing to change, nothing is written and nobody is asked. With `dry_run`, nothing is written.
+
+    Raises:
+        LockfileError: the lock is no lock.
+        StoreError: a file system fault; the lock was not changed.
+    """
+    for _ in range(_ATTEMPTS):
+        former = read_former(scope)
+        before = Lockfile() if former is None else parse_lock(former, scope.lock)
+        with Stage(scope.home) as stage:
+            proposal = propose(before, stage)
+            if proposal.refused is not None:
+                return InstallReport(scope=scope.kind, lock=scope.lock, changed=False, problems=(proposal.refused,))
+            store = SkillStore(scope.home)
+            staged = {key: path for key, path in proposal.staged.items() if not store.has(*key)}
+            absent = [skill for skill in proposal.lock.skills if (skill.tree, skill.name) in staged]
+            plan = plan_change(former, before, proposal.lock, absent)
+            view = view_targets(plan.lock, scope, store)
+            settled = view.is_settled(repair=repair) and is_registered(scope, plan.lock) and not _has_leftovers(scope)
+            if dry_run or (settled and not plan.changes_lock and not staged):
+                targets, problems = target_rows(view)
+                return InstallReport(
+                    scope=scope.kind,
+                    lock=scope.lock,
+                    changed=dry_run and bool(plan.changes_lock or staged or view.pending(repair=repair)),
+                    contacted=proposal.contacted,
+                    skills=_skill_reports(plan, proposal),
+                    targets=targets,
+                    problems=(*proposal.problems, *problems),
+                )
+            if judge is not None and (plan.changes_lock or staged):
+                judge(plan, staged)
+            try:
+                report = apply_plan(plan, scope, stage, staged=staged, repair=repair, next_state=proposal.next_state)
+            except LockReplacedError:
+                continue
+            return replace(
+                report,
+                contacted=proposal.contacted,
+                skills=_skill_reports(plan, proposal),
+                problems=(*proposal.problems, *report.problems),
+            )
+    raise StoreError(scope.lock, "other commands keep replacing it; run this one again")
+
+
+def read_former(scope: InstallScope) -> bytes | None:
+    """Return the text of the lock, None if there is none. Raises StoreError."""
+    try:
+        return lock_bytes(scope.lock)
+    except OSError as fault:
+        raise StoreError(scope.lock, f"{fault.strerror or fault}; nothing was changed") from fault
+
+
+def missing_skills(lock: Lockfile, scope: InstallScope) -> list[LockedSkill]:
+    """Return the skills that are not in the store, or whose files are not the locked ones. Hashes every file."""
+    store = SkillStore(scope.home)
+    return [skill for skill in lock.skills if not store.has(skill.tree, skill.name)]
+
+
+def _skill_reports(plan: InstallPlan, proposal: Proposal) -> tuple[SkillReport, ...]:
+    return tuple(
+        SkillReport(skill=change.skill, action=change.action, status=proposal.statuses.get(change.skill.key))
+        for change in plan.changes
+    )
+
+
+def _has_leftovers(scope: InstallScope) -> bool:
+    """Whether a command that was killed, or one that is running, has files outside the store."""
+    return has_orphans(scope.home) or any(map(os.path.lexists, (draft_beside(scope.lock), near_stage(scope))))

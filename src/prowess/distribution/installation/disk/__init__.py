@@ -1,0 +1,1 @@
+"""Files on disk: stages, the store, exchange of directories, and copies of trees."""

@@ -1,0 +1,142 @@
+"""The store of verified skills: `PROWESS_HOME/store/<tree>/<name>/`, read-only, one directory for each content.
+
+A skill gets into the store by one rename of a tree whose digest was computed, and leaves it by one rename. So the store
+never holds a part of a skill, also after a command was killed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from prowess._internal.files.tree_digest import read_tree
+from prowess._internal.places import make_directory
+from prowess.distribution.installation.disk.exchange import exchange
+from prowess.distribution.installation.disk.trees import READ_ONLY, make_read_only_below, remove_tree
+from prowess.errors import IntegrityError, LimitExceededError
+from prowess.lockfile import stored_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from prowess.distribution.installation.disk.staging import Stage
+
+NO_DIGEST = "sha256:none"  # of a tree with links or special files, which has no digest
+
+
+class SkillStore:
+    """The store of one home."""
+
+    def __init__(self, home: str) -> None:
+        self.home = home
+        self.root = os.path.join(home, "store")
+
+    def path(self, tree: str, name: str) -> str:
+        """Return the directory of a skill, which may not be in the store."""
+        return stored_tree(self.home, tree, name)
+
+    def tree_of(self, path: str) -> str | None:
+        """Return the tree to which a path in the store belongs, or None. The text is compared, nothing is read."""
+        if not path.startswith(f"{self.root}{os.sep}"):
+            return None
+        parts = path[len(self.root) + 1 :].split(os.sep)
+        return parts[0].replace("-", ":", 1) if len(parts) == 2 else None  # noqa: PLR2004 -- <tree>/<name>
+
+    def has(self, tree: str, name: str) -> bool:
+        """Whether the skill is in the store, and every byte is the recorded one. Hashes its files."""
+        return tree_at(self.path(tree, name)) == tree
+
+    def add(self, directory: str, tree: str, name: str, stage: Stage) -> None:
+        """Move a staged skill into the store. A damaged copy is replaced; a good one is kept.
+
+        Raises:
+            IntegrityError: the staged or the stored files are not those of `tree`.
+            OSError: the store was not changed.
+        """
+        place = self.path(tree, name)
+        if (found := tree_at(place)) == tree:
+            _finish(place)
+            return
+        if (staged := tree_at(directory)) != tree:
+            raise IntegrityError(f"skill {name!r}", tree, staged or NO_DIGEST)
+        make_read_only_below(directory)
+        above = os.path.dirname(place)
+        if os.path.lexists(above):
+            os.chmod(above, 0o700)
+            if found is not None or os.path.lexists(place):
+                os.chmod(place, 0o700)  # a directory without write access cannot be moved
+            exchange(directory, place)
+            remove_tree(directory)
+        else:
+            make_directory(self.root)
+            wrapper = stage.directory()
+            os.rename(directory, os.path.join(wrapper, name))
+            os.chmod(os.path.join(wrapper, name), READ_ONLY)
+            os.rename(wrapper, above)
+        _finish(place)
+        if (stored := tree_at(place)) != tree:
+            raise IntegrityError(place, tree, stored or NO_DIGEST)
+
+    def unnamed(self, kept: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Return tree and name of each stored skill that is not in `kept`, sorted. An empty name: nothing is kept."""
+        found: list[tuple[str, str]] = []
+        named = {self.path(tree, name) for tree, name in kept}
+        for tree in _listed(self.root):
+            above = os.path.join(self.root, tree)
+            skills = _listed(above)
+            left = [name for name in skills if os.path.join(above, name) not in named]
+            found += [(tree, "")] if left == skills else [(tree, name) for name in left]
+        return found
+
+    def size(self, tree: str, name: str) -> int:
+        """Return the bytes of an entry that `unnamed` returned. Raises OSError."""
+        return _size(os.path.join(self.root, tree, name).rstrip(os.sep))
+
+    def remove(self, tree: str, name: str, stage: Stage) -> int:
+        """Remove an entry that `unnamed` returned. Returns its size in bytes. Raises OSError."""
+        place = os.path.join(self.root, tree, name)
+        size = self.size(tree, name)
+        if name:
+            os.chmod(place, 0o700)
+        draft = stage.fresh()
+        os.rename(place.rstrip(os.sep), draft)
+        remove_tree(draft)
+        return size
+
+
+def tree_at(path: str) -> str | None:
+    """Return the digest of the directory at `path`; `NO_DIGEST` if it has none, None if there is nothing.
+
+    A link is not followed: it has no digest.
+    """
+    try:
+        mode = os.lstat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if not stat.S_ISDIR(mode):
+        return NO_DIGEST
+    try:
+        return read_tree(path).digest or NO_DIGEST
+    except (OSError, LimitExceededError):
+        return NO_DIGEST
+
+
+def _finish(place: str) -> None:
+    """Take write access from the top directory, which a killed command may not have done."""
+    if os.lstat(place).st_mode & 0o222:
+        os.chmod(place, READ_ONLY)
+
+
+def _listed(directory: str) -> list[str]:
+    try:
+        return sorted(os.listdir(directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _size(path: str) -> int:
+    found = os.lstat(path)
+    if not stat.S_ISDIR(found.st_mode):
+        return found.st_size
+    return sum(_size(os.path.join(path, name)) for name in os.listdir(path))

@@ -1,0 +1,95 @@
+"""Fetches skills into a stage: what a lock names, byte for byte, or what a source offers now."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from prowess._internal.files.open_flags import Closing
+from prowess.distribution import sources
+from prowess.errors import DistributionError, IntegrityError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from prowess.distribution.installation.disk.staging import Stage
+    from prowess.distribution.installation.scope import InstallScope
+    from prowess.distribution.sources.protocol import Access, Fetched, Offer, SkillSource
+    from prowess.distribution.sources.reference import Kind, SourceReference
+    from prowess.lockfile import LockedSkill
+
+
+class Fetcher(Closing):
+    """The sources that one command opens, each one once, and the skills that were fetched from them.
+
+    `staged` has the directory of each fetched skill by tree and name.
+    """
+
+    def __init__(self, stage: Stage, access: Access) -> None:
+        self._stage, self._access = stage, access
+        self._sources: dict[str, SkillSource] = {}
+        self._opened = ExitStack()
+        self.staged: dict[tuple[str, str], str] = {}
+
+    @property
+    def contacted(self) -> tuple[str, ...]:
+        """The hosts that were contacted so far."""
+        return tuple(sorted({host for source in self._sources.values() for host in source.contacted}))
+
+    def open(self, reference: SourceReference) -> SkillSource:
+        """Return the source of a reference, whatever its version. Raises DistributionError: it cannot be read."""
+        if reference.source not in self._sources:
+            source = sources.open_source(reference, scratch=self._stage.directory(), access=self._access)
+            self._sources[reference.source] = self._opened.enter_context(source)
+        return self._sources[reference.source]
+
+    def fetch(self, source: SkillSource, offer: Offer) -> Fetched:
+        """Fetch one skill into the stage. Raises as `SkillSource.fetch`."""
+        fetched = source.fetch(offer, self._stage.directory())
+        self.staged[fetched.tree, fetched.name] = fetched.directory
+        return fetched
+
+    def close(self) -> None:
+        """Close the sources. What was fetched stays in the stage."""
+        self._opened.close()
+
+
+def fetch_locked(skills: Iterable[LockedSkill], scope: InstallScope, fetcher: Fetcher) -> None:
+    """Fetch exactly what the lock names.
+
+    Raises:
+        IntegrityError: a source has other bytes than the lock names.
+        UnavailableError: a source cannot be reached.
+        DistributionError: a source does not have a skill any more.
+    """
+    for skill in skills:
+        reference = sources.parse_reference(skill.source, base=scope.directory, has_version=False)
+        source = fetcher.open(reference)
+        fetched = fetcher.fetch(source, _offer_of(skill, source, reference.kind))
+        what = f"skill {skill.name!r} of {skill.source}"
+        if skill.artifact is not None and fetched.artifact not in {None, skill.artifact}:
+            raise IntegrityError(what, skill.artifact, str(fetched.artifact))
+        if fetched.tree != skill.tree:
+            raise IntegrityError(what, skill.tree, fetched.tree)
+
+
+def _offer_of(skill: LockedSkill, source: SkillSource, kind: Kind) -> Offer:
+    """Return the offer that the lock names. Two skills of one name in a source are told apart by their path."""
+    for offer in source.offers(_state_of(skill, kind)):
+        if offer.name == skill.name and offer.path == (skill.path or ""):
+            return offer
+    what = f"{skill.name!r}{f' {skill.version}' if skill.version else ''}"
+    raise DistributionError(f"{skill.source} does not have {what} any more; run `prowess update {skill.name}`")
+
+
+def _state_of(skill: LockedSkill, kind: Kind) -> str | None:
+    """Return the state of the source from which the skill came: a commit, a digest, a version, or None."""
+    match kind:
+        case "git":
+            return skill.commit
+        case "oci":
+            return skill.artifact
+        case "index":
+            return skill.version
+        case _:
+            return None  # it has one state

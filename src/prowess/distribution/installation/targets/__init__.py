@@ -1,0 +1,1 @@
+"""Targets: the directories in which other agents read installed skills."""

@@ -1,0 +1,1 @@
+"""Locks on disk: merging and mending them with git, and locks of other tools."""

@@ -1,0 +1,66 @@
+"""A skill that is ready to be packed and published: what it states about itself, and all its files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from prowess.distribution.publishing.packing import SkillFiles, read_skill_files
+from prowess.errors import DistributionError
+from prowess.format.manifest.requirements import ANY_VERSION, requirements_of
+from prowess.format.reading import read_skill
+from prowess.lockfile.requirement import Requirement
+
+if TYPE_CHECKING:
+    from prowess.format.manifest.requirements import SkillRequirement
+    from prowess.format.skill import Skill
+
+
+class SkillPackage(Struct, frozen=True, kw_only=True):
+    """A skill as it is published. `version` is `metadata.version`, None if the skill has none.
+
+    `requires` has the text form of `prowess.lockfile.requirement`.
+    """
+
+    name: str
+    version: str | None
+    description: str
+    requires: tuple[str, ...]
+    contents: SkillFiles
+
+    @property
+    def stem(self) -> str:
+        """Name and version for file names and messages: `pdf-1.2.0`, or `pdf`."""
+        return self.name if self.version is None else f"{self.name}-{self.version}"
+
+
+def read_package(directory: str) -> SkillPackage:
+    """Read a skill with all its files.
+
+    Raises:
+        SkillParseError: it cannot be loaded.
+        DistributionError: its declared dependencies cannot be read.
+        UnsafePathError, LimitExceededError, IntegrityError: see `read_skill_files`.
+    """
+    skill = read_skill(directory)
+    needs = requirements_of(skill.frontmatter, skill.sidecar)
+    if needs.problems:
+        raise DistributionError(f"the dependencies of {skill.name} cannot be read: {needs.problems[0]}")
+    return SkillPackage(
+        name=skill.name,
+        version=version_of(skill),
+        description=skill.description,
+        requires=tuple(sorted(str(_requirement(need)) for need in needs.skills if not need.optional)),
+        contents=read_skill_files(skill.root_dir),
+    )
+
+
+def version_of(skill: Skill) -> str | None:
+    """Return `metadata.version`, or None."""
+    return skill.frontmatter.metadata.get("version", "").strip() or None
+
+
+def _requirement(need: SkillRequirement) -> Requirement:
+    versions = "" if need.range == ANY_VERSION else need.range
+    return Requirement(name=need.name, range=versions, source=need.source)

@@ -1,0 +1,1 @@
+"""Indexes of skills on web sites: `.well-known/agent-skills/index.json`."""

@@ -1,0 +1,1 @@
+"""Container registries and OCI image layouts: skills as OCI artifacts."""
