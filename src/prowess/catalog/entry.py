@@ -121,11 +121,19 @@ class SkillEntry:
             # Imported here: a listing does not need the types of these rare fields.
             from prowess.format.fields.extended_fields import extended_fields
 
-            facts = self.reading.facts
-            may_have_tags = isinstance(facts, bytes) and b"tags:" in facts  # also below `metadata`
-            read = self._may_have_extended_fields or may_have_tags
+            read = self._may_have_extended_fields or self._may_have_tags
             self._extended = extended_fields(self.properties if read else {})
         return self._extended
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags, also those below `metadata`. Parses nothing if there are certainly none."""
+        return self.extended.tags if self._may_have_tags else ()
+
+    @property
+    def _may_have_tags(self) -> bool:
+        facts = self.reading.facts
+        return not isinstance(facts, bytes) or b"tags:" in facts
 
     @property
     def has_scope(self) -> bool:
@@ -155,7 +163,7 @@ class SkillEntry:
 
     def has_tags(self, wanted: Iterable[str]) -> bool:
         """Whether the skill has all `wanted` tags. Case and surrounding blanks are ignored."""
-        tags = {tag.strip().casefold() for tag in self.extended.tags}
+        tags = {tag.strip().casefold() for tag in self.tags}
         return all(tag.strip().casefold() in tags for tag in wanted)
 
     @property

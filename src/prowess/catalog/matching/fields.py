@@ -37,8 +37,14 @@ _NOT = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 # What each of the forms above has. Looked for first, because looking for them all takes most of the time of a match.
-_MARKS = ("not", "n't", "n\u2019t", "never", "avoid", "skip", "nicht", "pas ", "no ", "n\u00e3o", "nao ", "non ")
-_MARKS_ELSEWHERE = ("不", "勿", "使用しない", "使わない", "사용하지", "не ")
+_MARKS = ("not", "n't", "n\u2019t", "never", "avoid", "skip")
+_MARKS_ELSEWHERE = ("nicht", "pas ", "no ", "n\u00e3o", "nao ", "non ")
+_MARKS_BEYOND_ASCII = ("不", "勿", "使用しない", "使わない", "사용하지", "не ")
+# What the forms in English have after their mark; checked first, because most marks belong to no form.
+_GOES_ON = re.compile(
+    r"[\s-]+(?:be|to|us|trig|invo|acti|appl|load|sele|choo|for|inte|mean|desi|suit|need|nece|appr|when|if|reco|this|it|the)",
+    re.IGNORECASE,
+)
 _BEFORE, _AFTER = 12, 60  # characters of a form around its mark
 _END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?](?=[\s\"')\]]|$)|[\u3002\uff01\uff1f]|\n")
 _LINE = re.compile(r"[^\n]*(?:\n|$)")
@@ -48,12 +54,11 @@ _HEADING = re.compile(r"^(#{1,6})\s+(.*)$", re.MULTILINE)
 
 def fields_of(entry: SkillEntry) -> Iterator[FieldText]:
     """Yield the field and the text of each field that is matched, except the body."""
-    found = entry.properties
     yield "name", with_joined(entry.name)
-    yield "description", positive(visible(str(found["description"]))[:LONGEST])
-    if ("tags" in found or "metadata" in found) and (tags := entry.extended.tags):
+    yield "description", positive(entry.description[:LONGEST])
+    if tags := entry.tags:
         yield "tags", visible(" ".join(tags))
-    if isinstance(when := found.get("when_to_use"), str):
+    if entry.has_field("when_to_use") and isinstance(when := entry.properties.get("when_to_use"), str):
         yield "when_to_use", positive(visible(when)[:LONGEST])
 
 
@@ -84,10 +89,18 @@ def positive(text: str) -> str:
     lower = text.lower()
     if len(lower) != len(text):
         lower = text  # rare letters become two in lower case, and places must be those of the text
-    marks = _MARKS if text.isascii() else (*_MARKS, *_MARKS_ELSEWHERE)
-    places = sorted(place for mark in marks if mark in lower for place in _places(mark, lower))
+    places = [
+        place
+        for mark in _MARKS
+        if mark in lower
+        for place in _places(mark, lower)
+        if _GOES_ON.match(lower, place + len(mark))
+    ]
+    others = _MARKS_ELSEWHERE if text.isascii() else (*_MARKS_ELSEWHERE, *_MARKS_BEYOND_ASCII)
+    places += [place for mark in others if mark in lower for place in _places(mark, lower)]
     if not places:
         return text
+    places.sort()
     kept: list[str] = []
     at = 0
     for place in places:

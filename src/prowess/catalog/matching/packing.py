@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import zlib
 from array import array
-from itertools import accumulate
+from itertools import accumulate, chain
+from operator import sub
 from typing import TYPE_CHECKING
 
 from prowess.catalog.matching.postings import Posting
@@ -35,7 +36,7 @@ def unpacked(data: bytes) -> Posting:
 
 def packed_numbers(numbers: Sequence[int]) -> bytes:
     """Return ascending numbers as bytes: the differences, with two or four bytes each."""
-    steps = [number - before for before, number in zip([0, *numbers], numbers, strict=False)]
+    steps = [*map(sub, numbers, chain((0,), numbers))]
     form = "H" if max(steps, default=0) < 1 << 16 else "I"
     return form.encode() + array(form, steps).tobytes()
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import Counter
+from itertools import repeat
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from prowess._internal.collector import paused
 from prowess.catalog.matching.fields import FIELDS
 from prowess.catalog.matching.stems import stem
 from prowess.catalog.matching.trigrams import Trigrams
-from prowess.catalog.matching.weights import FIELD_WEIGHTS, in_body, level, saturation
+from prowess.catalog.matching.weights import FIELD_WEIGHTS, in_body, levels_of, saturation
 from prowess.catalog.matching.words import spelled_words
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class Postings(Generic[Item]):
     def __init__(self, texts_of: Callable[[Item], Iterable[FieldText]], *, drops_fast: bool = True) -> None:
         self._texts_of, self._drops_fast = texts_of, drops_fast
         self.stems: dict[str, Posting] = {}
-        self.spellings: dict[str, str] = {}
+        self.spellings = Spellings()
         self.items: list[Item | None] = []  # by number; None for an item that is gone
         self.numbers: dict[Item, int] = {}
         self._trigrams: Trigrams | None = None
@@ -123,7 +124,7 @@ class Postings(Generic[Item]):
         """Return the words of the items. They are read again if an item is gone, because only it may have had some."""
         if self._trigrams is None:
             if self._lost:
-                self._lost, self.spellings = False, {}
+                self._lost, self.spellings = False, Spellings()
                 for item in self.numbers:
                     terms(self._texts_of(item), self.spellings)
             self._trigrams = Trigrams(self.spellings)
@@ -157,14 +158,22 @@ class Postings(Generic[Item]):
         self._lost = True
         number = self.numbers.pop(item)
         self.items[number] = None
-        for word in terms(self._texts_of(item), {}) if self._drops_fast else list(self.stems):
+        for word in terms(self._texts_of(item), Spellings()) if self._drops_fast else list(self.stems):
             if (posting := self.stems.get(word)) is not None:
                 posting.remove(number)
                 if not posting.items:
                     del self.stems[word]
 
 
-def terms(texts: Iterable[FieldText], spellings: dict[str, str]) -> dict[str, tuple[int, int]]:
+class Spellings(dict[str, str]):
+    """The stem of each spelling of a word. A spelling that is looked up for the first time is added."""
+
+    def __missing__(self, word: str) -> str:
+        found = self[word] = stem(word)
+        return found
+
+
+def terms(texts: Iterable[FieldText], spellings: Spellings) -> dict[str, tuple[int, int]]:
     """Return the stems of a skill's texts with their weight and fields. Adds each spelling with its stem."""
     frequencies: dict[str, float] = {}
     fields: dict[str, int] = {}
@@ -172,20 +181,22 @@ def terms(texts: Iterable[FieldText], spellings: dict[str, str]) -> dict[str, tu
     for field, text in texts:
         words = spelled_words(text)
         bit, weight = _BITS[field], FIELD_WEIGHTS.get(field)
-        length += 0 if weight is None else len(words)
-        for word, count in Counter(words).items():
-            root = spellings.get(word)
-            if root is None:
-                root = spellings[word] = stem(word)
-            more = in_body(count, len(words)) if weight is None else weight * count
+        found: Iterable[tuple[str, float]]
+        if weight is None:
+            counts = Counter(map(spellings.__getitem__, words))
+            found = [(root, in_body(count, len(words))) for root, count in counts.items()]
+        else:
+            found = zip(map(spellings.__getitem__, words), repeat(weight), strict=False)
+            length += len(words)
+        for root, more in found:
             if root in frequencies:
                 frequencies[root] += more
                 fields[root] |= bit
             else:
                 frequencies[root] = more
                 fields[root] = bit
-    half = saturation(length)
-    return {root: (level(frequency, half), fields[root]) for root, frequency in frequencies.items()}
+    levels = levels_of(frequencies.values(), saturation(length))
+    return dict(zip(frequencies, zip(levels, fields.values(), strict=True), strict=True))
 
 
 def first_field(bits: int) -> MatchedField:

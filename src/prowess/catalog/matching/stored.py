@@ -132,7 +132,10 @@ def store_postings(
     numbers = {postings.numbers[entry]: at for at, entry in enumerate(index.entries)}
     prefix = "b" if bodies else "m"
     lines = [f"{entry.reading.stamp}\t{entry.name}\t{entry.location}" for entry in index.entries]
-    rows = {root: packed(posting.renumbered(numbers)) for root, posting in postings.stems.items()}
+    is_same = all(number == at for number, at in numbers.items())
+    rows = {
+        root: packed(posting if is_same else posting.renumbered(numbers)) for root, posting in postings.stems.items()
+    }
     buckets = len(rows) // _BUCKET + 1
     known = postings.trigrams()
     having = {group: packed_numbers(words) for group, words in known.having.items()}

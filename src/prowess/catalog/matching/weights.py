@@ -8,8 +8,12 @@ a word within a skill depends on this skill alone, and scores mean the same in e
 from __future__ import annotations
 
 from math import log
+from typing import TYPE_CHECKING
 
 from prowess.catalog.matching.common_words import SHARES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # A word in the name counts as many words in the description.
 FIELD_WEIGHTS = {"name": 3.0, "tags": 2.0, "when_to_use": 1.0, "description": 1.0}
@@ -42,9 +46,9 @@ def saturation(length: int) -> float:
     return _K1 * (1 - _B + _B * length / _USUAL_LENGTH)
 
 
-def level(frequency: float, half: float) -> int:
-    """Return the weight of a word within a skill, from 1 to `LEVELS`; `half` is that of `saturation`."""
-    return int(LEVELS * frequency / (frequency + half) + 0.5) or 1
+def levels_of(frequencies: Iterable[float], half: float) -> list[int]:
+    """Return the weights of words within a skill, each from 1 to `LEVELS`; `half` is that of `saturation`."""
+    return [int(LEVELS * frequency / (frequency + half) + 0.5) or 1 for frequency in frequencies]
 
 
 def in_body(count: int, length: int) -> float:
