@@ -78,11 +78,14 @@ class TreeManifest(Struct, frozen=True, kw_only=True):
     @property
     def content_digest(self) -> str:
         """The digest of the regular files, which exists even if the tree has obstacles."""
-        whole = hashlib.sha256()
-        for file in self.files:
-            mark = "x" if file.executable else "-"
-            whole.update(f"{file.path}\0{mark}\0{file.size}\0{file.sha256}\n".encode())
-        return f"sha256:{whole.hexdigest()}"
+        return f"sha256:{hashlib.sha256(self.listing).hexdigest()}"
+
+    @property
+    def listing(self) -> bytes:
+        """The lines of which the digest is made, one for each regular file."""
+        marks = {True: "x", False: "-"}
+        lines = (f"{file.path}\0{marks[file.executable]}\0{file.size}\0{file.sha256}\n" for file in self.files)
+        return "".join(lines).encode()
 
     def find(self, path: str) -> FileRecord | None:
         """Return the record of a relative path, or None. The path must be spelled as in the manifest."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess.distribution.installation.apply import LockReplacedError, apply_plan
-from prowess.distribution.installation.disk.staging import Stage, draft_beside, has_orphans
+from prowess.distribution.installation.disk.staging import Stage, draft_beside, has_orphans, nothing_changed
 from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.installation.plan import plan_change
 from prowess.distribution.installation.report import InstallReport, Problem, SkillReport
@@ -75,11 +75,12 @@ def change_lock(
         former = read_former(scope)
         before = Lockfile() if former is None else parse_lock(former, scope.lock)
         with Stage(scope.home) as stage:
-            proposal = propose(before, stage)
+            with nothing_changed(scope.home):
+                proposal = propose(before, stage)
             if proposal.refused is not None:
                 return InstallReport(scope=scope.kind, lock=scope.lock, changed=False, problems=(proposal.refused,))
             store = SkillStore(scope.home)
-            staged = {key: path for key, path in proposal.staged.items() if not store.has(*key)}
+            staged = {key: path for key, path in proposal.staged.items() if not store.has_copy(path, *key)}
             absent = [skill for skill in proposal.lock.skills if (skill.tree, skill.name) in staged]
             plan = plan_change(former, before, proposal.lock, absent)
             view = view_targets(plan.lock, scope, store)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import TreeManifest
     from prowess.distribution.sources.protocol import Access, Offer
     from prowess.distribution.sources.reference import SourceReference
+
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class LocalDirectory(Closing):
@@ -95,8 +98,8 @@ def copy_skill(skill: str, into: str, name: str) -> tuple[str, str]:
             for record, path in _files(manifest, os.path.realpath(skill)):
                 staged.copy(root, record, path=path)
     except OSError as fault:
-        if fault.filename is not None and str(fault.filename).startswith(os.path.abspath(into)):
-            raise
+        if fault.errno in _NO_SPACE or str(fault.filename).startswith(os.path.abspath(into)):
+            raise  # the copy cannot be written; the skill can be read
         raise UnavailableError(skill, None, fault.strerror or str(fault)) from fault
     return staged.directory, staged.digest
 

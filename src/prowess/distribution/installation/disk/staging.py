@@ -56,12 +56,13 @@ class Stage(Closing):
 
     def close(self) -> None:
         """Remove the stage. What cannot be removed now is removed by the next command."""
-        self._held.close()
         if self._path is not None:
-            with suppress(OSError):
+            # Under the lock of the home: other commands look for stages of killed ones, and create theirs, under it.
+            with suppress(OSError), _home_held(self.home):
+                self._held.close()
                 remove_tree(self._path)
-            with suppress(OSError):
                 os.rmdir(os.path.dirname(self._path))  # fails if another command has a stage
+            self._held.close()
             self._path = None
 
     def fresh(self) -> str:

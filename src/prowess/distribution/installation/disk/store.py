@@ -6,10 +6,12 @@ never holds a part of a skill, also after a command was killed.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from typing import TYPE_CHECKING
 
+from prowess._internal.files.open_flags import NEW_FILE
 from prowess._internal.files.tree_digest import read_tree
 from prowess._internal.places import make_directory
 from prowess.distribution.installation.disk.exchange import exchange
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from prowess.distribution.installation.disk.staging import Stage
 
+_LISTING = ".files"  # beside the skill: the lines of which the digest is made
 NO_DIGEST = "sha256:none"  # of a tree with links or special files, which has no digest
 
 
@@ -47,6 +50,38 @@ class SkillStore:
         """Whether the skill is in the store, and every byte is the recorded one. Hashes its files."""
         return tree_at(self.path(tree, name)) == tree
 
+    def has_copy(self, directory: str, tree: str, name: str) -> bool:
+        """Whether the skill is in the store with the signature of the staged copy, which the digest does not cover.
+
+        A stored signature is not removed for a copy without one.
+        """
+        if not self.has(tree, name):
+            return False
+        signature = read_tree(directory).signature
+        return signature is None or signature == read_tree(self.path(tree, name)).signature
+
+    def differing(self, tree: str, name: str, path: str) -> tuple[str, ...]:
+        """Return the files of the copy at `path` that differ from the skill as it was stored, sorted, with `/`.
+
+        Empty if the store has no listing of the files any more.
+        """
+        recorded = self._listing(tree, name)
+        if recorded is None:
+            return ()
+        found = read_tree(path)
+        lines = found.listing.splitlines()
+        changed = {line.partition(b"\0")[0].decode() for line in {*recorded} ^ {*lines}}
+        return tuple(sorted({*changed, *found.obstacles}))
+
+    def _listing(self, tree: str, name: str) -> list[bytes] | None:
+        """Return the lines of which the digest is made. Their own hash is the digest, so they need not be trusted."""
+        try:
+            with open(os.path.join(os.path.dirname(self.path(tree, name)), _LISTING), "rb") as file:
+                listing = file.read()
+        except OSError:
+            return None
+        return listing.splitlines() if f"sha256:{hashlib.sha256(listing).hexdigest()}" == tree else None
+
     def add(self, directory: str, tree: str, name: str, stage: Stage) -> None:
         """Move a staged skill into the store. A damaged copy is replaced; a good one is kept.
 
@@ -55,16 +90,17 @@ class SkillStore:
             OSError: the store was not changed.
         """
         place = self.path(tree, name)
-        if (found := tree_at(place)) == tree:
+        if self.has_copy(directory, tree, name):
             _finish(place)
             return
-        if (staged := tree_at(directory)) != tree:
-            raise IntegrityError(f"skill {name!r}", tree, staged or NO_DIGEST)
+        manifest = read_tree(directory)
+        if manifest.digest != tree:
+            raise IntegrityError(f"skill {name!r}", tree, manifest.digest or NO_DIGEST)
         make_read_only_below(directory)
         above = os.path.dirname(place)
         if os.path.lexists(above):
             os.chmod(above, 0o700)
-            if found is not None or os.path.lexists(place):
+            if os.path.isdir(place) and not os.path.islink(place):
                 os.chmod(place, 0o700)  # a directory without write access cannot be moved
             exchange(directory, place)
             remove_tree(directory)
@@ -73,6 +109,8 @@ class SkillStore:
             wrapper = stage.directory()
             os.rename(directory, os.path.join(wrapper, name))
             os.chmod(os.path.join(wrapper, name), READ_ONLY)
+            with open(os.open(os.path.join(wrapper, _LISTING), NEW_FILE, 0o400), "wb") as file:
+                file.write(manifest.listing)
             os.rename(wrapper, above)
         _finish(place)
         if (stored := tree_at(place)) != tree:
@@ -84,7 +122,7 @@ class SkillStore:
         named = {self.path(tree, name) for tree, name in kept}
         for tree in _listed(self.root):
             above = os.path.join(self.root, tree)
-            skills = _listed(above)
+            skills = [name for name in _listed(above) if name != _LISTING]
             left = [name for name in skills if os.path.join(above, name) not in named]
             found += [(tree, "")] if left == skills else [(tree, name) for name in left]
         return found
