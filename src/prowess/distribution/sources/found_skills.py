@@ -1,6 +1,8 @@
 """The skills in a directory tree, as the catalog's readers find them: marketplace, plugin, or directory of skills.
 
-A directory with a marketplace or a plugin's manifest has the skills that they list. Any other directory is searched.
+A directory with a plugin's manifest has the skills of that plugin. A directory with a marketplace has those of its
+plugins, and those in its own `skills/` whose names no plugin has: many repositories list only some of their skills in a
+marketplace. Any other directory is searched.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from prowess.catalog.scan import Scan
 from prowess.catalog.sources.directory import DirectorySource
 from prowess.catalog.sources.marketplace import MarketplaceSource, plugins_at
 from prowess.catalog.sources.plugin_manifest import read_plugin_manifest
+from prowess.distribution.sources.portable_paths import is_portable_name
 from prowess.distribution.sources.protocol import Offer
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from prowess.catalog.entry import SkillEntry
 
 
+_SKILLS = "skills"
 _MOST_PROBLEMS = 100  # sentences; the other ones are counted
 
 
@@ -41,8 +45,13 @@ def find_skills(directory: str, package: str | None) -> tuple[tuple[Offer, ...],
     root = os.path.realpath(directory)
     offers: list[Offer] = []
     problems: list[str] = []
+    listed = {entry.key for entry in scan.entries.values() if entry.source_id in plugins}
     for real, entry in scan.entries.items():
-        if real == root or real.startswith(f"{root}/"):
+        if entry.source_id not in plugins and entry.key in listed:
+            continue
+        if not is_portable_name(entry.name):
+            problems.append(f"{entry.name!r}: left out, because its name cannot be the name of a directory")
+        elif real == root or real.startswith(f"{root}/"):
             offers.append(_offer(entry, real[len(root) + 1 :], entry.source if entry.source_id in plugins else package))
         else:
             problems.append(f"{entry.name}: left out, because a link leads out of the source to it")
@@ -65,6 +74,8 @@ def _parts(directory: str, scan: Scan) -> Iterator[tuple[DirectorySource, bool]]
     if isinstance(found, MarketplaceSource):
         scan.begin(found)
         yield from ((plugin, True) for plugin in found.parts(scan))
+        if os.path.isdir(f"{directory}/{_SKILLS}"):
+            yield DirectorySource(f"{directory}/{_SKILLS}", layer=Layer.PLUGIN, named=True), False
     elif read_plugin_manifest(found.named) is not None:
         yield found, True
     else:

@@ -21,6 +21,7 @@ CLASSES: Mapping[Kind, tuple[str, str]] = {
     "directory": ("prowess.distribution.sources.directory", "LocalDirectory"),
     "index": ("prowess.distribution.sources.index.source", "IndexSource"),
     "oci": ("prowess.distribution.sources.oci.source", "OciSource"),
+    "git": ("prowess.distribution.sources.git.repository", "GitRepository"),
 }
 
 

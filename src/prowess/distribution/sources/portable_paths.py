@@ -18,11 +18,20 @@ from prowess.errors import LimitExceededError, UnsafePathError
 if TYPE_CHECKING:
     from typing import NoReturn
 
-_DEVICE = re.compile(
-    r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])[ ]*(?:\..*)?", re.IGNORECASE
-)
+_DEVICES = r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])"
+_DEVICE = re.compile(rf"{_DEVICES} *(?:\..*)?", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f:]")
+# One search for paths that may have one of these faults; most have none.
+_SUSPECT = re.compile(rf"[\x00-\x1f\x7f:]|[. ](?:/|$)|(?:^|/){_DEVICES} *(?:[./]|$)", re.IGNORECASE)
 _MAX_COMPONENT, _MAX_PATH = 255, 1024  # bytes; a longer name cannot be written on common file systems
+
+
+def is_portable_name(name: str) -> bool:
+    """Whether a name can be the name of one directory on every system."""
+    try:
+        return "/" not in name and PortablePaths("it").add_file(name) == name
+    except UnsafePathError:
+        return False
 
 
 class PortablePaths:
@@ -82,6 +91,13 @@ class PortablePaths:
             self._refuse(path, f"it is longer than {_MAX_PATH} bytes")
         if len(parts) > MAX_DEPTH:
             raise LimitExceededError(f"directory levels in {self._what}", MAX_DEPTH, len(parts))
+        if _SUSPECT.search(path) is not None:
+            self._refuse_parts(path, parts)
+        if len(path) > _MAX_COMPONENT // 4 and any(len(part.encode()) > _MAX_COMPONENT for part in parts):
+            self._refuse(path, f"a name in it is longer than {_MAX_COMPONENT} bytes")
+        return parts
+
+    def _refuse_parts(self, path: str, parts: tuple[str, ...]) -> None:
         for part in parts:
             if _DEVICE.fullmatch(part) is not None:
                 self._refuse(path, f"{part!r} is a device on Windows; rename it")
@@ -89,9 +105,6 @@ class PortablePaths:
                 self._refuse(path, "it has a colon or a control character; rename it")
             if part[-1] in ". ":
                 self._refuse(path, "a name that ends with a dot or a space is another name on Windows; rename it")
-            if len(part.encode()) > _MAX_COMPONENT:
-                self._refuse(path, f"a name in it is longer than {_MAX_COMPONENT} bytes")
-        return parts
 
     def _spell(self, path: str) -> None:
         """Refuse a path whose comparable form another path has: equal after Unicode NFC and case folding."""

@@ -12,9 +12,15 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.files.atomic_write import write_all
 from prowess._internal.files.open_flags import NEW_FILE
-from prowess._internal.files.tree_digest import MAX_BYTES, FileRecord, TreeManifest, is_left_out
+from prowess._internal.files.tree_digest import (
+    MAX_BYTES,
+    SIGNATURE_FILE,
+    FileRecord,
+    TreeManifest,
+    is_left_out,
+)
 from prowess._internal.files.verified_copy import copy_recorded
-from prowess.distribution.sources.portable_paths import PortablePaths
+from prowess.distribution.sources.portable_paths import PortablePaths, is_portable_name
 from prowess.errors import DistributionError, IntegrityError, LimitExceededError
 
 if TYPE_CHECKING:
@@ -33,12 +39,11 @@ class StagedTree:
     staged.digest  # "sha256:..."
 
     Raises:
-        UnsafePathError: `name` cannot be the name of a directory on every system.
-        DistributionError: `into/<name>` exists.
+        DistributionError: `name` cannot be the name of a directory on every system, or `into/<name>` exists.
     """
 
     def __init__(self, into: str, name: str) -> None:
-        if PortablePaths(f"the skill {name!r}").add_file(name) != name or "/" in name:
+        if not is_portable_name(name):
             message = f"the skill {name!r} cannot be installed: its name is not the name of a directory"
             raise DistributionError(message)
         self.directory = os.path.join(os.path.abspath(into), name)
@@ -63,8 +68,15 @@ class StagedTree:
             shutil.rmtree(self.directory, ignore_errors=True)
 
     def write(self, path: str, parts: Iterable[bytes], *, executable: bool) -> None:
-        """Write one file. Raises UnsafePathError, LimitExceededError, or OSError if it cannot be written."""
+        """Write one file; one that no digest covers (`.git`) is left out, except for the skill's signature.
+
+        Raises:
+            UnsafePathError, LimitExceededError: see `PortablePaths`; or the tree has too many bytes.
+            OSError: the file cannot be written.
+        """
         path = self._paths.add_file(path)
+        if is_left_out(path) and path != SIGNATURE_FILE:
+            return
         whole = hashlib.sha256()
         size = 0
         out = os.open(self._place(path), NEW_FILE, 0o700 if executable else 0o600)
@@ -96,11 +108,14 @@ class StagedTree:
 
     def _place(self, path: str) -> str:
         """Return where to write a file, and create the directories above it."""
-        above = path.rpartition("/")[0]
-        if above not in self._made:
-            os.makedirs(os.path.join(self.directory, above), mode=0o700, exist_ok=True)
-            self._made.add(above)
-        return os.path.join(self.directory, path)
+        self._make(path.rpartition("/")[0])
+        return f"{self.directory}/{path}"
+
+    def _make(self, directory: str) -> None:
+        if directory and directory not in self._made:
+            self._make(directory.rpartition("/")[0])
+            os.mkdir(f"{self.directory}/{directory}", 0o700)
+            self._made.add(directory)
 
     def _charge(self, size: int) -> None:
         self._bytes += size

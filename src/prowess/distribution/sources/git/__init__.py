@@ -1,0 +1,1 @@
+"""Git repositories as sources, read from their objects. Nothing of a repository is checked out or executed."""
