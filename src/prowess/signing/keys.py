@@ -10,15 +10,14 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from typing import TYPE_CHECKING, Literal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, cast
 
 from msgspec import Struct
 
 from prowess.errors import MissingExtraError, SignatureError
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
     from cryptography.hazmat.primitives.hashes import HashAlgorithm
 
@@ -30,7 +29,6 @@ NewKind = Literal["p256", "ed25519"]
 _CURVES: dict[str, KeyKind] = {"secp256r1": "p256", "secp384r1": "p384", "secp521r1": "p521"}
 _SMALLEST_RSA = 2048  # bits
 _SSH_BEGIN = (b"ssh-", b"ecdsa-sha2-", b"sk-")
-_WHAT = "signatures"
 
 
 class PublicKey(Struct, frozen=True, kw_only=True):
@@ -53,13 +51,7 @@ class PublicKey(Struct, frozen=True, kw_only=True):
 
     def verifies(self, signature: bytes, message: bytes, *, rsa_hash: Literal["sha256", "sha512"] = "sha256") -> bool:
         """Return whether `signature` over `message` was made by this key. ECDSA signatures are in DER form."""
-        return _verifies(self.loaded(), signature, message, rsa_hash)
-
-    def loaded(self) -> _Public:
-        """Return the key as an object of `cryptography`."""
-        serialization = _serialization()
-        key: _Public = serialization.load_der_public_key(self.der)
-        return key
+        return _verifies(_loaded(self.der), signature, message, rsa_hash)
 
 
 class PrivateKey:
@@ -84,16 +76,16 @@ class PrivateKey:
 
     def pem(self) -> bytes:
         """Return the unencrypted PKCS #8 PEM form."""
-        serialization = _serialization()
-        data: bytes = self._key.private_bytes(
+        from cryptography.hazmat.primitives import serialization
+
+        return self._key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
-        return data
 
 
 def new_private_key(kind: NewKind = "p256") -> PrivateKey:
     """Return a new key. `model_signing` reads P-256 keys, but no Ed25519 keys."""
-    _serialization()
+    require_cryptography()  # before the import, for a clear message
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
     key = ec.generate_private_key(ec.SECP256R1()) if kind == "p256" else ed25519.Ed25519PrivateKey.generate()
@@ -106,8 +98,9 @@ def read_private_key(data: bytes, what: str, password: bytes | None = None) -> P
     Raises:
         SignatureError: it is no private key, needs a password, or is of a kind that does not sign here.
     """
-    serialization = _serialization()
+    require_cryptography()  # before the import, for a clear message
     from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
     ssh = b"BEGIN OPENSSH PRIVATE KEY" in data[:200]
@@ -130,8 +123,9 @@ def read_public_key(data: bytes, what: str) -> PublicKey:
     Raises:
         SignatureError: it is no public key, or one that is not accepted.
     """
-    serialization = _serialization()
+    require_cryptography()  # before the import, for a clear message
     from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives import serialization
 
     text = data.strip()
     if b"PRIVATE KEY-----" in text:
@@ -146,8 +140,9 @@ def read_public_key(data: bytes, what: str) -> PublicKey:
 
 def read_der_key(der: bytes, what: str) -> PublicKey:
     """Read a public key in DER form (SubjectPublicKeyInfo). Raises SignatureError."""
-    serialization = _serialization()
+    require_cryptography()  # before the import, for a clear message
     from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives import serialization
 
     try:
         return public_key_of(serialization.load_der_public_key(der), what)
@@ -157,7 +152,8 @@ def read_der_key(der: bytes, what: str) -> PublicKey:
 
 def public_key_of(key: object, what: str) -> PublicKey:
     """Return the public key for an object of `cryptography`. Raises SignatureError if its kind is not accepted."""
-    serialization = _serialization()
+    require_cryptography()  # before the import, for a clear message
+    from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
     kind: KeyKind
@@ -207,7 +203,16 @@ def strict_base64(text: str, what: str, *, url_safe: bool = False) -> bytes:
     return data
 
 
+@lru_cache(maxsize=128)  # a few signers sign many skills
+def _loaded(der: bytes) -> _Public:
+    """Return the key as an object of `cryptography`."""
+    from cryptography.hazmat.primitives import serialization
+
+    return cast("_Public", serialization.load_der_public_key(der))  # `public_key_of` has checked the kind
+
+
 def _verifies(key: _Public, signature: bytes, message: bytes, rsa_hash: Literal["sha256", "sha512"]) -> bool:
+    """Verify with the one algorithm of the key's kind."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives import hashes
     from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
@@ -225,9 +230,9 @@ def _verifies(key: _Public, signature: bytes, message: bytes, rsa_hash: Literal[
     return True
 
 
-def _serialization() -> ModuleType:
+def require_cryptography() -> None:
+    """Raise MissingExtraError if the library `cryptography` is not installed."""
     try:
-        from cryptography.hazmat.primitives import serialization
+        import cryptography.hazmat.primitives.serialization  # noqa: F401 -- only to see that it can be imported
     except ImportError as fault:
-        raise MissingExtraError(_WHAT, "install", str(fault)) from fault
-    return serialization
+        raise MissingExtraError("signing and verifying", "install", str(fault)) from fault

@@ -1,4 +1,4 @@
-"""Verdict: result of one verification, in the words of `verify --json`."""
+"""SignatureVerdict: result of one verification, in the words of `verify --json`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 Format = Literal["oms", "sigstore", "dsse", "ssh", "git-ssh"]
 
 
-class Verdict(Struct, frozen=True, kw_only=True):
+class SignatureVerdict(Struct, frozen=True, kw_only=True):
     """What a signature proves about a tree, a file or a git object.
 
     `verified`: signed by a signer who is trusted, and every byte is as it was signed. `changed`: the same signer, other
@@ -29,3 +29,18 @@ class Verdict(Struct, frozen=True, kw_only=True):
     publisher: str | None = None
     reason: str | None = None
     files: tuple[str, ...] = ()
+
+
+class Signed(Struct, frozen=True, kw_only=True):
+    """What a trusted signer has signed: an in-toto payload, or None if the bytes themselves were signed."""
+
+    signer: str
+    publisher: str | None = None
+    payload: bytes | None = None
+
+
+class Untrusted(Struct, frozen=True, kw_only=True):
+    """Nobody who is trusted has signed. `signer` is set if the signature names a signer and is valid."""
+
+    reason: str
+    signer: str | None = None

@@ -1,0 +1,180 @@
+"""`prowess verify`: verifies the signatures of skills and files, offline."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import click
+from msgspec import Struct
+
+from prowess._internal.text.terminal_text import counted, printable_line
+from prowess.cli import exit_codes, output
+from prowess.distribution.signatures import read_file, verify_file, verify_skill
+from prowess.distribution.trusted_publishers import trust_in_publishers
+from prowess.errors import LimitExceededError, SignatureError
+from prowess.format.skill_directories import find_skill_directories
+from prowess.signing import allowed_signers
+from prowess.signing.allowed_signers import read_allowed_signers
+from prowess.signing.bundle import MAX_BYTES
+from prowess.signing.certificates import read_certificates
+from prowess.signing.keys import read_public_key
+from prowess.signing.trust import Trust, TrustedIdentity, TrustedKey, TrustedRoot
+from prowess.signing.verdict import STATUSES, SignatureVerdict
+from prowess.signing.verification import Verifier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_MAX_KEY_BYTES = 1024 * 1024
+_FAILED = frozenset({"changed", "untrusted", "invalid", "missing"})
+_COLOURS = {"verified": "green", "unsigned": "yellow"}
+
+
+class Verified(Struct, frozen=True, kw_only=True):
+    """One row of the result: a path as it was given or found, the skill's name, and the verdict."""
+
+    path: str
+    name: str
+    verdict: SignatureVerdict
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--root", "roots", multiple=True, metavar="PEM", help="Trust this certificate authority.")
+@click.option("--key", "keys", multiple=True, metavar="PEM", help="Trust this public key.")
+@click.option("--allowed-signers", metavar="FILE", help="Trust the SSH keys in this file (see ssh-keygen).")
+@click.option("--identity", metavar="ID", help="Trust this identity in Sigstore certificates; needs --issuer.")
+@click.option("--issuer", metavar="URL", help="The issuer that vouches for the identity.")
+@click.option("--trusted-root", metavar="FILE", help="Sigstore's trusted root; defaults to the one it ships.")
+@click.option("--signature", metavar="FILE", help="The signature of the one PATH, if it is kept elsewhere.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(*, paths: tuple[str, ...], signature: str | None, as_json: bool, **trusted: object) -> int:
+    """Verify the signatures of skills and files. Nothing is fetched.
+
+    PATH is a skill, a folder of skills, or one file such as an archive. A skill's signature is its skill.oms.sig; that
+    of a file is beside it: FILE.sigstore.json, FILE.sigstore, FILE.dsse.json or FILE.sig.
+
+    Publishers are trusted by `prowess key trust`. If an option names whom to trust, only that counts. Exits with 1 if
+    a skill or file is changed, untrusted, invalid or missing. Without a signature it is unsigned, which is no error.
+
+    \b
+    Example:
+      prowess verify skills
+      prowess verify skills --root publisher-root.pem
+      prowess verify csv-report.tar.gz --allowed-signers allowed_signers
+    """  # noqa: D301 -- click needs the control character
+    verifier = Verifier(_trust(**trusted), dt.datetime.now(dt.UTC))  # type: ignore[arg-type]  # click's types
+    places = [place for path in paths for place in _places(path)]
+    if signature is not None and len(places) != 1:
+        raise click.UsageError(f"--signature belongs to one skill or file, but the paths name {len(places)}")
+    given = None if signature is None else _option_bytes(signature, MAX_BYTES, "--signature")
+    found = [_verified(path, verifier, given) for path in dict.fromkeys(places)]
+    report(found, as_json=as_json)
+    return exit_codes.FAILED if any(one.verdict.status in _FAILED for one in found) else exit_codes.OK
+
+
+def report(found: Sequence[Verified], *, as_json: bool) -> None:
+    """Print the result for people or as JSON."""
+    counts = Counter(one.verdict.status for one in found)
+    if as_json:
+        summary = {status: counts[status] for status in STATUSES}
+        output.document({"summary": summary, "skills": [_row(one) for one in found]})
+        return
+    for one in found:
+        verdict = one.verdict
+        status = output.styled(f"{verdict.status:9}", _COLOURS.get(verdict.status, "red"))
+        told = f"signed by {_signer(verdict)}" if verdict.reason is None else verdict.reason
+        output.line(f"{status} {output.shown_path(one.path)}: {printable_line(told)}")
+        for file in verdict.files:
+            output.line(f"          {printable_line(file)}")
+    output.note(", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status]) or counted(0, "skill"))
+
+
+def _row(one: Verified) -> dict[str, object]:
+    verdict = one.verdict
+    return {
+        "path": one.path,
+        "name": one.name,
+        "status": verdict.status,
+        "format": verdict.format,
+        "signer": verdict.signer,
+        "reason": verdict.reason,
+        "files": list(verdict.files),
+    }
+
+
+def _signer(verdict: SignatureVerdict) -> str:
+    return f"{verdict.publisher} ({verdict.signer})" if verdict.publisher else str(verdict.signer)
+
+
+def _places(path: str) -> Iterator[str]:
+    if not os.path.isdir(path):
+        yield path
+        return
+    found = find_skill_directories(path)
+    for note in found.notes:
+        output.note(printable_line(note))
+    yield from (os.path.normpath(one) for one in found.paths or (path,))
+
+
+def _verified(path: str, verifier: Verifier, signature: bytes | None) -> Verified:
+    name = os.path.basename(os.path.abspath(path))
+    try:
+        if os.path.isdir(path):
+            return Verified(path=path, name=name, verdict=verify_skill(path, verifier, signature))
+        return Verified(path=path, name=name, verdict=verify_file(path, verifier, signature))
+    except FileNotFoundError:
+        verdict = SignatureVerdict(status="missing", reason="there is no such file or directory")
+    except OSError as fault:
+        verdict = SignatureVerdict(status="invalid", reason=f"it cannot be read: {fault.strerror or fault}")
+    except (SignatureError, LimitExceededError) as fault:
+        verdict = SignatureVerdict(status="invalid", reason=str(fault))
+    return Verified(path=path, name=name, verdict=verdict)
+
+
+def _trust(
+    *,
+    roots: tuple[str, ...],
+    keys: tuple[str, ...],
+    allowed_signers: str | None,
+    identity: str | None,
+    issuer: str | None,
+    trusted_root: str | None,
+) -> Trust:
+    if (identity is None) != (issuer is None) or "" in {identity, issuer}:
+        raise click.UsageError("--identity and --issuer belong together, and neither is empty")
+    sigstore_root = None if trusted_root is None else _option_bytes(trusted_root, MAX_BYTES, "--trusted-root")
+    if not (roots or keys or allowed_signers or identity):
+        known = trust_in_publishers()
+        return Trust(keys=known.keys, roots=known.roots, identities=known.identities, sigstore_root=sigstore_root)
+    try:
+        return Trust(
+            roots=tuple(
+                TrustedRoot(der=der)
+                for path in roots
+                for der in read_certificates(_option_bytes(path, _MAX_KEY_BYTES, "--root"), path)
+            ),
+            keys=tuple(
+                TrustedKey(key=read_public_key(_option_bytes(path, _MAX_KEY_BYTES, "--key"), path)) for path in keys
+            ),
+            allowed_signers=() if allowed_signers is None else _allowed_signers(allowed_signers),
+            identities=() if identity is None else (TrustedIdentity(identity=identity, issuer=str(issuer)),),
+            sigstore_root=sigstore_root,
+        )
+    except SignatureError as fault:
+        raise click.UsageError(f"{fault.what}: {fault.reason}") from None
+
+
+def _allowed_signers(path: str) -> tuple[allowed_signers.AllowedSigner, ...]:
+    return read_allowed_signers(_option_bytes(path, allowed_signers.MAX_BYTES, "--allowed-signers"), path)
+
+
+def _option_bytes(path: str, most: int, option: str) -> bytes:
+    try:
+        return read_file(path, most)
+    except (OSError, LimitExceededError) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) else str(fault)
+        raise click.UsageError(f"{option}: {path} cannot be read: {reason}") from None

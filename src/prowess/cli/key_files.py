@@ -1,0 +1,75 @@
+"""Key files that a command line names: read with a password if one is needed, created for this user alone."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+import click
+
+from prowess._internal.files.atomic_write import write_all
+from prowess._internal.files.open_flags import NEW_FILE
+from prowess.cli import output
+from prowess.distribution.signatures import read_file
+from prowess.errors import LimitExceededError, SignatureError
+from prowess.signing.keys import PrivateKey, read_private_key
+
+_MOST = 1024 * 1024
+
+
+def read_signing_key(path: str) -> PrivateKey:
+    """Read a private key. Its password is asked for on a terminal.
+
+    Raises:
+        click.UsageError: the file cannot be read, or holds no key that signs.
+    """
+    data = key_file_bytes(path)
+    try:
+        try:
+            return read_private_key(data, path)
+        except SignatureError as fault:
+            if "needs a password" not in fault.reason or not output.is_interactive():
+                raise
+        password: str = click.prompt(f"Password of {path}", hide_input=True, err=True)
+        return read_private_key(data, path, password.encode())
+    except SignatureError as fault:
+        raise click.UsageError(f"{fault.what}: {fault.reason}") from None
+
+
+def key_file_bytes(path: str) -> bytes:
+    """Return the bytes of a key file. Raises click.UsageError if it cannot be read."""
+    try:
+        return read_file(path, _MOST)
+    except (OSError, LimitExceededError) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) else str(fault)
+        raise click.UsageError(f"{path} cannot be read: {reason}") from None
+
+
+def write_key_files(path: str, key: PrivateKey) -> str:
+    """Write `path` (mode 0600) and `path`.pub. No file is overwritten. Return the path of the public key.
+
+    Raises:
+        click.UsageError: one of the two exists.
+        OSError: a file cannot be written; neither is left.
+    """
+    public = f"{path}.pub"
+    made: list[str] = []
+    try:
+        for file, data, mode in ((path, key.pem(), 0o600), (public, key.public.pem, 0o644)):
+            descriptor = os.open(file, NEW_FILE, mode)
+            made.append(file)
+            try:
+                write_all(descriptor, data)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+    except BaseException as fault:
+        for file in made:
+            with suppress(OSError):
+                os.unlink(file)
+        if isinstance(fault, FileExistsError):
+            raise click.UsageError(
+                f"{fault.filename} exists; a key is never overwritten, choose another name"
+            ) from None
+        raise
+    return public

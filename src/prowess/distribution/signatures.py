@@ -1,0 +1,95 @@
+"""Reads skills, files and their signatures from disk, and has them verified or signed by `prowess.signing`."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.files.bounded_read import read_at_most
+from prowess._internal.files.contained import ContainedRoot
+from prowess._internal.files.open_flags import READ
+from prowess._internal.files.tree_digest import SIGNATURE_FILE, read_tree
+from prowess.errors import LimitExceededError, SignatureError, UnsafePathError
+from prowess.signing.bundle import MAX_BYTES, signed_bundle
+from prowess.signing.statement import SignedSkill, render_statement
+from prowess.signing.verdict import SignatureVerdict
+
+if TYPE_CHECKING:
+    from prowess.format.skill import Skill
+    from prowess.signing.keys import PrivateKey
+    from prowess.signing.verification import Verifier
+
+MAX_FILE_BYTES = 512 * 1024 * 1024  # of a file whose signature is verified
+BESIDE = (".sigstore.json", ".sigstore", ".dsse.json", ".sig")  # endings of the signature file of one file
+
+
+def verify_skill(directory: str, verifier: Verifier, signature: bytes | None = None) -> SignatureVerdict:
+    """Verify the files of a skill's directory against `signature`, or else against its `skill.oms.sig`."""
+    try:
+        manifest = read_tree(directory)
+        data = signature if signature is not None else signature_in(directory)
+    except FileNotFoundError:
+        return SignatureVerdict(status="missing", reason="there is no such directory")
+    except UnsafePathError as fault:
+        return SignatureVerdict(status="invalid", reason=str(fault), files=(SIGNATURE_FILE,))
+    except LimitExceededError as fault:
+        return SignatureVerdict(status="invalid", reason=str(fault))
+    return verifier.tree(manifest, data)
+
+
+def verify_file(path: str, verifier: Verifier, signature: bytes | None = None) -> SignatureVerdict:
+    """Verify one file against `signature`, or else against the signature file beside it.
+
+    Raises:
+        OSError: the file or its signature cannot be read.
+        LimitExceededError: the file has more than 512 MiB.
+        SignatureError: several signature files are beside it.
+    """
+    data = read_file(path, MAX_FILE_BYTES)
+    beside = [path + ending for ending in BESIDE if os.path.lexists(path + ending)]
+    if signature is None and len(beside) > 1:
+        raise SignatureError(path, f"several files could be it; choose one: --signature {beside[0]}")
+    if signature is None and beside:
+        signature = read_file(beside[0], MAX_BYTES)
+    return verifier.content(data, signature)
+
+
+def signature_in(directory: str) -> bytes | None:
+    """Return the bytes of `skill.oms.sig` at a skill's root, or None. Raises UnsafePathError if it is a link."""
+    try:
+        with ContainedRoot(directory) as root, root.open(SIGNATURE_FILE) as file:
+            return file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        return None
+
+
+def sign_skill(skill: Skill, key: PrivateKey) -> SignedSkill:
+    """Write `skill.oms.sig` into the directory of a skill that was read; replaces the one that is there.
+
+    Raises:
+        SignatureError: the skill cannot be signed, because it has a link or no file.
+        OSError: the file cannot be written.
+    """
+    signed = SignedSkill(
+        name=skill.name, version=skill.frontmatter.metadata.get("version"), tree=skill.manifest.content_digest
+    )
+    data = signed_bundle(render_statement(skill.manifest, signed), key)
+    write_atomically(os.path.join(skill.root_dir, SIGNATURE_FILE), data, 0o644)
+    return signed
+
+
+def read_file(path: str, most: int) -> bytes:
+    """Return the bytes of a regular file. Raises OSError, or LimitExceededError if it has more than `most`."""
+    descriptor = os.open(path, READ & ~getattr(os, "O_NOFOLLOW", 0))
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", path)
+        data = read_at_most(descriptor, most + 1, 1 << 20)
+    finally:
+        os.close(descriptor)
+    if len(data) > most:
+        raise LimitExceededError(f"bytes in {path}", most, None)
+    return data

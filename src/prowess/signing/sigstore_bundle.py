@@ -1,0 +1,99 @@
+"""Bundles of Sigstore: a short-lived certificate for an identity, proved by transparency logs and timestamps.
+
+Verified by the library `sigstore` (extra `sigstore`), offline: by the trusted root that the library ships, or by one
+that is given. The library's own cache of roots is not used, so that no other program decides what is trusted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prowess.errors import MissingExtraError, SignatureError
+from prowess.signing.envelope import IN_TOTO
+from prowess.signing.verdict import Signed, Untrusted
+
+if TYPE_CHECKING:
+    from sigstore.models import Bundle, TrustedRoot
+    from sigstore.verify import Verifier
+
+    from prowess.signing.trust import Trust
+
+_WHAT = "the Sigstore bundle"
+_ISSUER = "1.3.6.1.4.1.57264.1.1"
+_SHIPPED = ("https%3A%2F%2Ftuf-repo-cdn.sigstore.dev", "trusted_root.json")
+
+
+def verify_sigstore(data: bytes, digest: bytes | None, trust: Trust) -> Signed | Untrusted:
+    """Verify a bundle that signs a statement, or the bytes with the SHA-256 `digest` if it is not None.
+
+    Raises:
+        SignatureError: the bundle is not valid for these bytes, whoever signed it.
+        MissingExtraError: the library is not installed.
+    """
+    try:
+        from sigstore.errors import Error
+        from sigstore.hashes import Hashed
+        from sigstore.models import Bundle
+        from sigstore.verify import Verifier
+        from sigstore.verify.policy import Identity, UnsafeNoOp
+        from sigstore_models.common.v1 import HashAlgorithm
+    except ImportError as fault:
+        raise MissingExtraError("verifying Sigstore bundles", "sigstore", str(fault)) from fault
+    payload: bytes | None = None
+    try:
+        bundle = Bundle.from_json(data)
+        verifier = Verifier(trusted_root=_trusted_root(trust.sigstore_root))
+        anyone = UnsafeNoOp()
+        if digest is None:
+            payload = _payload(verifier, bundle)
+        else:
+            verifier.verify_artifact(Hashed(algorithm=HashAlgorithm.SHA2_256, digest=digest), bundle, anyone)
+    except (Error, ValueError, TypeError, LookupError, AttributeError, AssertionError) as fault:
+        # The library raises such errors for fields that are missing or malformed; each of them refuses the bundle.
+        raise SignatureError(_WHAT, " ".join(str(fault).split()) or type(fault).__name__) from None
+    for known in trust.identities:
+        try:
+            Identity(identity=known.identity, issuer=known.issuer).verify(bundle.signing_certificate)
+        except Error:
+            continue
+        return Signed(signer=f"sigstore {known.identity} {known.issuer}", publisher=known.publisher, payload=payload)
+    signer = _signer(bundle)
+    return Untrusted(signer=signer, reason=f"it was signed by {signer}, whom nobody here trusts")
+
+
+def _payload(verifier: Verifier, bundle: Bundle) -> bytes:
+    """Return the statement that the bundle signs."""
+    from sigstore.verify.policy import UnsafeNoOp
+
+    kind, payload = verifier.verify_dsse(bundle, UnsafeNoOp())
+    if kind != IN_TOTO:
+        raise SignatureError(_WHAT, f"its payload type is not {IN_TOTO}")
+    return payload
+
+
+def _trusted_root(given: bytes | None) -> TrustedRoot:
+    """Return the trusted root that was given, or the one in the library."""
+    from importlib.resources import files
+
+    from sigstore.models import TrustedRoot
+    from sigstore_models.trustroot import v1
+
+    data = given
+    if data is None:
+        shipped = files("sigstore._store")
+        for part in _SHIPPED:
+            shipped = shipped.joinpath(part)
+        data = shipped.read_bytes()
+    return TrustedRoot(v1.TrustedRoot.from_json(data))
+
+
+def _signer(bundle: Bundle) -> str:
+    """Return the identity and the issuer that the certificate names."""
+    from cryptography import x509
+
+    extensions = bundle.signing_certificate.extensions
+    names = extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    found = [str(name.value) for name in names]
+    others = [one.value for one in extensions if one.oid.dotted_string == _ISSUER]
+    found += [one.value.decode("utf-8", "replace") for one in others if isinstance(one, x509.UnrecognizedExtension)]
+    return " ".join(("sigstore", *found))
