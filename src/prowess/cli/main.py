@@ -33,6 +33,7 @@ COMMANDS = {
     "install": "Install skills, or what prowess.lock names.",
     "add": "The same as install.",
     "remove": "Remove installed skills.",
+    "use": "Print the instructions of a skill without installing it.",
     "rollback": "Go back to an earlier state of the installed skills.",
     "store": "Clean the store of installed skills.",
     "trust": "Trust the skills of a project.",

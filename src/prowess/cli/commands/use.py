@@ -1,0 +1,81 @@
+"""`prowess use`: prints the instructions of a skill from a source, without installing it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from prowess._internal.files.session_table import first_argument_setting
+from prowess._internal.places import prowess_home
+from prowess._internal.text.terminal_text import printable_line
+from prowess.catalog import Catalog, DirectorySource, Layer
+from prowess.cli import exit_codes
+from prowess.cli.one_activation import activated, print_instructions
+from prowess.cli.options.package_options import json_option, quiet_option
+from prowess.cli.options.session_options import policy_option
+from prowess.distribution.installation.disk.staging import Stage, nothing_changed
+from prowess.distribution.installation.fetching import Fetcher
+from prowess.distribution.installation.requests import SeveralSkillsError, SkillRequest, chosen_offers
+from prowess.distribution.sources import Access, parse_reference
+from prowess.errors import InvalidArgumentsError, SkillNotFoundError
+
+if TYPE_CHECKING:
+    from prowess.distribution.sources import Fetched
+
+
+@click.command()
+@click.argument("source", metavar="SOURCE[@VERSION]")
+@click.option("--skill", "name", metavar="NAME", help="Use this skill of SOURCE.")
+@click.option("--offline", is_flag=True, help="Contact no host; use only local sources.")
+@policy_option
+@json_option
+@quiet_option
+def command(
+    *, source: str, name: str | None, offline: bool, policy_file: str | None, as_json: bool, quiet: bool
+) -> int:
+    """Print the instructions of one skill from SOURCE as `prowess load` does. Nothing is kept, and nothing is run.
+
+    SOURCE is the same as for `prowess install`. The policy, the rules of a session and the audit log apply. Files of
+    the skill cannot be read afterwards: install it for that.
+
+    \b
+    Example:
+      prowess use ./skills --skill csv-report
+    """  # noqa: D301 -- click needs the control character
+    try:
+        request = SkillRequest(reference=parse_reference(source), names=() if name is None else (name,))
+    except InvalidArgumentsError as fault:
+        raise click.UsageError(printable_line(str(fault))) from fault
+    with Stage(prowess_home()) as stage:
+        try:
+            fetched = _fetched(request, stage, Access(offline=offline))
+        except SeveralSkillsError as fault:
+            raise click.UsageError(printable_line(str(fault))) from fault
+        label = fetched.source
+        place = DirectorySource(os.path.dirname(fetched.directory), layer=Layer.PLUGIN, label=label, named=True)
+        catalog = Catalog(place, index=False)
+        if (winner := catalog.get(fetched.name)).root_dir != os.path.realpath(fetched.directory):
+            reason = f"{winner.root_dir} of the layer {winner.layer} is used instead"
+            raise SkillNotFoundError(fetched.name, (), reason)
+        with activated(catalog, fetched.name, policy_file=policy_file, scripts=False) as (session, notices):
+            print_instructions(
+                catalog,
+                session,
+                notices,
+                first_argument=first_argument_setting(),
+                as_json=as_json,
+                quiet=quiet,
+                expose_location=False,
+            )
+    return exit_codes.OK
+
+
+def _fetched(request: SkillRequest, stage: Stage, access: Access) -> Fetched:
+    with Fetcher(stage, access) as fetcher, nothing_changed(stage.home):
+        source = fetcher.open(request.reference)
+        offers = chosen_offers(request, source.offers(request.reference.version))
+        if len(offers) > 1:
+            raise SeveralSkillsError(request.reference.source, tuple(offer.name for offer in offers))
+        return fetcher.fetch(source, offers[0])
