@@ -52,7 +52,9 @@ def find_skills(directory: str, package: str | None) -> tuple[tuple[Offer, ...],
         if not is_portable_name(entry.name):
             problems.append(f"{entry.name!r}: left out, because its name cannot be the name of a directory")
         elif real == root or real.startswith(f"{root}/"):
-            offers.append(_offer(entry, real[len(root) + 1 :], entry.source if entry.source_id in plugins else package))
+            offers.append(
+                offer_for(entry, real[len(root) + 1 :], entry.source if entry.source_id in plugins else package)
+            )
         else:
             problems.append(f"{entry.name}: left out, because a link leads out of the source to it")
     problems += [
@@ -87,7 +89,8 @@ def _sentence(path: str | None, root: str, message: str) -> str:
     return f"{shown}: {message}" if shown else message
 
 
-def _offer(entry: SkillEntry, path: str, package: str | None) -> Offer:
+def offer_for(entry: SkillEntry, path: str, package: str | None) -> Offer:
+    """Return the offer of a listed skill. Its version is that of its metadata."""
     metadata = entry.properties.get("metadata")
     version = metadata.get("version") if isinstance(metadata, Mapping) else None
     return Offer(

@@ -21,6 +21,8 @@ CLASSES: Mapping[Kind, tuple[str, str]] = {
     "directory": ("prowess.distribution.sources.directory", "LocalDirectory"),
     "index": ("prowess.distribution.sources.index.source", "IndexSource"),
     "oci": ("prowess.distribution.sources.oci.source", "OciSource"),
+    "npm": ("prowess.distribution.sources.installed", "InstalledPackage"),
+    "python": ("prowess.distribution.sources.installed", "InstalledPackage"),
     "git": ("prowess.distribution.sources.git.repository", "GitRepository"),
 }
 

@@ -28,7 +28,7 @@ from prowess.lockfile.version_ranges import newest_first
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prowess.distribution.sources.git.versions import State
+    from prowess.distribution.sources.git.versions import RepositoryState
     from prowess.distribution.sources.protocol import Access, Offer
     from prowess.distribution.sources.reference import SourceReference
 
@@ -125,7 +125,7 @@ class GitRepository(Closing):
             raise UnavailableError(self.reference.source, None, "offline")
         self.contacted = (urlsplit(self.reference.location).netloc.rpartition("@")[2],)
 
-    def _offers(self, states: tuple[State, ...]) -> tuple[Offer, ...]:
+    def _offers(self, states: tuple[RepositoryState, ...]) -> tuple[Offer, ...]:
         """Return the skills of states, each one with its newest version among them."""
         self._require(states)
         problems: dict[str, None] = {}
@@ -141,7 +141,7 @@ class GitRepository(Closing):
         self.problems = tuple(problems)
         return tuple(offer for name in sorted(found) for offer in found[name][1])
 
-    def _skills(self, state: State) -> tuple[list[Offer], tuple[str, ...]]:
+    def _skills(self, state: RepositoryState) -> tuple[list[Offer], tuple[str, ...]]:
         place = os.path.join(self._scratch, f"outline-{state.commit}")
         if not os.path.isdir(place):
             write_outline(self._tree(state.commit), self._objects, place)
@@ -158,7 +158,7 @@ class GitRepository(Closing):
             self._trees[commit] = tree
         return self._trees[commit]
 
-    def _require(self, states: tuple[State, ...]) -> None:
+    def _require(self, states: tuple[RepositoryState, ...]) -> None:
         """Fetch what is not here yet, in one request."""
         missing = {state.oid for state in states if state.oid not in self._fetched}
         if missing:

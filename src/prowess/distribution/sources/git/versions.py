@@ -18,7 +18,7 @@ _VERSION_TAG = re.compile(rf"(?:(?P<name>[^@/]+?)(?:-v|-|@v?|/v?))?v?(?P<version
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-class State(Struct, frozen=True, kw_only=True):
+class RepositoryState(Struct, frozen=True, kw_only=True):
     """One commit to read skills from. `version` is that of its tag; `only` is the one skill that the tag is about.
 
     `oid` is the annotated tag if there is one, else the commit.
@@ -36,7 +36,7 @@ class RepositoryVersions:
     def __init__(self, refs: Mapping[str, str], name: str) -> None:
         self._refs = refs
         self._tagged = [
-            State(commit=refs.get(ref + _PEELED, oid), oid=oid, version=found["version"], only=only)
+            RepositoryState(commit=refs.get(ref + _PEELED, oid), oid=oid, version=found["version"], only=only)
             for ref, oid in refs.items()
             if ref.startswith(_TAGS) and (found := _VERSION_TAG.fullmatch(ref.removeprefix(_TAGS))) is not None
             for only in (None if found["name"] == name else found["name"],)
@@ -47,7 +47,7 @@ class RepositoryVersions:
         found = {state.version for state in self._tagged}
         return tuple(version for version in newest_first(found) if version is not None) if found else ()
 
-    def newest(self) -> tuple[State, ...]:
+    def newest(self) -> tuple[RepositoryState, ...]:
         """Return the states with the newest version of each skill, those that are about all skills first.
 
         A prerelease is the newest version only if there is no other one.
@@ -56,22 +56,22 @@ class RepositoryVersions:
         names = sorted({state.only for state in self._tagged if state.only is not None})
         return (*whole, *(state for name in names for state in _newest(s for s in self._tagged if s.only == name)))
 
-    def named(self, version: str) -> tuple[State, ...]:
+    def named(self, version: str) -> tuple[RepositoryState, ...]:
         """Return the states with this version, or the one that a tag, a branch, HEAD or a full commit id names."""
         if found := tuple(state for state in self._tagged if state.version == version):
             return tuple(sorted(found, key=lambda state: state.only or ""))
         for ref in (f"{_TAGS}{version}", f"refs/heads/{version}", *(("HEAD",) if version == "HEAD" else ())):
             if (oid := self._refs.get(ref)) is not None:
                 commit = self._refs.get(ref + _PEELED, oid)
-                return (next((s for s in self._tagged if s.oid == oid), State(commit=commit, oid=oid)),)
+                return (next((s for s in self._tagged if s.oid == oid), RepositoryState(commit=commit, oid=oid)),)
         if _COMMIT.fullmatch(version) is not None:
             return tuple(state for state in self._tagged if state.commit == version) or (
-                State(commit=version, oid=version),
+                RepositoryState(commit=version, oid=version),
             )
         return ()
 
 
-def _newest(states: Iterable[State]) -> tuple[State, ...]:
+def _newest(states: Iterable[RepositoryState]) -> tuple[RepositoryState, ...]:
     by_version = {state.version: state for state in states}
     if not by_version:
         return ()
