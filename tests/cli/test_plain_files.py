@@ -64,6 +64,8 @@ _LOOKS: dict[str, tuple[str, ...]] = {
     "serve": (*_ROOT, "--write"),
     "lsp": (),
     "agent": ("Try it", *_ROOT, "--write", "--model", "scripted:answers.json"),
+    "pack": ("plain", "-o", "plain.zip"),
+    "publish": ("plain", "--to", "registry"),
     "policy": ("show",),
     "audit": ("show",),
     "sandbox": ("check", "--help"),  # it takes no skill

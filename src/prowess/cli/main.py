@@ -45,6 +45,8 @@ COMMANDS = {
     "lsp": "Run the language server for editors.",
     "agent": "Carry out a task with a model and matching skills.",
     "lock": "Check, mend or merge a lock, or convert one of another tool.",
+    "pack": "Pack a skill into an archive with the same bytes everywhere.",
+    "publish": "Check skills and publish them to a directory or a registry.",
     "policy": "Show the policy in force, or test a policy file.",
     "audit": "Show or verify the audit log.",
     "sandbox": "Test what the sandbox of this machine blocks.",

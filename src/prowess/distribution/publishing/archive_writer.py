@@ -12,12 +12,10 @@ import stat
 import struct
 import zipfile
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from prowess.distribution.publishing.packing import PackedFile
 
 _BLOCK = 512
 _STORED = 0xFFFF  # bytes in one stored block of deflate
@@ -26,7 +24,20 @@ _EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can hold
 _UNIX = 3
 
 
-def tar_gz_of(files: Iterable[PackedFile], prefix: str, *, compress: bool = False) -> bytes:
+class ArchivedFile(Protocol):
+    """One file of an archive. `path` is relative with `/`."""
+
+    @property
+    def path(self) -> str: ...  # noqa: D102 -- see the class
+
+    @property
+    def executable(self) -> bool: ...  # noqa: D102 -- as above
+
+    @property
+    def data(self) -> bytes: ...  # noqa: D102 -- as above
+
+
+def tar_gz_of(files: Iterable[ArchivedFile], prefix: str, *, compress: bool = False) -> bytes:
     """Return a tar archive (ustar) in gzip. Each path begins with `prefix`."""
     parts: list[bytes] = []
     for file in files:
@@ -89,7 +100,7 @@ def _stored_blocks(data: bytes) -> Iterator[bytes]:
         yield block
 
 
-def zip_of(files: Iterable[PackedFile], prefix: str, *, compress: bool = False) -> bytes:
+def zip_of(files: Iterable[ArchivedFile], prefix: str, *, compress: bool = False) -> bytes:
     """Return a zip archive. Each path begins with `prefix`."""
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w") as archive:

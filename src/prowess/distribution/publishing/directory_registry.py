@@ -17,16 +17,19 @@ from msgspec.structs import replace
 
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.file_lock import locked
-from prowess.distribution.publishing.packing import pack, sha256_of
+from prowess._internal.text.canonical_json import sha256_of
+from prowess.distribution.publishing.packing import pack
+from prowess.distribution.sources.archives.entry import MAX_PACKED
 from prowess.distribution.sources.index.document import (
     INDEX_PATH,
     MAX_DESCRIPTION,
-    Artifact,
+    IndexArtifact,
     IndexEntry,
     is_index_name,
     parse_index,
     render_index,
 )
+from prowess.distribution.sources.index.site import DirectorySite
 from prowess.errors import DistributionError
 from prowess.lockfile.version_ranges import newest_first
 
@@ -76,6 +79,10 @@ class DirectoryRegistry:
         if index.problems:
             raise DistributionError(f"{self._index} was not written by Prowess: {index.problems[0]}; correct it first")
         return {entry.name: entry for entry in index.entries}
+
+    def read(self, artifact: IndexArtifact) -> bytes:
+        """Return the bytes of an artifact. Raises DistributionError if it cannot be read."""
+        return DirectorySite(self._directory).read(artifact.url, INDEX_PATH, MAX_PACKED).data
 
     def publish(self, packages: Sequence[SkillPackage]) -> tuple[Published, ...]:
         """Add these skills, all or none.
@@ -160,11 +167,11 @@ class DirectoryRegistry:
         write_atomically(self._index, data, 0o644)
 
 
-def _artifact(package: SkillPackage, digest: str) -> Artifact:
+def _artifact(package: SkillPackage, digest: str) -> IndexArtifact:
     version = package.version
     if version is None or _IN_FILE_NAMES.fullmatch(version) is None:
         version = digest.removeprefix("sha256:")[:_SHORT]
-    return Artifact(
+    return IndexArtifact(
         type="archive",
         url=quote(f"{_ARTIFACTS}/{package.name}-{version}.tar.gz"),
         digest=digest,
@@ -181,14 +188,14 @@ def require_publishable(package: SkillPackage) -> None:
         raise DistributionError(f"{package.name}: an index allows {MAX_DESCRIPTION} characters of description")
 
 
-def _same_version(entry: IndexEntry, version: str | None, digest: str) -> Artifact | None:
+def _same_version(entry: IndexEntry, version: str | None, digest: str) -> IndexArtifact | None:
     for artifact in entry.artifacts:
         if artifact.version == version and (version is not None or artifact.digest == digest):
             return artifact
     return None
 
 
-def _added(known: IndexEntry | None, package: SkillPackage, artifact: Artifact) -> IndexEntry:
+def _added(known: IndexEntry | None, package: SkillPackage, artifact: IndexArtifact) -> IndexEntry:
     artifacts = _ordered([artifact, *(() if known is None else known.artifacts)])
     # The description belongs to the artifact that other readers use.
     is_first = artifacts[0] is artifact or known is None
@@ -196,7 +203,7 @@ def _added(known: IndexEntry | None, package: SkillPackage, artifact: Artifact) 
     return IndexEntry(name=package.name, description=description, artifacts=artifacts)
 
 
-def _ordered(artifacts: Sequence[Artifact]) -> tuple[Artifact, ...]:
+def _ordered(artifacts: Sequence[IndexArtifact]) -> tuple[IndexArtifact, ...]:
     """Return the artifacts, the newest that is not yanked first. Equal ones keep their order."""
     order = newest_first({artifact.version for artifact in artifacts})
     return tuple(sorted(artifacts, key=lambda artifact: (artifact.yanked, order.index(artifact.version))))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess.distribution.publishing.packing import pack, sha256_of
+from prowess._internal.text.canonical_json import sha256_of
+from prowess.distribution.publishing.packing import pack
 from prowess.distribution.sources.oci import manifest as oci
 
 if TYPE_CHECKING:

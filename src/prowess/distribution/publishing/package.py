@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess.distribution.publishing.packing import SkillFiles, read_skill_files
+from prowess.distribution.publishing.packing import PackedSkill, read_skill_files
 from prowess.errors import DistributionError
 from prowess.format.manifest.requirements import ANY_VERSION, requirements_of
 from prowess.format.reading import read_skill
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 class SkillPackage(Struct, frozen=True, kw_only=True):
     """A skill as it is published. `version` is `metadata.version`, None if the skill has none.
 
-    `requires` has the text form of `prowess.lockfile.requirement`.
+    `requires` has the text form of `prowess.lockfile.requirement`. `allowed_tools` is None if the skill restricts none.
     """
 
     name: str
     version: str | None
     description: str
     requires: tuple[str, ...]
-    contents: SkillFiles
+    allowed_tools: tuple[str, ...] | None
+    contents: PackedSkill
 
     @property
     def stem(self) -> str:
@@ -47,11 +48,13 @@ def read_package(directory: str) -> SkillPackage:
     needs = requirements_of(skill.frontmatter, skill.sidecar)
     if needs.problems:
         raise DistributionError(f"the dependencies of {skill.name} cannot be read: {needs.problems[0]}")
+    tools = skill.frontmatter.allowed_tools
     return SkillPackage(
         name=skill.name,
         version=version_of(skill),
         description=skill.description,
         requires=tuple(sorted(str(_requirement(need)) for need in needs.skills if not need.optional)),
+        allowed_tools=None if tools is None else tuple(sorted(str(tool) for tool in tools)),
         contents=read_skill_files(skill.root_dir),
     )
 

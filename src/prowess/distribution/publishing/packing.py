@@ -5,14 +5,15 @@ SKILL.md is at the root of the archive (discovery index 0.2.0), or below `prefix
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from prowess._internal.files.contained import ContainedRoot
 from prowess._internal.files.tree_digest import read_tree
+from prowess._internal.text.canonical_json import sha256_of
 from prowess.distribution.publishing.archive_writer import tar_gz_of, zip_of
+from prowess.distribution.sources.archives.entry import MAX_PACKED
 from prowess.errors import IntegrityError, LimitExceededError, UnsafePathError
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import FileRecord
 
 ArchiveForm = Literal["tar.gz", "zip"]
-MAX_PACKED = 64 * 1024 * 1024  # bytes; a larger archive is refused when it is installed
 
 
 class PackedFile(Struct, frozen=True, kw_only=True):
@@ -32,14 +32,14 @@ class PackedFile(Struct, frozen=True, kw_only=True):
     data: bytes
 
 
-class SkillFiles(Struct, frozen=True, kw_only=True):
+class PackedSkill(Struct, frozen=True, kw_only=True):
     """All files of a skill, sorted, and the digest of its tree."""
 
     files: tuple[PackedFile, ...]
     tree: str
 
 
-def read_skill_files(directory: str) -> SkillFiles:
+def read_skill_files(directory: str) -> PackedSkill:
     """Read the files that an archive of a skill contains: those of its digest, and its signature.
 
     Raises:
@@ -57,7 +57,7 @@ def read_skill_files(directory: str) -> SkillFiles:
         files = [_read(root, record) for record in manifest.files]
         if (signature := manifest.signature) is not None:
             files.append(_read(root, signature))
-    return SkillFiles(files=tuple(sorted(files, key=lambda file: file.path.encode())), tree=manifest.content_digest)
+    return PackedSkill(files=tuple(sorted(files, key=lambda file: file.path.encode())), tree=manifest.content_digest)
 
 
 def pack(
@@ -74,18 +74,13 @@ def pack(
     return data
 
 
-def sha256_of(data: bytes) -> str:
-    """Return `sha256:<64 hex>`."""
-    return f"sha256:{hashlib.sha256(data).hexdigest()}"
-
-
 def _read(root: ContainedRoot, record: FileRecord) -> PackedFile:
     try:
         with root.open(record.path) as opened:
             data = opened.read(record.size + 1)
     except OSError:
         data = b""
-    actual = hashlib.sha256(data).hexdigest()
-    if actual != record.sha256:
-        raise IntegrityError(f"{root.root}/{record.path}", f"sha256:{record.sha256}", f"sha256:{actual}")
+    actual = sha256_of(data)
+    if actual != (expected := f"sha256:{record.sha256}"):
+        raise IntegrityError(f"{root.root}/{record.path}", expected, actual)
     return PackedFile(path=record.path, executable=record.executable, data=data)

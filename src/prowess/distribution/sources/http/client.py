@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from prowess.distribution.sources.http.addresses import address_of, without_credentials
 from prowess.distribution.sources.http.credentials import Credentials
-from prowess.distribution.sources.http.deadline import Deadline, DeadlineBackend, DeadlineError
+from prowess.distribution.sources.http.deadline import Deadline, DeadlineBackend
 from prowess.errors import DistributionError, LimitExceededError, MissingExtraError, UnavailableError
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ _MOST_REDIRECTS = 5
 _RETRY_LATER = {408, 425, 429, 500, 502, 503, 504}
 _AGENT = "prowess"
 MAX_DOCUMENT = 16 * 1024 * 1024  # bytes of an index or another JSON document
-MAX_ARTIFACT = 64 * 1024 * 1024  # bytes of an archive, as `prowess.distribution.sources.archive` allows
 
 
 class HttpLimits(Struct, frozen=True, kw_only=True):
@@ -196,7 +195,7 @@ class HttpClient:
                     headers={name.lower(): value for name, value in answer.headers.items()},
                     body=body,
                 )
-        except (DeadlineError, httpx2.TimeoutException) as fault:
+        except (TimeoutError, httpx2.TimeoutException) as fault:
             if self._deadline.has_passed:
                 limit = self._limits.total
                 raise LimitExceededError(f"seconds for {where}", limit, None, "it sends too slowly") from None
@@ -238,13 +237,14 @@ class HttpClient:
 
 def _library() -> Any:  # noqa: ANN401 -- a module
     try:
-        import httpx2
+        import httpx2  # Imported here because it takes longer to import than all of Prowess.
     except ImportError as fault:
         raise MissingExtraError("fetching over HTTP", "install", str(fault)) from fault
     return httpx2
 
 
 def _proxy_for(at: Address) -> str | None:
+    # Imported here because requests to this machine use no proxy.
     from urllib.request import getproxies, proxy_bypass
 
     proxies = getproxies()

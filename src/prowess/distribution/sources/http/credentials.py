@@ -64,7 +64,7 @@ class Credentials:
         return Login(user, password)
 
     def _from_netrc(self, at: Address) -> Login | None:
-        from netrc import NetrcParseError, netrc
+        from netrc import NetrcParseError, netrc  # Imported here because most servers have a variable or no login.
 
         path = self._environ.get("NETRC") or os.path.expanduser("~/.netrc")
         try:

@@ -10,10 +10,6 @@ import time
 from typing import Any
 
 
-class DeadlineError(Exception):
-    """The request takes too long. The client reports it as LimitExceededError."""
-
-
 class Deadline:
     """The time at which the present request must have ended."""
 
@@ -32,10 +28,10 @@ class Deadline:
         return time.monotonic() >= self._at
 
     def bounded(self, timeout: float | None) -> float:
-        """Return the given seconds, or those that are left if they are fewer. Raises DeadlineError if none are left."""
+        """Return the given seconds, or those that are left if they are fewer. Raises TimeoutError if none are left."""
         left = self._at - time.monotonic()
         if left <= 0:
-            raise DeadlineError
+            raise TimeoutError
         return left if timeout is None else min(timeout, left)
 
 

@@ -6,6 +6,7 @@ on standard output, so nothing appears in an argument list.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -62,8 +63,6 @@ def _configurations(environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def _read(path: str) -> dict[str, Any] | None:
-    import json  # Imported here because most sources are no registry.
-
     try:
         with open(path, "rb") as file:
             found = json.loads(file.read(_MAX_CONFIG))
@@ -113,8 +112,6 @@ def _from_entry(entry: dict[str, Any], path: str) -> Login | None:
 
 
 def _from_helper(name: str, registry: str, environ: Mapping[str, str]) -> Login | None:
-    import json
-
     program = f"docker-credential-{name}"
     if not _HELPER.fullmatch(name):
         raise DistributionError(f"docker's configuration names the credential helper {name!r}, which is no file name")

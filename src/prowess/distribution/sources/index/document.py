@@ -38,7 +38,7 @@ _SHOWN = 60
 ArtifactType = Literal["archive", "skill-md"]
 
 
-class Artifact(Struct, frozen=True, kw_only=True):
+class IndexArtifact(Struct, frozen=True, kw_only=True):
     """One version of a skill: a file on the site.
 
     `url` may be relative to the index. `version` and `requires` are None if the index does not state them.
@@ -57,7 +57,7 @@ class IndexEntry(Struct, frozen=True, kw_only=True):
 
     name: str
     description: str
-    artifacts: tuple[Artifact, ...]
+    artifacts: tuple[IndexArtifact, ...]
 
 
 class LegacyEntry(Struct, frozen=True, kw_only=True):
@@ -130,7 +130,7 @@ def _row(entry: IndexEntry) -> dict[str, Any]:
     return {"name": entry.name, "description": entry.description, **versions[0], "versions": versions}
 
 
-def _artifact_row(artifact: Artifact) -> dict[str, Any]:
+def _artifact_row(artifact: IndexArtifact) -> dict[str, Any]:
     row: dict[str, Any] = {"url": artifact.url, "digest": artifact.digest}
     if artifact.version is not None:
         row["version"] = artifact.version
@@ -162,7 +162,7 @@ def _entry(row: object) -> IndexEntry | str:
     return IndexEntry(name=fault["name"], description=fault["description"], artifacts=tuple(artifacts.values()))
 
 
-def _is_new(artifact: Artifact, known: Iterable[Artifact]) -> bool:
+def _is_new(artifact: IndexArtifact, known: Iterable[IndexArtifact]) -> bool:
     """Return whether no known artifact has this version, or, if it has no version, this digest."""
     if artifact.version is None:
         return all(artifact.digest != other.digest for other in known)
@@ -180,7 +180,7 @@ def _named(row: object) -> dict[str, Any] | str:
     return row
 
 
-def _artifact(row: dict[str, Any], kind: object) -> Artifact | str:
+def _artifact(row: dict[str, Any], kind: object) -> IndexArtifact | str:
     url, digest, version, requires = row.get("url"), row.get("digest"), row.get("version"), row.get("requires")
     if kind not in {"archive", "skill-md"}:
         return "`type` is neither archive nor skill-md"
@@ -192,7 +192,7 @@ def _artifact(row: dict[str, Any], kind: object) -> Artifact | str:
         version = None
     if not isinstance(requires, list) or not all(isinstance(item, str) for item in requires):
         requires = None
-    return Artifact(
+    return IndexArtifact(
         type="archive" if kind == "archive" else "skill-md",
         url=url,
         digest=digest,

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin
 
 from prowess._internal.files.open_flags import Closing
+from prowess._internal.text.canonical_json import sha256_of
 from prowess._internal.text.url_host import host_of_url
-from prowess.distribution.sources.archives.unpacking import artifact_digest, unpack_archive
+from prowess.distribution.sources.archives.entry import MAX_PACKED
+from prowess.distribution.sources.archives.unpacking import unpack_archive
 from prowess.distribution.sources.directory import with_version
 from prowess.distribution.sources.fetched_skill import version_of_copy
-from prowess.distribution.sources.http.client import MAX_ARTIFACT, MAX_DOCUMENT
+from prowess.distribution.sources.http.client import MAX_DOCUMENT
 from prowess.distribution.sources.index.document import parse_index
 from prowess.distribution.sources.index.site import DirectorySite, HttpSite
 from prowess.distribution.sources.protocol import Fetched, Offer
@@ -23,7 +25,7 @@ from prowess.errors import DistributionError, IntegrityError
 from prowess.lockfile.version_ranges import newest_first
 
 if TYPE_CHECKING:
-    from prowess.distribution.sources.index.document import Artifact, IndexEntry, LegacyEntry, SkillIndex
+    from prowess.distribution.sources.index.document import IndexArtifact, IndexEntry, LegacyEntry, SkillIndex
     from prowess.distribution.sources.index.site import Site
     from prowess.distribution.sources.protocol import Access
     from prowess.distribution.sources.reference import SourceReference
@@ -88,7 +90,7 @@ class IndexSource(Closing):
             self._read = parse_index(file.data, file.url), file.url
         return self._read
 
-    def _offer(self, entry: IndexEntry, artifact: Artifact) -> Offer:
+    def _offer(self, entry: IndexEntry, artifact: IndexArtifact) -> Offer:
         return Offer(
             name=entry.name,
             package=self._package,
@@ -99,18 +101,18 @@ class IndexSource(Closing):
             yanked=artifact.yanked,
         )
 
-    def _stage(self, offer: Offer, artifact: Artifact, base: str, into: str) -> StagedTree:
-        file = self._site.read(artifact.url, base, MAX_ARTIFACT)
+    def _stage(self, offer: Offer, artifact: IndexArtifact, base: str, into: str) -> StagedTree:
+        file = self._site.read(artifact.url, base, MAX_PACKED)
         if artifact.type == "archive":
             return unpack_archive(file.data, into, offer.name, what=file.url, digest=artifact.digest)
-        if (actual := artifact_digest(file.data)) != artifact.digest:
+        if (actual := sha256_of(file.data)) != artifact.digest:
             raise IntegrityError(file.url, artifact.digest, actual)
         with StagedTree(into, offer.name) as staged:
             staged.write("SKILL.md", [file.data], executable=False)
         return staged
 
     def _stage_files(self, entry: LegacyEntry, base: str, into: str) -> StagedTree:
-        left = MAX_ARTIFACT
+        left = MAX_PACKED
         with StagedTree(into, entry.name) as staged:
             for path in entry.files:
                 data = self._site.read(urljoin(f"{entry.name}/", quote(path)), base, left).data
@@ -131,7 +133,7 @@ class IndexSource(Closing):
         )
 
 
-def _artifacts(entry: IndexEntry, version: str | None) -> tuple[Artifact, ...]:
+def _artifacts(entry: IndexEntry, version: str | None) -> tuple[IndexArtifact, ...]:
     """Return the artifact with this version or digest, by default the newest that was not yanked."""
     if version is not None:
         return tuple(artifact for artifact in entry.artifacts if version in {artifact.version, artifact.digest})[:1]

@@ -17,7 +17,7 @@ from typing import Any
 from msgspec import Struct
 
 from prowess._internal.text.strict_json import StrictJsonError, strict_json
-from prowess.distribution.sources.http.client import MAX_ARTIFACT
+from prowess.distribution.sources.archives.entry import MAX_PACKED
 from prowess.errors import DistributionError, LimitExceededError
 
 SKILL_TYPE = "application/vnd.agentskills.skill.v1"
@@ -140,8 +140,8 @@ def _descriptor(row: object, what: str) -> Descriptor:
         raise DistributionError(f"{what}: a descriptor needs mediaType and a digest sha256:…")
     if not isinstance(size, int) or isinstance(size, bool) or size < 0:
         raise DistributionError(f"{what}: a descriptor needs its size in bytes")
-    if size > MAX_ARTIFACT:
-        raise LimitExceededError(f"bytes in a blob of {what}", MAX_ARTIFACT, size)
+    if size > MAX_PACKED:
+        raise LimitExceededError(f"bytes in a blob of {what}", MAX_PACKED, size)
     kind = row.get("artifactType")
     return Descriptor(
         media_type=media_type,

@@ -7,11 +7,11 @@ Source: OCI distribution specification 1.1.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode, urljoin
 
+from prowess._internal.text.canonical_json import sha256_of
 from prowess._internal.text.strict_json import StrictJsonError, strict_json
 from prowess._internal.text.url_host import host_of_url
 from prowess.distribution.sources.http.addresses import address_of, is_loopback
@@ -85,7 +85,7 @@ class Repository:
             return None
         data = answer.require_success(self.shown)
         stated = answer.headers.get("docker-content-digest", "")
-        digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+        digest = sha256_of(data)
         for expected in (reference, stated):
             if is_digest(expected) and expected != digest:
                 raise IntegrityError(f"the manifest {reference} of {self.shown}", expected, digest)
@@ -178,7 +178,7 @@ _ERROR = 64 * 1024  # bytes of an error message, which may be longer than the bl
 
 def check_blob(data: bytes, descriptor: Descriptor, what: str) -> None:
     """Raise IntegrityError if the bytes do not have the descriptor's size and digest."""
-    digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+    digest = sha256_of(data)
     if digest != descriptor.digest or len(data) != descriptor.size:
         raise IntegrityError(f"a blob of {what}", descriptor.digest, digest)
 

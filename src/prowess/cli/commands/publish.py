@@ -1,0 +1,100 @@
+"""`prowess publish`: checks skills and publishes them to a directory or a container registry."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from prowess._internal.text.terminal_text import printable_line
+from prowess.cli import exit_codes, output
+from prowess.cli.check_run import CheckRun
+from prowess.cli.options.configuration_options import open_configuration
+from prowess.cli.skill_result import Silencing
+from prowess.cli.targets import targets
+from prowess.diagnostics import Severity
+from prowess.distribution.publishing.publish import publish
+from prowess.distribution.sources.reference import parse_reference
+from prowess.errors import InvalidArgumentsError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.distribution.publishing.publish import PublishReport
+    from prowess.distribution.sources.reference import SourceReference
+
+
+@click.command()
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--to", "to", required=True, metavar="DIR|oci://REGISTRY/PATH", help="Where to publish.")
+@click.option("--yank", multiple=True, metavar="NAME@VERSION", help="Let only locks that name this version install it.")
+@click.option(
+    "--allow-host", "allowed_hosts", multiple=True, metavar="HOST", help="Another host that the registry may lead to."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    *, paths: tuple[str, ...], to: str, yank: tuple[str, ...], allowed_hosts: tuple[str, ...], as_json: bool
+) -> int:
+    """Check the skills at PATH and publish them.
+
+    A directory gets .well-known/agent-skills/index.json and artifacts; any web server can serve it. A container
+    registry gets one repository for each skill and one tag for each version. `prowess check` must find no errors. The
+    version is metadata.version in SKILL.md; a published version never changes.
+
+    \b
+    Example:
+      prowess publish examples/skills --to build/registry
+      prowess publish ./csv-report --to oci://registry.example.com/skills
+      prowess publish --to build/registry --yank csv-report@1.0.0
+    """  # noqa: D301 -- click needs the control character
+    if not paths and not yank:
+        raise click.UsageError("name the skills to publish, or a version with --yank")
+    report = publish(
+        [target.directory or target.path for target in targets(paths)],
+        _destination(to),
+        check=_errors,
+        yank=[_version(text) for text in yank],
+        allowed_hosts=allowed_hosts,
+    )
+    for warning in report.warnings:
+        output.note(printable_line(f"warning: {warning}"))
+    if as_json:
+        output.document(_document(report))
+        return exit_codes.OK
+    for row in report.published:
+        version = "" if row.version is None else f" {row.version}"
+        output.line(printable_line(f"{row.status:<9}  {row.name}{version}  {row.artifact}"))
+    return exit_codes.OK
+
+
+def _destination(text: str) -> SourceReference:
+    try:
+        return parse_reference(text if "://" in text else f"./{text}" if not text.startswith(("/", ".", "~")) else text)
+    except InvalidArgumentsError as fault:
+        raise click.BadParameter(printable_line(str(fault)), param_hint="--to") from None
+
+
+def _version(text: str) -> tuple[str, str]:
+    name, at, version = text.partition("@")
+    if not (name and at and version):
+        raise click.BadParameter(f"{text!r}: write NAME@VERSION", param_hint="--yank")
+    return name, version
+
+
+def _errors(directories: Sequence[str]) -> tuple[Diagnostic, ...]:
+    """Return the errors that `prowess check` finds in these skills."""
+    configuration = open_configuration(config_file=None, isolated=False)
+    run = CheckRun(configuration, Silencing(configuration, None))
+    opening = partial(open_configuration, quiet=True, config_file=None, isolated=False)
+    run.judge(targets(directories), None, 1, opening)
+    return tuple(found for skill in run.skills for found in skill.diagnostics if found.severity is Severity.ERROR)
+
+
+def _document(report: PublishReport) -> dict[str, object]:
+    rows = [
+        {"name": row.name, "version": row.version, "artifact": row.artifact, "status": row.status}
+        for row in report.published
+    ]
+    return {"published": rows, "warnings": list(report.warnings), "contacted": list(report.contacted)}
