@@ -180,6 +180,14 @@ def test_bodies_are_matched_only_on_request(tmp_path: Path) -> None:
     assert (match.name, match.reasons) == ("a", (Reason(word="fluxcapacitor", field="body"),))
 
 
+def test_an_unknown_word_is_not_compared_with_words_that_only_bodies_have(tmp_path: Path) -> None:
+    write_skill(tmp_path / "a", description="Handles volcanoes.", body="Measure eruptions and earthquakes.\n")
+    catalog = Catalog(tmp_path)
+    assert found(catalog.match("measure earthquakes", bodies=True)) == ["a"]
+    assert found(catalog.match("volcanose", bodies=True)) == ["a"]
+    assert catalog.match("measuer eartquakes", bodies=True) == ()
+
+
 def test_changes_take_effect_after_a_refresh(tmp_path: Path) -> None:
     write_skill(tmp_path / "a", description="Peels apples.")
     write_skill(tmp_path / "b", description="Peels bananas.")

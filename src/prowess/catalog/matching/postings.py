@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from prowess._internal.collector import paused
 from prowess.catalog.matching.fields import FIELDS
-from prowess.catalog.matching.stems import stem
+from prowess.catalog.matching.stems import stem, stemmed
 from prowess.catalog.matching.trigrams import Trigrams
 from prowess.catalog.matching.weights import FIELD_WEIGHTS, in_body, levels_of, saturation
 from prowess.catalog.matching.words import spelled_words
@@ -174,7 +174,10 @@ class Spellings(dict[str, str]):
 
 
 def terms(texts: Iterable[FieldText], spellings: Spellings) -> dict[str, tuple[int, int]]:
-    """Return the stems of a skill's texts with their weight and fields. Adds each spelling with its stem."""
+    """Return the stems of a skill's texts with their weight and fields. Adds each spelling with its stem.
+
+    Spellings in bodies are not added: bodies have so many words that one of them resembles any unknown word.
+    """
     frequencies: dict[str, float] = {}
     fields: dict[str, int] = {}
     length = 0
@@ -183,8 +186,7 @@ def terms(texts: Iterable[FieldText], spellings: Spellings) -> dict[str, tuple[i
         bit, weight = _BITS[field], FIELD_WEIGHTS.get(field)
         found: Iterable[tuple[str, float]]
         if weight is None:
-            counts = Counter(map(spellings.__getitem__, words))
-            found = [(root, in_body(count, len(words))) for root, count in counts.items()]
+            found = [(root, in_body(count, len(words))) for root, count in Counter(stemmed(words)).items()]
         else:
             found = zip(map(spellings.__getitem__, words), repeat(weight), strict=False)
             length += len(words)

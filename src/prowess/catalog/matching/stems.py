@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
 _SHORTEST = 3  # characters; shorter words keep their form
 _MOST_KEPT = 200_000  # words
@@ -35,15 +35,25 @@ def stemmer_name() -> str | None:
     return _stemmer()[0]
 
 
-_kept: dict[str, str] = {}
+class _Stems(dict[str, str]):
+    """The stem of each word, computed when it is first looked up."""
+
+    def __missing__(self, word: str) -> str:
+        plain = len(word) >= _SHORTEST and word.isascii() and word.isalpha()
+        found = _stemmer()[1](word) if plain else word
+        if len(self) < _MOST_KEPT:
+            self[word] = found
+        return found
+
+
+_stems = _Stems()
 
 
 def stem(word: str) -> str:
     """Return the stem of a folded word. A word that is not written in `a` to `z` is its own stem."""
-    found = _kept.get(word)
-    if found is None:
-        plain = len(word) >= _SHORTEST and word.isascii() and word.isalpha()
-        found = _stemmer()[1](word) if plain else word
-        if len(_kept) < _MOST_KEPT:
-            _kept[word] = found
-    return found
+    return _stems[word]
+
+
+def stemmed(words: Iterable[str]) -> Iterator[str]:
+    """Yield the stems of folded words."""
+    return map(_stems.__getitem__, words)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from prowess.catalog.matching.postings import Postings
 from prowess.catalog.matching.ranking import Asked
-from prowess.catalog.matching.stems import stem
+from prowess.catalog.matching.stems import stemmed
 from prowess.catalog.matching.words import spelled_words
 
 if TYPE_CHECKING:
@@ -25,4 +25,4 @@ def evidence_in(task: str, texts: Sequence[Sequence[FieldText]]) -> list[float]:
 
 def stems_of(text: str) -> list[str]:
     """Return the stems of a text's words in their order, without common words."""
-    return [stem(word) for word in spelled_words(text)]
+    return list(stemmed(spelled_words(text)))
