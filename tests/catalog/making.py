@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+    from typing import TypedDict
 
     from prowess.catalog import Catalog, SkillEntry
     from prowess.diagnostics import Diagnostic
+
+    class SkillKeywords(TypedDict, total=False):
+        """Arguments of `write_skill`."""
+
+        description: str
+        extra: str
+        body: str
 
 
 def write_skill(

@@ -56,6 +56,8 @@ def test_every_place_of_every_layer_is_searched_in_order(repository: Path, own_h
         ("project", str(repository / ".agents" / "skills")),
         ("project", str(repository / ".claude" / "skills")),
         ("plugin", str(repository / "pkg" / ".venv")),
+        ("plugin", str(own_home / ".prowess" / "store")),  # of the project's lock, then of the personal one
+        ("plugin", str(own_home / ".prowess" / "store")),
         ("plugin", str(plugin)),
     ]
     assert [source.label for source in sources if source.layer is not Layer.ENTERPRISE] == [
@@ -69,6 +71,8 @@ def test_every_place_of_every_layer_is_searched_in_order(repository: Path, own_h
         ".agents/skills",
         ".claude/skills",
         "packages",
+        "prowess.lock",
+        "prowess.lock",
         "acme-tools",
     ]
 

@@ -117,7 +117,7 @@ def test_names_in_rules_are_compared_as_the_catalog_compares_them(
 
 
 def test_a_rule_about_a_plugins_copy_holds_under_the_bare_name(tmp_path: Path) -> None:
-    copy = SkillIdentity(name="deploy", layer="plugin", sources=("acme",), copy="deploy@acme")
+    copy = SkillIdentity(name="deploy", layer="plugin", sources=("acme",), copies=("deploy@acme",))
     rule = _rule("deny", "skills.load", 'names = "deploy@acme"')
     assert _effect(tmp_path, rule, _load(copy)) == "deny"
     assert _effect(tmp_path, rule, _load(copy, name="deploy@acme")) == "deny"

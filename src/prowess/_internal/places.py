@@ -24,6 +24,7 @@ OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 MACHINE_POLICY, POLICY_FILE = "/etc/prowess/policy.toml", "policy.toml"  # `POLICY_FILE` is in the home
 USER_FILE, TRUST_FILE = "config.toml", "trust.json"  # in the home
+LOCK_FILE = "prowess.lock"  # in the home, and at the root of a project
 _ROOT = 0
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from prowess._internal.text.qualified_names import qualified_forms
+from prowess._internal.text.qualified_names import qualified_forms, version_form
 from prowess.catalog.deferred_findings import DeferredFindings
 from prowess.catalog.entry import key_of
 from prowess.catalog.layers import DEFAULT_RANKS, Layer
@@ -143,17 +143,25 @@ class CatalogIndex:
         """Return the entry that `name` refers to, or None.
 
         That is the copy of a plugin as `name@plugin` or `plugin/name`, else the winner. A skill with such a name in its
-        front matter cannot take the place of a plugin's copy. With `location`, return the listed copy there.
+        front matter cannot take the place of a plugin's copy. `name@VERSION` is the winner or a plugin's copy with this
+        version, the first one by precedence. With `location`, return the listed copy there.
         """
         if location is not None:
             copies = self.copies_of(self.key_named(name))
             return next((copy for copy in copies if location in _places(copy)), None)
         for bare, label in qualified_forms(name) if "@" in name or "/" in name else ():
             for copy in self.copies_of(key_of(bare)):
-                if copy.layer is Layer.PLUGIN and copy.source == label:
+                if copy.layer is Layer.PLUGIN and label in copy.labels:
                     return copy
+        if "@" in name and (asked := version_form(name)) is not None:
+            return next((copy for copy in self._versioned(asked[0]) if asked[1] in copy.versions), None)
         # Most names are already in normal form, so the lookup without normalisation comes first.
         return self._winners.get(name) or self._winners.get(key_of(name))
+
+    def _versioned(self, name: str) -> list[SkillEntry]:
+        """Return the copies that a version may mean: not those that a higher layer replaced."""
+        copies = self.copies_of(key_of(name))
+        return [*copies[:1], *(copy for copy in copies[1:] if copy.layer is Layer.PLUGIN)]
 
     def copies_of(self, key: str) -> list[SkillEntry]:
         """Return every copy of a name in the order of precedence; empty if there is none."""
@@ -174,7 +182,8 @@ class CatalogIndex:
         found: list[LeftOut] = []
         for bare, label in qualified_forms(name):
             found += [one for one in self.left_out_of(key_of(bare)) if one.source == label]
-        return found or self.left_out_of(key_of(name))
+        asked = version_form(name)
+        return found or self.left_out_of(key_of(name if asked is None else asked[0]))
 
     def why_missing(self, name: str, location: str | None = None) -> str | None:
         """Return why a name, or its copy at `location`, is not listed; None if that is unknown or must not be told."""
@@ -182,6 +191,10 @@ class CatalogIndex:
             return f"no copy of it is listed at {location}"
         if (reserved := self.reserved.get(key_of(name))) is not None:
             return reserved
+        if (asked := version_form(name)) is not None and (copies := self._versioned(asked[0])):
+            found = ", ".join(dict.fromkeys(version for copy in copies for version in copy.versions))
+            there = f"there is {found}" if found else "none has a version"
+            return f"no copy of {asked[0]!r} has the version {asked[1]}; {there}"
         left_out = sorted(self.left_out_as(name), key=lambda one: one.state != "held_back")
         return next((one.why_missing for one in left_out if one.is_told), None)
 
@@ -189,7 +202,7 @@ class CatalogIndex:
         """Whether a plugin or package has the copy `name`, written in a qualified form, that may be mentioned."""
         for bare, label in qualified_forms(name):
             copies = self.copies_of(key_of(bare))
-            if any(one.layer is Layer.PLUGIN and one.source == label for one in copies):
+            if any(one.layer is Layer.PLUGIN and label in one.labels for one in copies):
                 return True
             if any(one.is_told and one.source == label for one in self.left_out_of(key_of(bare))):
                 return True
@@ -199,10 +212,11 @@ class CatalogIndex:
         """Return the key that `name` refers to: of a qualified name with a known copy, the key of its plain name."""
         for bare, label in qualified_forms(name):
             key = key_of(bare)
-            labels = {one.source for one in self.copies_of(key)} | {one.source for one in self.left_out_of(key)}
-            if label in labels:
+            labels = {label for one in self.copies_of(key) for label in one.labels}
+            if label in labels | {one.source for one in self.left_out_of(key)}:
                 return key
-        return key_of(name)
+        asked = version_form(name)
+        return key_of(name if asked is None else asked[0])
 
     def explained(self, key: str) -> Resolution | None:
         """Return every copy of a name with its state, or None if no copy is known."""

@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Protocol
 from prowess._internal.files.file_mark import stamp_of
 from prowess._internal.files.open_flags import READ
 from prowess._internal.text.invisible import hides_something, visible
+from prowess._internal.text.qualified_names import qualified
 from prowess.format.source.plain_front_matter import plain_description, plain_properties
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from prowess._internal.files.tree_digest import TreeReading
     from prowess.catalog.layers import Layer
     from prowess.catalog.memo.readings import Reading
-    from prowess.catalog.sources.packages.recorded_files import RecordedFiles
+    from prowess.catalog.sources.locked.locked_source import LockedSource
     from prowess.format.fields.extended_fields import ExtendedFields
     from prowess.format.skill import Skill
     from prowess.format.source.plain_front_matter import PlainFields
@@ -56,6 +58,20 @@ class EntrySource(Protocol):
     @property
     def live(self) -> bool:
         """Whether edits of loaded skills take effect at once."""
+        ...
+
+
+class FileRecords(Protocol):
+    """What the files of some skills must be, as it was recorded when they were installed."""
+
+    def compared(self, directory: str, reading: TreeReading) -> TreeReading:
+        """Return the files of the skill in the real `directory` if they are the recorded ones.
+
+        `reading` must be made with `allow_hard_links`.
+
+        Raises:
+            SkillParseError: a file is another one.
+        """
         ...
 
 
@@ -235,10 +251,41 @@ class SkillEntry:
         return origin
 
     @property
-    def recorded(self) -> RecordedFiles | None:
-        """The recorded files of the skill's package, which its files are compared with; None for other skills."""
-        recorded: RecordedFiles | None = getattr(self._source, "recorded", None)
+    def recorded(self) -> FileRecords | None:
+        """What the files are compared with: the record of the skill's package, or its lock; None for other skills."""
+        recorded: FileRecords | None = getattr(self._source, "recorded", None)
         return recorded
+
+    @property
+    def locked(self) -> LockedSource | None:
+        """The lock and its block that name the skill; None for a skill that no lock names."""
+        return locked_source(self._source)
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether the index keeps the reading. Those of locked skills are kept by their lock."""
+        return self.locked is None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels by which `name@label` reaches this copy: `source`, and further packages with the same tree."""
+        return (self.source,) if (locked := self.locked) is None else locked.labels
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The versions by which `name@VERSION` reaches this copy: of its lock, its plugin or package, or its own.
+
+        The own one is `metadata.version`. The lock decides alone, whatever the skill has.
+        """
+        if (locked := self.locked) is not None:
+            return locked.versions
+        if self.source_version is not None:
+            return (self.source_version,)
+        if isinstance(facts := self.reading.facts, bytes) and b"version" not in facts:
+            return ()
+        metadata = self.properties.get("metadata")
+        version = metadata.get("version") if isinstance(metadata, dict) else None
+        return (version,) if isinstance(version, str) and version else ()
 
     @property
     def project(self) -> str | None:
@@ -253,8 +300,11 @@ class SkillEntry:
 
     @property
     def qualified_name(self) -> str:
-        """`name@source`: requests a plugin's copy even if the plain name refers to another copy."""
-        return f"{self.reading.name}@{self._source.label}"
+        """`name@source`: requests a plugin's copy even if the plain name refers to another copy.
+
+        If the label of the source begins with a digit, `source/name`, because `name@1` asks for a version.
+        """
+        return qualified(self.reading.name, self._source.label)
 
     @property
     def document_digest(self) -> str:
@@ -321,6 +371,12 @@ class SkillEntry:
             and self._aliases == other._aliases
             and self.reading.same_as(other.reading)
         )
+
+
+def locked_source(source: EntrySource | None) -> LockedSource | None:
+    """Return a source that is one locked skill, or None if it is another source."""
+    found: LockedSource | None = getattr(source, "as_locked", None)
+    return found
 
 
 def key_of(name: str) -> str:

@@ -39,6 +39,7 @@ CATALOG_RULES = {  # Severity and summary by rule id. Ids never change.
     "catalog.hardLink": (_E, "SKILL.md has no second hard link."),
     "catalog.enterprise": (_E, "Only administrators can change an enterprise skill."),
     "catalog.package": (_E, "The files of a package's skill are those that the package recorded."),
+    "catalog.locked": (_E, "A locked skill is in the store, with the files that the lock names."),
     "catalog.mirror": (_E, "A copy of another server's skill is unchanged since it was fetched."),
     "catalog.stranger": (_E, "The folders of skills of a trusted project are the user's own."),
     "catalog.hiddenText": (_W, "A description has no invisible characters."),

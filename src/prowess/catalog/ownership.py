@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import stat
 
+from prowess._internal.places import LOCK_FILE
+
 # The client's own directory, the neutral one, and the one that most existing skills use.
 SKILL_FOLDERS = (".prowess/skills", ".agents/skills", ".claude/skills")
 _ROOT = 0
@@ -34,10 +36,11 @@ def stranger(path: str) -> str | None:
 
 
 def stranger_in_project(root: str) -> str | None:
-    """Return the result of `stranger` for a project: its directory, its `.git`, and its folders of skills."""
+    """Return the result of `stranger` for a project: its directory, its `.git`, its lock and its folders of skills."""
     return (
         stranger(root)
         or stranger(f"{root}/.git")
+        or stranger(f"{root}/{LOCK_FILE}")
         or next((why for folder in SKILL_FOLDERS if (why := stranger_in_folder(f"{root}/{folder}"))), None)
     )
 

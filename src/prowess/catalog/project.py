@@ -10,6 +10,7 @@ from prowess.catalog.layers import Layer
 from prowess.catalog.ownership import SKILL_FOLDERS, stranger
 from prowess.catalog.sources.directory import DirectorySource
 from prowess.catalog.sources.enterprise import ENTERPRISE_ROOT, enterprise_sources
+from prowess.catalog.sources.locked_skills import LockedSkills
 from prowess.catalog.sources.packages.installed_packages import InstalledPackages
 
 if TYPE_CHECKING:
@@ -76,8 +77,9 @@ def default_sources(
         sources += _project(cwd)
     given = plugin_sources(plugins)
     here = [] if cwd is None else list(project_directories(cwd))
-    sources.append(InstalledPackages(here, here[-1] if here else None, given))
-    sources += given
+    own = LockedSkills(None, given)  # after the project's lock, so that a person's skills replace those of the project
+    locks = [own] if cwd is None else [LockedSkills(here[-1], (own, *given)), own]
+    sources += [InstalledPackages(here, here[-1] if here else None, (*locks, *given)), *locks, *given]
     return sources
 
 

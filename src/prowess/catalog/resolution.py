@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from prowess.catalog.entry import SkillEntry
+    from prowess.catalog.sources.locked.locked_source import LockedSource
     from prowess.catalog.viewing.left_out import LeftOut
     from prowess.diagnostics import Diagnostic
 
@@ -27,7 +28,8 @@ class Copy(Struct, frozen=True, kw_only=True):
     """One copy of a name. `rule` decided about its state.
 
     `reason` completes the sentence "it is ...". `advice` states what to change, or None if the copy is in use or there
-    is nothing to change. `entry` is None if the skill could not be read.
+    is nothing to change. `entry` is None if the skill could not be read. `locked` is the lock that names the copy, or
+    None.
     """
 
     state: CopyState
@@ -39,6 +41,7 @@ class Copy(Struct, frozen=True, kw_only=True):
     origin: str | None
     location: str
     entry: SkillEntry | None = None
+    locked: LockedSource | None = None
 
     @property
     def aliases(self) -> tuple[str, ...]:
@@ -95,6 +98,7 @@ def _copy(entry: SkillEntry, state: CopyState, rule: str, reason: str, advice: s
         origin=entry.origin,
         location=entry.location,
         entry=entry,
+        locked=entry.locked,
     )
 
 
@@ -136,7 +140,8 @@ def _shadowed(entry: SkillEntry, winner: SkillEntry) -> Copy:
             advice = f"give this copy a priority above {winner.priority}, or remove the other one"
         case "catalog.order" if entry.layer is Layer.PLUGIN:
             why = f"by the plugin {winner.source} (of two plugins, the one that was added later wins)"
-            advice = f"name its plugin last, give this copy a higher priority, or use {entry.qualified_name}"
+            last = "name its plugin last" if entry.locked is None else "install its package again"
+            advice = f"{last}, give this copy a higher priority, or use {entry.qualified_name}"
         case "catalog.order":
             why = f"by {winner.root_dir} (its directory is searched earlier)"
             advice = "give this copy a higher priority, or remove the other one"
@@ -176,10 +181,13 @@ def _left_out(one: LeftOut) -> Copy:
         origin=one.origin,
         location=one.location,
         entry=one.entry,
+        locked=one.locked,
     )
 
 
 def _repair(one: LeftOut) -> str:
+    if one.locked is not None and one.rule == "catalog.locked":
+        return f"run `{one.locked.repair}`"
     if one.rule in CATALOG_RULES:
         return "correct what the reason names"
     return f"correct the file; `prowess check {one.location}` shows every fault"

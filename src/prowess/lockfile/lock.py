@@ -49,7 +49,8 @@ class LockedSkill(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Sort `requires`, so that equal demands have equal texts."""
-        force_setattr(self, "requires", tuple(sorted(set(self.requires))))
+        if self.requires:
+            force_setattr(self, "requires", tuple(sorted(set(self.requires))))
 
     @property
     def key(self) -> tuple[str, str]:

@@ -8,12 +8,11 @@ from typing import Literal
 
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.bounded_read import read_at_most
-from prowess._internal.places import prowess_home
+from prowess._internal.places import LOCK_FILE, prowess_home
 from prowess.lockfile.lock import Lockfile
 from prowess.lockfile.text import MOST_BYTES, parse_lock, render_lock
 
 Scope = Literal["project", "personal"]
-LOCK_NAME = "prowess.lock"
 _NEW_MODE = 0o644
 
 
@@ -24,10 +23,10 @@ def lock_path(scope: Scope, project: str | None = None) -> str:
         ValueError: `scope` is `project`, and no root is given.
     """
     if scope == "personal":
-        return os.path.join(prowess_home(), LOCK_NAME)
+        return os.path.join(prowess_home(), LOCK_FILE)
     if project is None:
         raise ValueError("the lock of a project needs the project's root")
-    return os.path.join(project, LOCK_NAME)
+    return os.path.join(project, LOCK_FILE)
 
 
 def stored_tree(home: str, tree: str, name: str) -> str:
@@ -36,7 +35,12 @@ def stored_tree(home: str, tree: str, name: str) -> str:
     `tree` and `name` come from a parsed lock, which refuses names that are not one directory, and digests that are
     none. A colon cannot be in a file name on Windows, so it is a hyphen there.
     """
-    return os.path.join(home, "store", tree.replace(":", "-") if os.name == "nt" else tree, name)
+    return f"{home}/store/{tree_directory(tree)}/{name}"
+
+
+def tree_directory(tree: str) -> str:
+    """Return the directory of a tree, relative to the store."""
+    return tree.replace(":", "-") if os.name == "nt" else tree
 
 
 def read_lock(path: str) -> Lockfile:

@@ -15,6 +15,7 @@ import msgspec
 from prowess.diagnostics import Location
 from prowess.errors import LockfileError
 from prowess.lockfile.lock import LockedSkill, LockedTarget, Lockfile, fault_of
+from prowess.lockfile.usual_block import usual_block
 
 MOST_BYTES = 64 * 1024 * 1024  # of one lock; 100 000 skills have 60 MB
 VERSION = 1
@@ -82,8 +83,7 @@ def parse_lock(data: bytes, path: str | None = None) -> Lockfile:
     skills, targets = [], []
     last: tuple[object, ...] = ()
     for part in body[1:-1].split("\n\n"):
-        lines = part.split("\n")
-        block = _block(lines, line, path)
+        block = usual_block(part) or _block(part.split("\n"), line, path)
         if isinstance(block, LockedSkill):
             skills.append(block)
             place: tuple[object, ...] = (0, block.key)
@@ -94,7 +94,7 @@ def parse_lock(data: bytes, path: str | None = None) -> Lockfile:
             problem = "is there twice" if place == last else "is not in its place: blocks are sorted by name"
             raise _error(path, line, f"{_named(block)} {problem}")
         last = place
-        line += len(lines) + 1
+        line += part.count("\n") + 2
     return Lockfile(skills=tuple(skills), targets=tuple(targets))
 
 

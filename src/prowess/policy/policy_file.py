@@ -186,9 +186,17 @@ class _Reader:
                 facts = self._table(call, "skill", *at, "call")
                 self._only(facts, FACTS, *at, "call", "skill")
                 said = {fact: self._text(facts, fact, *at, "call", "skill") for fact in FACTS}
-                digest, source = said.pop("digest"), said.pop("source")
+                digest, source = said["digest"], said["source"]
                 digests, sources = (digest,) if digest else (), (source,) if source else None
-                skills = (SkillIdentity(**said, digests=digests, sources=sources),)
+                skills = (
+                    SkillIdentity(
+                        name=said["name"],
+                        layer=said["layer"],
+                        publisher=said["publisher"],
+                        digests=digests,
+                        sources=sources,
+                    ),
+                )
             return PolicyCall(tool=tool, arguments=arguments, skills=skills)
         self._fault('must be { tool = "...", arguments = { ... } } or a text such as "Bash(git status)"', *at, "call")
         return PolicyCall(tool="", arguments={})

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from prowess._internal.globs import fits_text
-from prowess._internal.text.qualified_names import one_form, qualified_forms
+from prowess._internal.text.qualified_names import one_form, qualified_forms, version_form
 from prowess.format.fields.tool_patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS
 from prowess.format.name import normalise
 from prowess.policy.decision import CERTAIN, Fit
@@ -103,7 +103,7 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True):
             )
         values = _texts(arguments[self.argument])
         if SKILL_ARGUMENTS.get(tool) == self.argument:
-            copies = [skill.copy for skill in call.skills or () if skill.copy is not None]
+            copies = [copy for skill in call.skills or () for copy in skill.copies]
             return self._fit_of_names([_typed(value) for value in values] if tool == USER_TOOL else values, copies)
         fits = [self._fits(value) for value in values]
         if fits and all(fits):
@@ -120,10 +120,11 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True):
         names = [normalise(value) for value in values]
         if names and all(self._names(one_form(name)) for name in names):
             return CERTAIN
-        # `deploy@acme`, also written `acme/deploy`, is a copy of `deploy`, so a call that names `deploy` or the copy is
-        # a possible match for a rule about the other. A rule that denies or asks therefore applies, and a rule that
-        # allows does not.
+        # `deploy@acme`, also written `acme/deploy`, is a copy of `deploy`, and so is `deploy@1.2.0`. A call that names
+        # `deploy` or the copy is a possible match for a rule about the other. A rule that denies or asks therefore
+        # applies, and a rule that allows does not.
         bare = [name for text in names for name, _ in qualified_forms(text)]
+        bare += [asked[0] for asked in map(version_form, names) if asked is not None]
         possible = any(map(self._names, (*names, *map(one_form, names), *bare, *map(normalise, copies))))
         reason = f"{self.argument!r} names another skill too" if possible else f"{self.argument!r} has another value"
         return Fit(certain=False, possible=possible, kind="argument", reason=reason)

@@ -33,8 +33,8 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
     """The known facts about one skill of a call. A fact is unknown if it is None or, for `digests`, empty.
 
     `digests` are the digests of the whole tree, of the regular files, and of SKILL.md; records contain the first one.
-    `sources` are the label of the skill's source, then every path that contains the skill. `copy` is `name@source` if
-    the skill is a plugin's copy.
+    `sources` are the label of the skill's source, then every path that contains the skill. `copies` are the
+    qualified names of this copy: `name@source` of a plugin's copy, and `name@VERSION`.
     """
 
     name: str | None = None
@@ -42,7 +42,7 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
     sources: tuple[str, ...] | None = None
     layer: str | None = None
     publisher: str | None = None
-    copy: str | None = None
+    copies: tuple[str, ...] = ()
 
     def values(self, fact: str) -> tuple[str, ...] | None:
         """Return the values of a fact, given by its name in rules; None if the fact is unknown."""

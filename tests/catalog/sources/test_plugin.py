@@ -133,7 +133,7 @@ def test_a_manifest_that_is_edited_counts_at_the_next_look(tmp_path: Path) -> No
     assert qualified(catalog) == ["nurse@globex"]
     (plugin / CLAUDE).unlink()
     catalog.refresh()
-    assert qualified(catalog) == ["doctor@1.0", "nurse@1.0"]
+    assert qualified(catalog) == ["1.0/doctor", "1.0/nurse"]  # `doctor@1.0` would ask for a version
 
 
 # ── which skills it has ───────────────────────────────────────────────────────────────────────────────────

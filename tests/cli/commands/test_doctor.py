@@ -12,11 +12,12 @@ from prowess.audit.record import AuditEvent
 from prowess.cli import exit_codes
 from prowess.cli.dispatch import run
 from prowess.execution.backends.bubblewrap import BubblewrapSandbox
+from tests.catalog.locking import lock, locked
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-LINES = ["python", "yaml", "sandbox", "interpreters", "home", "cache", "catalog", "trust", "audit"]
+LINES = ["python", "yaml", "sandbox", "interpreters", "home", "cache", "catalog", "packages", "trust", "audit"]
 
 
 def _lines(capfd: pytest.CaptureFixture[str], code: int) -> dict[str, dict[str, str]]:
@@ -166,3 +167,19 @@ def test_a_cache_that_cannot_be_written_is_a_warning_while_there_is_a_temporary_
 
     monkeypatch.setattr("prowess.cli.commands.doctor.tempfile", SimpleNamespace(TemporaryFile=full))
     assert _lines(capfd, exit_codes.FAILED)["cache"]["status"] == "fail"
+
+
+@pytest.mark.usefixtures("work")
+def test_the_line_about_packages_names_version_signer_and_lock(capfd: pytest.CaptureFixture[str]) -> None:
+    assert _lines(capfd, exit_codes.OK)["packages"]["detail"] == "no skill is offered by a lock"
+    path = lock(
+        locked("deploy", signer="acme"),
+        locked("review", package="beta", version="2.0.0", unsigned=True),
+        locked("sums", tree=f"sha256:{'0' * 64}", package="gone"),
+    )
+    line = _lines(capfd, exit_codes.OK)["packages"]
+    assert line["status"] == "warn"
+    assert line["detail"].endswith("has acme 1.0.0 (signed by acme), beta 2.0.0 (unsigned)")
+    assert path.name in line["detail"]
+    assert "sums of gone 1.0.0 is not offered" in line["next"]
+    assert "run `prowess install" in line["next"]

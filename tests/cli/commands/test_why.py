@@ -9,6 +9,7 @@ import pytest
 
 from prowess.cli import exit_codes
 from prowess.cli.dispatch import run
+from tests.catalog.locking import lock, locked
 from tests.catalog.making import write_skill
 
 if TYPE_CHECKING:
@@ -172,3 +173,38 @@ def test_the_directory_of_a_skill_with_another_name_leads_to_its_name(
     assert capfd.readouterr().err == "error: no skill is called 'deploy'; did you mean 'rollout'?\n"
     assert run(["why", "tidy", "--root", str(tmp_path)]) == exit_codes.FAILED
     assert "clean" not in capfd.readouterr().err
+
+
+def test_a_locked_copy_is_shown_with_package_version_signer_and_lock(
+    project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    own = lock(
+        locked("review", signer="acme-release", order=1), locked("review", package="beta", version="2.0.0", order=2)
+    )
+    assert run(["why", "review"]) == exit_codes.OK
+    text = capfd.readouterr().out
+    assert "package beta 2.0.0, unsigned, locked by" in text
+    assert "package acme 1.0.0, signed by acme-release, locked by" in text
+    assert "active (its plugin was added last)" in text
+    assert run(["why", "acme/review", "--json"]) == exit_codes.OK
+    second = json.loads(capfd.readouterr().out)["copies"][1]
+    tree = second["locked"].pop("tree")
+    assert tree.startswith("sha256:")
+    assert second["locked"] == {
+        "package": "acme",
+        "version": "1.0.0",
+        "source": "acme/skills",
+        "signer": "acme-release",
+        "lock": str(own),
+    }
+    assert (second["state"], second["version"]) == ("shadowed", "1.0.0")
+
+
+def test_a_locked_skill_that_is_not_in_the_store_is_explained_with_the_command(
+    project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    lock(locked("review", tree=f"sha256:{'0' * 64}"), project=project)
+    assert run(["why", "review", "--trust-project"]) == exit_codes.FAILED
+    text = capfd.readouterr().out
+    assert "to change this: run `prowess install`\n" in text
+    assert "package acme 1.0.0, unsigned, locked by prowess.lock" in text

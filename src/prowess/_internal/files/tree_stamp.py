@@ -13,7 +13,7 @@ import stat
 from msgspec import Struct
 
 from prowess._internal.files.contained import opens_beneath
-from prowess._internal.files.file_mark import Mark, last_change, mark_of, settled_before
+from prowess._internal.files.file_mark import Mark, last_change, mark_of, settled_before, stamp_of, stamp_of_mark
 
 
 class TreeStamp(Struct, frozen=True, kw_only=True):
@@ -35,6 +35,32 @@ class TreeStamp(Struct, frozen=True, kw_only=True):
         except (OSError, ValueError):
             return False
         return True
+
+    def has(self, path: str, stamp: int) -> bool:
+        """Whether the file at `path` had this stamp."""
+        return any(here == path and stamp_of_mark(mark) == stamp for here, mark in self.marks)
+
+    def folded(self, first: str) -> FoldedStamp:
+        """Return a stamp that takes less space. The path `first`, which must be one of the tree, comes first."""
+        marks = dict(self.marks)
+        ordered = {first: marks[first], **marks}
+        return FoldedStamp((*ordered,), hash(tuple(map(stamp_of_mark, ordered.values()))))
+
+
+class FoldedStamp(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """The paths of an unchanged tree, and the hash of their stamps: the same in every process of one Python."""
+
+    paths: tuple[str, ...]
+    value: int
+
+    def first_of(self, root: str) -> int | None:
+        """Return the stamp of the first path if the tree at `root` is unchanged, or None. Calls `lstat` per path."""
+        lead, examine = f"{root}/", os.lstat
+        try:
+            stamps = [stamp_of(examine(lead + path)) for path in self.paths]
+        except (OSError, ValueError):
+            return None
+        return stamps[0] if stamps and hash(tuple(stamps)) == self.value else None
 
 
 def stamp_tree(root: str, *, most: int) -> TreeStamp | None:

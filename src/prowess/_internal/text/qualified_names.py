@@ -1,6 +1,12 @@
-"""Qualified names of skills: `name@label` and its alias `label/name` mean the copy in the plugin or package `label`."""
+"""Qualified names of skills: `name@label` and its alias `label/name` mean the copy in the plugin or package `label`.
+
+`name@VERSION` means the copy with this version, or nothing. A version begins with a digit, so a package whose name does
+is meant by `label/name` alone.
+"""
 
 from __future__ import annotations
+
+_DIGITS = "0123456789"
 
 
 def qualified_forms(text: str) -> tuple[tuple[str, str], ...]:
@@ -10,7 +16,7 @@ def qualified_forms(text: str) -> tuple[tuple[str, str], ...]:
     """
     forms = []
     name, at, label = text.rpartition("@")
-    if at and name and label:
+    if at and name and label and label[0] not in _DIGITS:
         forms.append((name, label))
     label, slash, name = text.rpartition("/")
     if slash and name and label:
@@ -18,7 +24,18 @@ def qualified_forms(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(forms)
 
 
+def version_form(text: str) -> tuple[str, str] | None:
+    """Return the name and the version of `name@VERSION`, or None if `text` asks for no version."""
+    name, _, version = text.rpartition("@")
+    return (name, version) if name and version and version[0] in _DIGITS else None
+
+
+def qualified(name: str, label: str) -> str:
+    """Return the qualified name that means the copy in `label`."""
+    return f"{label}/{name}" if label[:1] in _DIGITS and label else f"{name}@{label}"
+
+
 def one_form(text: str) -> str:
-    """Return `name@label` for `label/name`, and any other text unchanged. Also for patterns of names."""
+    """Return the form of `qualified` for `label/name`, and any other text unchanged. Also for patterns of names."""
     label, slash, name = text.rpartition("/")
-    return f"{name}@{label.removeprefix('@')}" if slash and name and label else text
+    return qualified(name, label.removeprefix("@")) if slash and name and label else text

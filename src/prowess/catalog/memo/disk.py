@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from prowess.catalog.entry import key_of
 from prowess.catalog.memo.readings import Reading
 from prowess.catalog.memo.rows import directory_row, keys_of, listing_of, reading_of, skill_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import TypedDict
 
     from prowess.catalog.memo.readings import Listing, Memo
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class DiskMemo:
-    """What the rows of an index file have. If `whole` is False, the rows of most skills are missing.
+    """What the rows of an index file have: with `keys` only the rows of the skills with one of these keys.
 
     `reading(directory)` returns what reading the skill in `directory` gave, or None.
 
@@ -33,10 +34,12 @@ class DiskMemo:
         UnusableIndexError: a row is damaged; also raised by `listing`.
     """
 
-    __slots__ = ("_directories", "_listings", "_names", "_readings", "_whole", "reading")
+    __slots__ = ("_directories", "_keys", "_listings", "_names", "_readings", "reading")
 
-    def __init__(self, directories: Sequence[DirectoryRow], skills: Iterable[SkillRow], *, whole: bool) -> None:
-        self._whole = whole
+    def __init__(
+        self, directories: Sequence[DirectoryRow], skills: Iterable[SkillRow], *, keys: Collection[str] | None
+    ) -> None:
+        self._keys = keys
         self._directories = {os.fsdecode(row[0]): row for row in directories}
         self._listings: dict[str, Listing | None] = {}
         self._names: dict[str, list[str]] = {path: [] for path in self._directories}
@@ -55,19 +58,23 @@ class DiskMemo:
     @property
     def is_partial(self) -> bool:
         """Whether the memo may lack rows that the index has."""
-        return not self._whole
+        return self._keys is not None
 
     @property
     def count(self) -> int:
         """The number of readings."""
         return len(self._readings)
 
+    def wants(self, name: str) -> bool:
+        """Whether the memo has the rows of this name, if there are any."""
+        return self._keys is None or key_of(name) in self._keys
+
     def listing(self, directory: str) -> Listing | None:
         """Return what listing `directory` gave, or None."""
         if directory in self._listings:
             return self._listings[directory]
         row = self._directories.get(directory)
-        listing = None if row is None else listing_of(row, self._names.get(directory, ()), whole=self._whole)
+        listing = None if row is None else listing_of(row, self._names.get(directory, ()), whole=self._keys is None)
         self._listings[directory] = listing
         return listing
 

@@ -23,7 +23,7 @@ from prowess.catalog.memo.readings import LookInFullError, NoMemo
 from prowess.store.index_faults import BusyIndexError, UnusableIndexError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from prowess.catalog.memo.readings import Memo
     from prowess.catalog.scan import Scan
@@ -83,7 +83,7 @@ class Index:
         """Whether the file has what the last `load` or `save` had."""
         return self._state == "loaded"
 
-    def load(self, keys: Iterable[str] | None = None) -> Memo:
+    def load(self, keys: Collection[str] | None = None) -> Memo:
         """Return the memo of all rows; with `keys`, of all directories and of the skills with one of these keys.
 
         If the index cannot be used, the memo keeps nothing.
@@ -93,7 +93,7 @@ class Index:
             self.unread, self._state = self.MISSING, "missing"
             return NoMemo()
         try:
-            return self.file.read(keys, partial(DiskMemo, whole=keys is None))
+            return self.file.read(keys, partial(DiskMemo, keys=keys))
         except UnusableIndexError as fault:
             self.unread, self._state = str(fault), "busy" if isinstance(fault, BusyIndexError) else "unusable"
             return NoMemo()
@@ -106,7 +106,7 @@ class Index:
             self._distrust(fault)
             return look(NoMemo())
 
-    def used_for(self, keys: Iterable[str], look: Callable[[Memo], _T]) -> _T | None:
+    def used_for(self, keys: Collection[str], look: Callable[[Memo], _T]) -> _T | None:
         """Return the result of `look`, which gets a memo with the rows of `keys`; None if these are not enough."""
         try:
             memo = self.load(keys)
@@ -126,7 +126,8 @@ class Index:
         self.change = self.unwritten = None
         if self._state == "busy" or (self._state == "loaded" and _is_as_before(memo, scan)):
             return
-        readings = {**scan.learnt.unlisted, **{path: entry.reading for path, entry in scan.entries.items()}}
+        indexed = {path: entry.reading for path, entry in scan.entries.items() if entry.is_indexed}
+        readings = {**scan.learnt.unlisted, **indexed}
         listings = scan.learnt.listings
         if self._state == "missing" and len(readings) < self.least:
             return
@@ -156,7 +157,8 @@ class Index:
 def _is_as_before(memo: Memo, scan: Scan) -> bool:
     """Whether the scan read nothing new, and found as many skills and the same listings as `memo` has."""
     learnt = scan.learnt
-    count = len(scan.entries) + sum(path not in scan.entries for path in learnt.unlisted)
+    count = sum(entry.is_indexed for entry in scan.entries.values())
+    count += sum(path not in scan.entries for path in learnt.unlisted)
     return (
         all(
             (kept := memo.reading(path)) is not None and kept.stamp == reading.stamp

@@ -96,6 +96,10 @@ class Memo(Protocol):
         """The number of readings."""
         ...
 
+    def wants(self, name: str) -> bool:
+        """Whether a scan with this memo looks at skills of this name. False only if the memo is partial."""
+        ...
+
     def reading(self, directory: str, /) -> Reading | None:
         """Return what reading the skill in `directory` gave, or None."""
         ...
@@ -123,6 +127,10 @@ class NoMemo:
     __slots__ = ()
     is_partial = False
     count = 0
+
+    def wants(self, name: str) -> bool:  # noqa: ARG002 -- the shape of `Memo`
+        """Return True."""
+        return True
 
     def reading(self, directory: str) -> Reading | None:  # noqa: ARG002 -- the shape of `Memo`
         """Return None."""

@@ -33,7 +33,12 @@ class MemoryMemo:
     @property
     def count(self) -> int:
         """The number of readings."""
-        return len(self._entries) + sum(path not in self._entries for path in self._unlisted)
+        indexed = sum(entry.is_indexed for entry in self._entries.values())
+        return indexed + sum(path not in self._entries for path in self._unlisted)
+
+    def wants(self, name: str) -> bool:  # noqa: ARG002 -- the shape of `Memo`
+        """Return True."""
+        return True
 
     def entry(self, directory: str) -> SkillEntry | None:
         """Return the entry of the skill in `directory`, or None."""
@@ -50,7 +55,8 @@ class MemoryMemo:
 
     def stamps(self) -> dict[str, int]:
         """Return the stamp of each settled reading."""
-        readings = {**self._unlisted, **{path: entry.reading for path, entry in self._entries.items()}}
+        indexed = {path: entry.reading for path, entry in self._entries.items() if entry.is_indexed}
+        readings = {**self._unlisted, **indexed}
         return {path: reading.stamp for path, reading in readings.items() if reading.settled}
 
     def names(self, directory: str) -> tuple[str, ...]:

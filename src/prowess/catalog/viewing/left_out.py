@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from prowess.catalog.entry import locked_source
 from prowess.catalog.layers import Layer
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ class LeftOut:
     `names` are the names that it reserves. `rule` is the id of the finding or of the rule that decided. `reason` is the
     message of the finding if the copy is skipped, else it completes the sentence "it is ...". `place` is the location,
     with line and column if the finding has them. `advice` states what to do, if that is known. `entry` is None if the
-    skill could not be read. If `is_told` is false, only `Catalog.why` may mention the copy.
+    skill could not be read. `locked` is the lock that names the copy, or None. If `is_told` is false, only
+    `Catalog.why` may mention the copy.
     """
 
     __slots__ = (
@@ -41,6 +43,7 @@ class LeftOut:
         "is_told",
         "layer",
         "location",
+        "locked",
         "names",
         "origin",
         "place",
@@ -77,6 +80,7 @@ class LeftOut:
         self.source = location if source is None else source.label
         self.origin: str | None = getattr(source, "origin", None)
         self.project: str | None = getattr(source, "project", None)
+        self.locked = locked_source(source)
 
     @classmethod
     def of_entry(cls, entry: SkillEntry, state: OutState, rule: str, reason: str, advice: str | None = None) -> LeftOut:
@@ -86,6 +90,7 @@ class LeftOut:
         )
         left_out.layer, left_out.source = entry.layer, entry.source
         left_out.origin, left_out.project = entry.origin, entry.project
+        left_out.locked = entry.locked
         left_out.advice = advice
         return left_out
 

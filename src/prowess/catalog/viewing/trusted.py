@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from prowess.catalog.ownership import stranger_in_folder, stranger_in_project
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from prowess.catalog.faults import Notice
     from prowess.catalog.scan import Scan
     from prowess.catalog.sources import CatalogSource
@@ -31,7 +33,9 @@ def is_trusted(project: str, notices: list[Notice]) -> bool:
 
 def is_own(source: CatalogSource, scan: Scan) -> bool:
     """Whether only the user or root could have put skills into this folder; if False, a finding was reported."""
-    if (why := stranger_in_folder(source.named)) is not None:
+    of_lock: Callable[[], str | None] | None = getattr(source, "why_foreign", None)
+    why = stranger_in_folder(source.named) if of_lock is None else of_lock()
+    if why is not None:
         scan.report("catalog.stranger", source.named, f"no skill is loaded from here: {why}")
     return why is None
 

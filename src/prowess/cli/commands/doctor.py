@@ -46,7 +46,7 @@ def command(*, viewer: ViewerOptions, as_json: bool) -> int:
 
     Example: prowess doctor
     """
-    found = [(name, _looked(partial(look, viewer) if look is _catalog else look)) for name, look in _LOOKS.items()]
+    found = [(name, _looked(partial(look, viewer) if look in _OF_VIEWER else look)) for name, look in _LOOKS.items()]
     failed = any(line.status == "fail" for _, line in found)
     if as_json:
         output.document({"ok": not failed, "checks": [{"name": name, **asdict(line)} for name, line in found]})
@@ -169,6 +169,24 @@ def _under_policy(catalog: Catalog) -> str:
     return f", {len(names['deny'])} denied{shown}, {len(names['ask'])} asked about by {by}"
 
 
+def _packages(viewer: ViewerOptions | None = None) -> _Line:
+    from prowess.catalog import Catalog  # Imported here, not at the top: see _yaml.
+
+    catalog = Catalog.discover(**(viewer or ViewerOptions()).keywords())
+    found: dict[str, dict[str, None]] = {}
+    for entry in catalog.all_entries():
+        if (locked := entry.locked) is not None:
+            found.setdefault(locked.lock, {})[f"{locked.shown} ({locked.signed})"] = None
+    parts = []
+    for lock, packages in found.items():
+        more = f" and {len(packages) - _MOST_NAMES} more" if len(packages) > _MOST_NAMES else ""
+        parts.append(f"{output.shown_path(lock)} has {', '.join([*packages][:_MOST_NAMES])}{more}")
+    detail = "; ".join(parts) or "no skill is offered by a lock"
+    if missing := [finding for finding in catalog.problems if finding.rule == "catalog.locked"]:
+        return _Line(status="warn", detail=detail, next=missing[0].message)
+    return _Line(status="ok", detail=detail)
+
+
 def _trust() -> _Line:
     from prowess.catalog import TrustStore  # Imported here, not at the top: see _yaml.
 
@@ -197,5 +215,6 @@ def _why(fault: OSError) -> str:
     return fault.strerror or str(fault)
 
 
-_IN_ORDER = (_python, _yaml, _sandbox, _interpreters, _home, _cache, _catalog, _trust, _audit)
+_OF_VIEWER = (_catalog, _packages)
+_IN_ORDER = (_python, _yaml, _sandbox, _interpreters, _home, _cache, _catalog, _packages, _trust, _audit)
 _LOOKS: dict[str, Callable[[], _Line]] = {look.__name__.removeprefix("_"): look for look in _IN_ORDER}

@@ -54,8 +54,9 @@ def command(*, prefix: str, skills: CatalogOptions, tags: tuple[str, ...], seen_
 
     Each skill is a directory with a SKILL.md. The catalog searches .prowess/skills, .agents/skills and .claude/skills
     of this project (the working directory and its parents, up to .git; see `prowess trust`), the same three folders in
-    your home directory, /etc/prowess/skills, the installed packages that you trust, and plugins
-    given with --plugin. With --root DIR, it searches only DIR and /etc/prowess/skills.
+    your home directory, /etc/prowess/skills, the skills that prowess.lock names (of this project and yours), the
+    installed packages that you trust, and plugins given with --plugin. With --root DIR, it searches only DIR and
+    /etc/prowess/skills.
 
     \b
     Example:

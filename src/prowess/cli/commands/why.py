@@ -14,6 +14,7 @@ from prowess.cli.policy_effects import PolicyEffects
 
 if TYPE_CHECKING:
     from prowess.catalog import Copy, Resolution
+    from prowess.catalog.sources.locked.locked_source import LockedSource
 
 
 @click.command()
@@ -63,6 +64,9 @@ def _rows(found: Resolution, effects: PolicyEffects, room: int | None) -> list[s
         details = [state] if is_stacked else []
         if copy.entry is not None and copy.layer.value == "plugin" and len(places) > 1:
             details.append(f"in {output.shown_path(copy.entry.root_dir)}")
+        if copy.locked is not None:
+            lock = output.shown_path(copy.locked.lock)
+            details.append(f"package {copy.locked.shown}, {copy.locked.signed}, locked by {lock}")
         details += [f"also reached as {output.shown_path(alias)}" for alias in copy.aliases]
         if copy.advice is not None:
             details.append(f"to change this: {copy.advice}")
@@ -81,6 +85,12 @@ def _place(copy: Copy) -> str:
     return output.shown_path(copy.entry.root_dir)
 
 
+def _lock(source: LockedSource) -> dict[str, object]:
+    locked = source.locked
+    facts = {key: getattr(locked, key) or None for key in ("package", "version", "source", "signer", "tree")}
+    return {**facts, "lock": source.lock}
+
+
 def _document(found: Resolution, effects: PolicyEffects) -> dict[str, object]:
     return {
         "name": found.name,
@@ -95,6 +105,8 @@ def _document(found: Resolution, effects: PolicyEffects) -> dict[str, object]:
                 "origin": copy.origin,
                 "location": copy.location,
                 "aliases": list(copy.aliases),
+                "version": None if copy.entry is None else next(iter(copy.entry.versions), None),
+                "locked": None if copy.locked is None else _lock(copy.locked),
                 "policy": effects.of_copy(copy),
             }
             for copy in found.copies

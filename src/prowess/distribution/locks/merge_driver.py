@@ -13,12 +13,12 @@ import sys
 from msgspec import Struct
 
 from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.places import LOCK_FILE
 from prowess.distribution.locks.git import repository_root, set_config
 from prowess.errors import UnavailableError
-from prowess.lockfile.places import LOCK_NAME
 
 DRIVER = "prowess-lock"
-ATTRIBUTES = f"{LOCK_NAME} merge={DRIVER} text eol=lf"
+ATTRIBUTES = f"{LOCK_FILE} merge={DRIVER} text eol=lf"
 _NEW_MODE = 0o644
 
 

@@ -16,6 +16,7 @@ from prowess._internal.files.open_flags import Closing
 from prowess._internal.files.tree_digest import read_stamped_tree
 from prowess.catalog.sources.packages.package import PackageSource
 from prowess.catalog.sources.packages.package_trust import installed_packages, offer_of
+from prowess.catalog.sources.packages.recorded_files import RecordedFiles
 from prowess.distribution.sources.directory import with_version
 from prowess.distribution.sources.found_skills import offer_for
 from prowess.distribution.sources.protocol import Fetched
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from prowess._internal.files.tree_digest import FileRecord, TreeReading
     from prowess.catalog.entry import SkillEntry
-    from prowess.catalog.sources.packages.recorded_files import RecordedFiles
     from prowess.distribution.sources.protocol import Access, Offer
     from prowess.distribution.sources.reference import SourceReference
 
@@ -66,7 +66,7 @@ class InstalledPackage(Closing):
         """Copy the skill as the package recorded it. See `SkillSource.fetch`."""
         source = self._package()
         entry = self._entries.get(offer.path)
-        if entry is None or entry.recorded is None:
+        if entry is None or not isinstance(entry.recorded, RecordedFiles):
             raise DistributionError(f"{offer.name} was not offered by {self.reference.source}")
         directory = os.path.join(source.root, offer.path)
         with ContainedRoot(directory) as root, StagedTree(into, offer.name) as staged:

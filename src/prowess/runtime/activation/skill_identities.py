@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from prowess._internal.text.qualified_names import qualified
 from prowess.catalog.layers import Layer
 from prowess.errors import SkillError, SkillNotFoundError
 from prowess.policy.skill_identity import SkillIdentity
@@ -33,7 +34,8 @@ def of_entry(entry: SkillEntry, catalog: Catalog | None) -> SkillIdentity:
         digests=tuple(digest for digest in digests if digest is not None),
         sources=tuple(dict.fromkeys(_sources(entry))),
         layer=entry.layer.value,
-        copy=entry.qualified_name if entry.layer is Layer.PLUGIN else None,
+        publisher=None if entry.locked is None else entry.locked.locked.signer,
+        copies=_copies(entry),
     )
 
 
@@ -50,6 +52,12 @@ def of_active(skill: ActiveSkill, catalog: Catalog) -> SkillIdentity:
 def asked_of_active(policy: Policy, skill: ActiveSkill, catalog: Catalog) -> SkillIdentity:
     """Return the identity of an active skill, or only its name if no rule of `policy` matches skills."""
     return of_active(skill, catalog) if policy.needs_skills else SkillIdentity(name=skill.name)
+
+
+def _copies(entry: SkillEntry) -> tuple[str, ...]:
+    """Return the names of this copy beside its plain name: with a label, and with a version."""
+    labels = entry.labels if entry.layer is Layer.PLUGIN else ()
+    return (*(qualified(entry.name, label) for label in labels), *(f"{entry.name}@{one}" for one in entry.versions))
 
 
 def _sources(entry: SkillEntry) -> Iterator[str]:

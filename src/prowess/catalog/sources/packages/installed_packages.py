@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from prowess.catalog.scan import Scan
+    from prowess.catalog.sources import CatalogSource
     from prowess.catalog.sources.directory import DirectorySource
 
 SWITCH = "PROWESS_PACKAGES"
@@ -41,7 +42,7 @@ class InstalledPackages:
     """The packages with skills that are installed where a catalog looks, as one source that has parts.
 
     `directories` are the working directory and those above it up to the project's root `project`; empty without a
-    project. `taken` are the labels of given plugins, which a package does not get.
+    project. A package does not get a label of one of the sources `taken`, which have precedence over it.
     """
 
     layer = Layer.PLUGIN
@@ -49,7 +50,7 @@ class InstalledPackages:
     live = False
     project: str | None = None
 
-    def __init__(self, directories: Sequence[str], project: str | None, taken: Sequence[DirectorySource] = ()) -> None:
+    def __init__(self, directories: Sequence[str], project: str | None, taken: Sequence[CatalogSource] = ()) -> None:
         self._directories = tuple(directories)
         self._root = project
         self._taken = tuple(taken)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from prowess.catalog.layers import RESERVED, Layer
 from prowess.catalog.sources.directory import DirectorySource
 from prowess.catalog.sources.packages.recorded_files import DOCUMENT, RULE, RecordedFiles
+from prowess.catalog.sources.precedence import labels_of
 from prowess.catalog.trust import TrustedPackage, TrustStore
 from prowess.catalog.viewing.left_out import HeldPackage, LeftOut
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from prowess.catalog.entry import SkillEntry
     from prowess.catalog.scan import Scan
+    from prowess.catalog.sources import CatalogSource
 
 NOT_TRUSTED = "it is not trusted"
 
@@ -82,7 +84,7 @@ class FoundPackage:
 def sources_of(
     found: Sequence[FoundPackage],
     project: str | None,
-    taken: Sequence[DirectorySource],
+    taken: Sequence[CatalogSource],
     known: Mapping[tuple[str, ...], list[DirectorySource]],
 ) -> list[tuple[tuple[str, ...], list[DirectorySource]]]:
     """Return the sources of each package by its identity, in the order of precedence. Sources in `known` are kept.
@@ -96,7 +98,7 @@ def sources_of(
         if first is not package and first.root == package.root and first.origin != package.origin:
             first.reason = f"{package.root} has two packages with this name"
     trusted = TrustStore().packages()
-    labels = {source.label for source in taken}
+    labels = labels_of(taken)
     result = []
     for key in sorted(nearest, key=lambda key: (key[0] != "python", key[1]), reverse=True):
         package = nearest[key]

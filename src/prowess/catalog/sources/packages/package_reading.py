@@ -11,6 +11,7 @@ from prowess.catalog.sources.packages.python_packages import read_distribution
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from prowess.catalog.sources import CatalogSource
     from prowess.catalog.sources.directory import DirectorySource
 
 
@@ -18,7 +19,7 @@ def read_packages(
     distributions: Iterable[tuple[str, str]],
     nodes: Iterable[tuple[str, str]],
     project: str | None,
-    taken: Sequence[DirectorySource],
+    taken: Sequence[CatalogSource],
     known: Mapping[tuple[str, ...], list[DirectorySource]],
 ) -> list[tuple[tuple[str, ...], list[DirectorySource]]]:
     """Return the sources of each package by its identity (`prowess.catalog.sources.packages.package.sources_of`).
