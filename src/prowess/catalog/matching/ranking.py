@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from prowess.catalog.matching.match import Reason
 from prowess.catalog.matching.postings import first_field
-from prowess.catalog.matching.stems import stem
+from prowess.catalog.matching.stems import stemmed
 from prowess.catalog.matching.weights import FOLLOWING, LEVELS, THRESHOLD, UNKNOWN_PAIR, Rarities, score
 from prowess.catalog.matching.words import asked_words, is_pair
 
@@ -83,9 +83,9 @@ class Asked:
         rarities = Rarities(source.count)
         seen: set[str] = set()
         words = asked_words(task[:_LONGEST_TASK])
-        source.prepare(map(stem, words))
-        for word, written in words.items():
-            if (root := stem(word)) in seen:
+        source.prepare(stemmed(words))
+        for (word, written), root in zip(words.items(), stemmed(words), strict=True):
+            if root in seen:
                 continue
             seen.add(root)
             posting = source.posting(root)
@@ -113,7 +113,9 @@ class Asked:
         bounds = [*accumulate(term.bound for term in reversed(ordered))][::-1]  # the most that it and the rest add
         found: dict[int, float] = {}
         for at, term in enumerate(ordered):
-            if term.common or (limit is not None and _is_decided(found, term, limit, bounds[at], among)):
+            if term.common:
+                break
+            if limit is not None and term.having >= _MANY and _is_decided(found, limit, bounds[at], among):
                 break
             weight, known = term.weight / LEVELS, found.get
             for number, level in zip(term.posting.items, term.posting.levels, strict=True):
@@ -140,11 +142,9 @@ class Asked:
         return tuple(Reason(word=word, field=field) for word, field in found)
 
 
-def _is_decided(
-    found: Mapping[int, float], term: Term, limit: int, bound: float, among: Collection[int] | None
-) -> bool:
+def _is_decided(found: Mapping[int, float], limit: int, bound: float, among: Collection[int] | None) -> bool:
     """Whether the best items are certainly among those that were found: no other could reach them by what is left."""
-    if len(found) < limit or term.having < _MANY:
+    if len(found) < limit:
         return False
     values = found.values() if among is None else [value for number, value in found.items() if number in among]
     return len(values) >= limit and nlargest(limit, values)[-1] > bound + _MARGIN

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from prowess.store.index_file import IndexFile
 
 _T = TypeVar("_T")
-_FORM = 1  # of the rows
+_FORM = 2  # of the rows
 _CHUNK = 128  # words, and skills, in one row
 _BUCKET = 16  # stems in one row, on average
 
