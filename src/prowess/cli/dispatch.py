@@ -28,6 +28,7 @@ from prowess.errors import (
     InvalidSkillError,
     PolicyDeniedError,
     PolicyError,
+    SignatureError,
     SkillError,
     SkillNotFoundError,
     StoreError,
@@ -199,7 +200,7 @@ def _refused(fault: OSError) -> int:
 
 def _code_for(fault: SkillError) -> int:
     match fault:
-        case PolicyDeniedError() | ApprovalRequiredError():
+        case PolicyDeniedError() | ApprovalRequiredError() | SignatureError():
             return exit_codes.DENIED
         case AuditReadError():
             return exit_codes.FAILED  # only reading the log failed; it can still record calls

@@ -22,14 +22,19 @@ if TYPE_CHECKING:
 class Fetcher(Closing):
     """The sources that one command opens, each one once, and the skills that were fetched from them.
 
-    `staged` has the directory of each fetched skill by tree and name.
+    `fetched` has them by tree and name.
     """
 
     def __init__(self, stage: Stage, access: Access) -> None:
         self._stage, self._access = stage, access
         self._sources: dict[str, SkillSource] = {}
         self._opened = ExitStack()
-        self.staged: dict[tuple[str, str], str] = {}
+        self.fetched: dict[tuple[str, str], Fetched] = {}
+
+    @property
+    def staged(self) -> dict[tuple[str, str], str]:
+        """The directory of each fetched skill by tree and name."""
+        return {key: one.directory for key, one in self.fetched.items()}
 
     @property
     def contacted(self) -> tuple[str, ...]:
@@ -46,7 +51,7 @@ class Fetcher(Closing):
     def fetch(self, source: SkillSource, offer: Offer) -> Fetched:
         """Fetch one skill into the stage. Raises as `SkillSource.fetch`."""
         fetched = source.fetch(offer, self._stage.directory())
-        self.staged[fetched.tree, fetched.name] = fetched.directory
+        self.fetched[fetched.tree, fetched.name] = fetched
         return fetched
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prowess.distribution import installation
 from prowess.distribution.installation.change import Proposal, change_lock, missing_skills, read_former
 from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.installation.fetching import Fetcher, fetch_locked
@@ -22,7 +23,7 @@ from prowess.lockfile.lock import LockedSkill, LockedTarget
 from prowess.lockfile.unmet import unmet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from prowess.distribution.installation.change import Judge
     from prowess.distribution.installation.disk.staging import Stage
@@ -64,12 +65,21 @@ def install(
                 return Proposal(lock=before, refused=_outdated(reason))
             if not options.frozen:
                 lock = with_skills(lock, _newest(requests, scope, fetcher))
-            fetched = set(fetcher.staged)
-            absent = [skill for skill in missing_skills(lock, scope) if (skill.tree, skill.name) not in fetched]
+            chosen = set(fetcher.fetched)
+            absent = [skill for skill in missing_skills(lock, scope) if (skill.tree, skill.name) not in chosen]
             fetch_locked(absent, scope, fetcher)
-            return Proposal(lock=lock, staged=fetcher.staged, contacted=fetcher.contacted)
+            return proposed(lock, fetcher, {(skill.tree, skill.name) for skill in absent})
 
     return change_lock(scope, propose, judge=judge, repair=options.repair, dry_run=options.dry_run)
+
+
+def proposed(lock: Lockfile, fetcher: Fetcher, locked: Collection[tuple[str, str]] = ()) -> Proposal:
+    """Return the proposal of a lock and of what was fetched for it, with signers (see `with_signers`)."""
+    statuses: dict[tuple[str, str], str] = {}
+    if fetcher.fetched:
+        signed = installation.with_signers(lock, fetcher.fetched, locked)
+        lock, statuses = signed.lock, signed.statuses
+    return Proposal(lock=lock, staged=fetcher.staged, statuses=statuses, contacted=fetcher.contacted)
 
 
 def _require_fitting(lock: Lockfile) -> None:

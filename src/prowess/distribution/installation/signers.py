@@ -1,0 +1,107 @@
+"""Who signed a fetched skill: its own `skill.oms.sig`, a signature beside it, or its signed tag or commit.
+
+The first installation pins the signer in the lock. A signature that is damaged, or does not fit the files, is refused.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prowess._internal.files.tree_digest import read_tree
+from prowess.distribution.signatures import signature_in
+from prowess.distribution.trusted_publishers import trust_in_publishers
+from prowess.errors import SignatureError
+from prowess.lockfile import Lockfile  # noqa: TC001 -- msgspec resolves it
+from prowess.signing.verdict import SignatureVerdict
+from prowess.signing.verification import Verifier
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from prowess.distribution.sources import Fetched, Signature
+
+_UNSIGNED = SignatureVerdict(status="unsigned", reason="it has no signature")
+_REFUSED = frozenset({"changed", "invalid"})
+
+
+class SignedLock(Struct, frozen=True, kw_only=True):
+    """A lock with the signers of what was fetched, and what each signature is worth, by the key of the skill."""
+
+    lock: Lockfile
+    statuses: dict[tuple[str, str], str]
+
+
+def with_signers(
+    lock: Lockfile, fetched: Mapping[tuple[str, str], Fetched], locked: Collection[tuple[str, str]]
+) -> SignedLock:
+    """Pin the signer of each skill that was fetched. `fetched` and `locked` are by tree and name.
+
+    Those in `locked` were fetched as the lock names them, so the lock stays as it is.
+
+    Raises:
+        SignatureError: a signature is damaged or does not fit the files, or a skill in `locked` was signed by another
+            signer than the lock names.
+    """
+    skills = []
+    statuses: dict[tuple[str, str], str] = {}
+    verifier: Verifier | None = None
+    for skill in lock.skills:
+        if (found := fetched.get((skill.tree, skill.name))) is None:
+            skills.append(skill)
+            continue
+        verdict = _UNSIGNED
+        if found.signatures or signature_in(found.directory) is not None:
+            verifier = verifier or Verifier(trust_in_publishers(), dt.datetime.now(dt.UTC))
+            verdict = signature_of(found, verifier)
+        statuses[skill.key] = verdict.status
+        if (skill.tree, skill.name) not in locked:
+            skill = replace(skill, signer=verdict.signer)  # noqa: PLW2901 -- the same skill, completed
+        elif skill.signer not in {None, verdict.signer}:
+            signer = verdict.signer or "nobody"
+            raise SignatureError(f"skill {skill.name!r}", f"the lock names {skill.signer}, but {signer} signed it")
+        skills.append(skill)
+    return SignedLock(lock=replace(lock, skills=tuple(skills)), statuses=statuses)
+
+
+def signature_of(fetched: Fetched, verifier: Verifier) -> SignatureVerdict:
+    """Return the best verdict on the signatures of a fetched skill: verified, then untrusted, then unsigned.
+
+    Raises:
+        SignatureError: the signature in the skill is damaged or does not fit the files.
+    """
+    manifest = read_tree(fetched.directory)
+    own = verifier.tree(manifest, signature_in(fetched.directory))
+    if own.status in _REFUSED:
+        raise SignatureError(f"skill {fetched.name!r}", own.reason or own.status)
+    verdicts = [own, *(_beside(fetched, one, verifier) for one in fetched.signatures)]
+    order = ("verified", "untrusted", "unsigned")
+    return min(verdicts, key=lambda verdict: order.index(verdict.status))
+
+
+def _beside(fetched: Fetched, signature: Signature, verifier: Verifier) -> SignatureVerdict:
+    """Return the verdict on a signature that is not in the skill. One that does not fit proves nothing."""
+    match signature.kind:
+        case "git-tag":
+            verdict, found = verifier.git_tag(signature.data)
+            fits = found is not None and found.target == fetched.commit
+        case "git-commit":
+            verdict, _ = verifier.git_commit(signature.data)
+            fits = fetched.commit in _names_of_commit(signature.data)
+        case _:
+            verdict = verifier.tree(read_tree(fetched.directory), signature.data)
+            fits = True
+    if fits and verdict.status not in _REFUSED:
+        return verdict
+    reason = verdict.reason or "it is a signature of something else"
+    return SignatureVerdict(status="untrusted", format=verdict.format, reason=reason)
+
+
+def _names_of_commit(data: bytes) -> tuple[str, str]:
+    """Return the names that git gives a commit with these bytes, by both of its hashes."""
+    named = b"commit %d\0%b" % (len(data), data)
+    return hashlib.sha1(named, usedforsecurity=False).hexdigest(), hashlib.sha256(named).hexdigest()
