@@ -6,6 +6,7 @@ that is given. The library's own cache of roots is not used, so that no other pr
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from prowess.errors import MissingExtraError, SignatureError
@@ -13,6 +14,7 @@ from prowess.signing.envelope import IN_TOTO
 from prowess.signing.verdict import Signed, Untrusted
 
 if TYPE_CHECKING:
+    from cryptography.x509 import Certificate
     from sigstore.models import Bundle, TrustedRoot
     from sigstore.verify import Verifier
 
@@ -35,19 +37,20 @@ def verify_sigstore(data: bytes, digest: bytes | None, trust: Trust) -> Signed |
         from sigstore.hashes import Hashed
         from sigstore.models import Bundle
         from sigstore.verify import Verifier
-        from sigstore.verify.policy import Identity, UnsafeNoOp
+        from sigstore.verify.policy import Identity
         from sigstore_models.common.v1 import HashAlgorithm
     except ImportError as fault:
         raise MissingExtraError("verifying Sigstore bundles", "sigstore", str(fault)) from fault
     payload: bytes | None = None
+    if not (log := logging.getLogger("sigstore")).handlers:
+        log.addHandler(logging.NullHandler())  # its remarks would be printed; what matters is in the result
     try:
         bundle = Bundle.from_json(data)
         verifier = Verifier(trusted_root=_trusted_root(trust.sigstore_root))
-        anyone = UnsafeNoOp()
         if digest is None:
             payload = _payload(verifier, bundle)
         else:
-            verifier.verify_artifact(Hashed(algorithm=HashAlgorithm.SHA2_256, digest=digest), bundle, anyone)
+            verifier.verify_artifact(Hashed(algorithm=HashAlgorithm.SHA2_256, digest=digest), bundle, _Anyone())
     except (Error, ValueError, TypeError, LookupError, AttributeError, AssertionError) as fault:
         # The library raises such errors for fields that are missing or malformed; each of them refuses the bundle.
         raise SignatureError(_WHAT, " ".join(str(fault).split()) or type(fault).__name__) from None
@@ -61,11 +64,16 @@ def verify_sigstore(data: bytes, digest: bytes | None, trust: Trust) -> Signed |
     return Untrusted(signer=signer, reason=f"it was signed by {signer}, whom nobody here trusts")
 
 
+class _Anyone:
+    """A policy of the library that accepts each identity: first the bundle is verified, then who signed it."""
+
+    def verify(self, cert: Certificate) -> None:
+        """Accept the certificate."""
+
+
 def _payload(verifier: Verifier, bundle: Bundle) -> bytes:
     """Return the statement that the bundle signs."""
-    from sigstore.verify.policy import UnsafeNoOp
-
-    kind, payload = verifier.verify_dsse(bundle, UnsafeNoOp())
+    kind, payload = verifier.verify_dsse(bundle, _Anyone())
     if kind != IN_TOTO:
         raise SignatureError(_WHAT, f"its payload type is not {IN_TOTO}")
     return payload
