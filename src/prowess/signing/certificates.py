@@ -11,8 +11,10 @@ Source: RFC 5280, OpenSSF Model Signing 1.0.
 from __future__ import annotations
 
 import hashlib
+import warnings
+from contextlib import contextmanager
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from msgspec import Struct
 
@@ -22,7 +24,7 @@ from prowess.signing.verdict import Untrusted
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from cryptography import x509
     from cryptography.x509 import verification
@@ -52,10 +54,10 @@ def read_certificates(data: bytes, what: str) -> tuple[bytes, ...]:
     require_cryptography()  # before the import, for a clear message
     from cryptography import x509
 
-    try:
+    if b"-----BEGIN CERTIFICATE-----" not in data:
+        raise SignatureError(what, "the file holds no certificate in PEM form")
+    with _readable(what):
         return tuple(_der(one) for one in x509.load_pem_x509_certificates(data))
-    except ValueError:
-        raise SignatureError(what, "the file holds no certificate in PEM form") from None
 
 
 def read_authority(data: bytes, what: str) -> bytes:
@@ -80,10 +82,8 @@ def read_der_certificate(der: bytes, what: str) -> str:
     require_cryptography()  # before the import, for a clear message
     from cryptography import x509
 
-    try:
+    with _readable(what):
         return x509.load_der_x509_certificate(der).subject.rfc4514_string()
-    except ValueError:
-        raise SignatureError(what, "the certificate cannot be read") from None
 
 
 def fingerprint_of(der: bytes) -> str:
@@ -94,8 +94,9 @@ def fingerprint_of(der: bytes) -> str:
 def signing_key(certificates: Sequence[bytes]) -> PublicKey:
     """Return the key of the first certificate, before anything about it is verified. Raises SignatureError."""
     require_cryptography()  # before the import, for a clear message
-    (leaf,) = _load(certificates[:1])
-    key = public_key_of(leaf.public_key(), "the signing certificate")
+    with _readable(_CHAIN):
+        (leaf,) = _load(certificates[:1])
+        key = public_key_of(leaf.public_key(), "the signing certificate")
     if key.kind not in _EC_KINDS:
         raise SignatureError("the signing certificate", f"a certificate with a key of kind {key.kind} is not accepted")
     return key
@@ -109,15 +110,22 @@ def verify_chain(certificates: Sequence[bytes], roots: Sequence[bytes], now: dt.
     Raises:
         SignatureError: the chain is broken, or its first certificate is not for signing.
     """
+    with _readable(_CHAIN):
+        return _verified(certificates, roots, now)
+
+
+def _verified(certificates: Sequence[bytes], roots: Sequence[bytes], now: dt.datetime) -> VerifiedChain | Untrusted:
+    """Verify a chain; errors of the library are passed on."""
     from cryptography import x509
     from cryptography.x509 import verification
 
     key = signing_key(certificates)
     chain = _load(certificates)
-    _require_issued_in_order(chain)
+    for issued, issuer in pairwise(chain):
+        _require_issued(issued, issuer)
     _require_for_signing(chain[0])
     anchors = [x509.load_der_x509_certificate(root) for root in roots]
-    if not any(one in anchors or one.issuer in {anchor.subject for anchor in anchors} for one in chain):
+    if not _ends_at(chain, anchors):
         return Untrusted(reason=f"its chain ends at {chain[-1].issuer.rfc4514_string()}, which is not a trusted root")
     if untimely := next((why for one in chain if (why := _untimely(one, now))), None):
         return Untrusted(reason=untimely)
@@ -127,7 +135,7 @@ def verify_chain(certificates: Sequence[bytes], roots: Sequence[bytes], now: dt.
     )
     try:
         verified = policy.build_client_verifier().verify(chain[0], list(chain[1:]))
-    except (verification.VerificationError, x509.UnsupportedGeneralNameType) as fault:
+    except verification.VerificationError as fault:
         reason = str(fault).removeprefix("validation failed: ")
         return Untrusted(reason=f"no path leads from its certificate to a trusted root ({reason})")
     return VerifiedChain(key=key, subject=chain[0].subject.rfc4514_string(), root=_der(verified.chain[-1]))
@@ -139,24 +147,47 @@ def _load(ders: Sequence[bytes]) -> list[x509.Certificate]:
 
     if len(ders) > _MAX_CERTIFICATES:
         raise SignatureError(_CHAIN, f"it has more than {_MAX_CERTIFICATES} certificates")
-    try:
+    with _readable(_CHAIN):
         return [x509.load_der_x509_certificate(der) for der in ders]
-    except ValueError:
-        raise SignatureError(_CHAIN, "a certificate cannot be read") from None
 
 
-def _require_issued_in_order(chain: Sequence[x509.Certificate]) -> None:
-    """Raise SignatureError unless each certificate was issued by the next, and a root at the end by itself."""
+def _ends_at(chain: Sequence[x509.Certificate], anchors: Sequence[x509.Certificate]) -> bool:
+    """Return whether the chain leads to a root here. Its last certificate is verified too, also if no path needs it."""
+    last = chain[-1]
+    if last in anchors:
+        return True
+    if last.subject == last.issuer:
+        _require_issued(last, last)
+        return any(one in anchors or _issuers(one, anchors) for one in chain)
+    above = _issuers(last, anchors)
+    if above and not any(_is_issued(last, anchor) for anchor in above):
+        _refuse_link(last, above[0])
+    return bool(above)
+
+
+def _issuers(one: x509.Certificate, anchors: Sequence[x509.Certificate]) -> list[x509.Certificate]:
+    return [anchor for anchor in anchors if anchor.subject == one.issuer]
+
+
+def _require_issued(issued: x509.Certificate, issuer: x509.Certificate) -> None:
+    if not _is_issued(issued, issuer):
+        _refuse_link(issued, issuer)
+
+
+def _refuse_link(issued: x509.Certificate, issuer: x509.Certificate) -> NoReturn:
+    subject, above = issued.subject.rfc4514_string(), issuer.subject.rfc4514_string()
+    raise SignatureError(_CHAIN, f"the certificate of {subject} was not issued by {above}")
+
+
+def _is_issued(issued: x509.Certificate, issuer: x509.Certificate) -> bool:
+    """Return whether `issuer` has signed `issued`, and is named in it."""
     from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 
-    last = chain[-1]
-    pairs = [*pairwise(chain), *([(last, last)] if last.subject == last.issuer else [])]
-    for issued, issuer in pairs:
-        try:
-            issued.verify_directly_issued_by(issuer)
-        except (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
-            name = issued.subject.rfc4514_string()
-            raise SignatureError(_CHAIN, f"{name} was not issued by {issuer.subject.rfc4514_string()}") from None
+    try:
+        issued.verify_directly_issued_by(issuer)
+    except (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
+        return False
+    return True
 
 
 def _require_for_signing(leaf: x509.Certificate) -> None:
@@ -165,11 +196,7 @@ def _require_for_signing(leaf: x509.Certificate) -> None:
     from cryptography.x509.oid import ExtendedKeyUsageOID
 
     what = f"the certificate of {leaf.subject.rfc4514_string()}"
-    try:
-        found = leaf.extensions
-    except ValueError:
-        raise SignatureError(what, "its extensions cannot be read") from None
-    by_kind = {type(one.value): one.value for one in found}
+    by_kind = {type(one.value): one.value for one in leaf.extensions}
     constraints = by_kind.get(x509.BasicConstraints)
     if constraints is not None and constraints.ca:
         raise SignatureError(what, "it is that of an authority, not of a signer")
@@ -215,6 +242,23 @@ def _authority_policy() -> verification.ExtensionPolicy:
     policy = policy.require_present(x509.BasicConstraints, any_case, authority)
     policy = policy.may_be_present(x509.KeyUsage, any_case, issuing)
     return policy.may_be_present(x509.ExtendedKeyUsage, any_case, for_code)
+
+
+@contextmanager
+def _readable(what: str) -> Iterator[None]:
+    """Raise SignatureError for each error or warning of the library about a malformed certificate."""
+    from cryptography import x509
+    from cryptography.exceptions import UnsupportedAlgorithm
+
+    malformed = (ValueError, TypeError, Warning, UnsupportedAlgorithm, x509.InvalidVersion, x509.DuplicateExtension)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            yield
+    except malformed as fault:
+        raise SignatureError(what, f"a certificate is malformed ({fault})") from None
+    except x509.UnsupportedGeneralNameType as fault:
+        raise SignatureError(what, f"a certificate has a name of an unknown kind ({fault})") from None
 
 
 def _der(certificate: x509.Certificate) -> bytes:

@@ -110,7 +110,7 @@ def read_private_key(data: bytes, what: str, password: bytes | None = None) -> P
     except TypeError:
         reason = "it needs a password" if password is None else "it has no password"
         raise SignatureError(what, f"the key cannot be read: {reason}") from None
-    except (ValueError, UnsupportedAlgorithm):
+    except (ValueError, NotImplementedError, UnsupportedAlgorithm):
         raise SignatureError(what, "the file holds no private key in PEM or OpenSSH form") from None
     if not isinstance(key, ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey):
         raise SignatureError(what, "a key that signs is on P-256, P-384 or P-521, or is Ed25519; make one: key new")
@@ -134,7 +134,7 @@ def read_public_key(data: bytes, what: str) -> PublicKey:
         if text.startswith(_SSH_BEGIN):
             return public_key_of(serialization.load_ssh_public_key(text), what)
         return public_key_of(serialization.load_pem_public_key(text), what)
-    except (ValueError, UnsupportedAlgorithm):
+    except (ValueError, NotImplementedError, UnsupportedAlgorithm):
         raise SignatureError(what, "the file holds no public key in PEM or OpenSSH form") from None
 
 
@@ -146,7 +146,7 @@ def read_der_key(der: bytes, what: str) -> PublicKey:
 
     try:
         return public_key_of(serialization.load_der_public_key(der), what)
-    except (ValueError, UnsupportedAlgorithm):
+    except (ValueError, NotImplementedError, UnsupportedAlgorithm):
         raise SignatureError(what, "the public key cannot be read") from None
 
 
