@@ -35,5 +35,7 @@ have docker-registry packages docker-registry
 have skopeo packages skopeo libgpgme11 libassuan0 libgpg-error0
 have oras python "oras>=0.2.30"
 have skills-npm npm_client
+have fastapi python --no-deps fastapi
+have asyncssh python asyncssh
 have zlib-ng "$PYTHON" -m pip install --quiet --disable-pip-version-check --target . "zlib-ng>=1"
 exit 0

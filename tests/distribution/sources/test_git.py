@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from prowess.distribution.sources.opening import open_source
 from prowess.distribution.sources.protocol import Access
 from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import DistributionError, UnavailableError, UnsafePathError
+from tests.counterparts import counterpart
 from tests.distribution.sources.git_repository import commit, git, new_repository, served, skill
 
 if TYPE_CHECKING:
@@ -367,6 +369,35 @@ def test_credentials_come_from_the_helper_of_git_and_are_left_nowhere(
     for path in tmp_path.rglob("*"):
         if path.is_file() and path.name != ".git-credentials":
             assert password.encode() not in path.read_bytes(), path
+
+
+def test_a_repository_over_ssh_is_fetched(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if shutil.which("ssh") is None or shutil.which("ssh-keygen") is None:
+        pytest.skip("ssh is not installed")
+    python = counterpart("asyncssh") / "bin" / "python"
+    head = commit(repository, {"pdf/SKILL.md": skill("pdf"), "pdf/a.md": "a"}, "v1.0.0")
+    for name in ("host", "user", "stranger"):
+        subprocess.run(
+            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)], check=True, capture_output=True
+        )
+    command = [str(python), str(Path(__file__).with_name("ssh_server.py")), str(tmp_path / "host")]
+    with subprocess.Popen(
+        [*command, str(tmp_path / "user.pub")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        port = int(server.stdout.readline())
+        (tmp_path / "known").write_text(f"[127.0.0.1]:{port} {(tmp_path / 'host.pub').read_text()}")
+        options = f"-F none -o BatchMode=yes -o IdentitiesOnly=yes -o UserKnownHostsFile={tmp_path / 'known'}"
+        reference = f"git+ssh://git@127.0.0.1:{port}{repository}"
+        monkeypatch.setenv("GIT_SSH_COMMAND", f"ssh {options} -i {tmp_path / 'user'}")
+        with opened(reference, tmp_path) as source:
+            assert listed(source.offers()) == [("pdf", "1.0.0", head)]
+            assert source.contacted == (f"127.0.0.1:{port}",)
+            assert fetched(source, source.offers()[0], tmp_path).source == reference
+        monkeypatch.setenv("GIT_SSH_COMMAND", f"ssh {options} -i {tmp_path / 'stranger'}")
+        with opened(reference, tmp_path) as source, pytest.raises(DistributionError, match="refused access"):
+            source.offers()
+        server.communicate("")
 
 
 def test_a_redirect_is_not_followed(repository: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from prowess.distribution.sources.opening import open_source
 from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import DistributionError, UnavailableError, UnsafePathError
 from tests.catalog.installing import bare_project, install, install_node, site_of, skill_text
+from tests.counterparts import counterpart
 
 FILES = {
     "acme/__init__.py": "raise SystemExit('imported')\n",
@@ -97,9 +98,8 @@ def test_a_package_that_is_not_installed_or_has_no_record_is_named(project: Path
         source.offers()
 
 
-def test_the_skills_of_a_real_distribution_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("fastapi")
-    monkeypatch.delenv("PROWESS_PACKAGES", raising=False)
+def test_the_skills_of_a_real_distribution_are_read(project: Path, tmp_path: Path) -> None:
+    (project / ".venv").symlink_to(counterpart("fastapi"))
     (tmp_path / "into").mkdir()
     with open_source(parse_reference("python:fastapi"), scratch=str(tmp_path)) as source:
         (offer,) = source.offers()

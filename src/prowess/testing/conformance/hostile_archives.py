@@ -145,7 +145,7 @@ def _special_tar(kind: bytes) -> bytes:
 
 def _patched(data: bytes, old: bytes, new: bytes) -> bytes:
     """Replace bytes that must occur; both have one length."""
-    assert old in data, old  # noqa: S101 -- a fault of this module, not of a caller
+    assert old in data, old
     return data.replace(old, new)
 
 
