@@ -87,6 +87,7 @@ READ = [
         None,
         "https://acme.com/skills/@2.0.0",
     ),
+    ("https://acme.com/@2.0.0", "index", "https://acme.com", "", "2.0.0", "https://acme.com"),
     ("https://acme.com/skills@2.0.0", "index", "https://acme.com/skills", "", "2.0.0", "https://acme.com/skills"),
     ("http://localhost:9000", "index", "http://localhost:9000", "", None, "http://localhost:9000"),
     ("https://acme.com/a/pdf.zip", "archive", "https://acme.com/a/pdf.zip", "", None, "https://acme.com/a/pdf.zip"),

@@ -82,7 +82,10 @@ class SourceReference(Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         """The reference as it can be parsed again."""
-        return self.source if self.version is None else f"{self.source}@{self.version}"
+        if self.version is None:
+            return self.source
+        is_whole_site = self.kind == "index" and "/" not in self.location.partition("://")[2]
+        return f"{self.source}{'/' if is_whole_site else ''}@{self.version}"
 
     def relative_to(self, directory: str) -> str:
         """Return `source`, with a local path relative to `directory`: `./skills`, `git+file:../repo`."""
@@ -200,7 +203,8 @@ def _checked(text: str, url: str, *, user: bool = False) -> SplitResult:
         _refuse(
             text,
             "a URL with a password or token is refused, because it would be kept in the lock; leave it out, and let "
-            "git's or docker's credential helper, ~/.netrc or the environment provide it",
+            "git's or docker's credential helper, ~/.netrc or the environment provide it (a version is written after a "
+            "path: https://host/@1.0.0)",
         )
     if parts.scheme not in {"http", "https", "ssh", "oci"}:
         _refuse(text, f"{parts.scheme or 'this kind of URL'}: is not supported; use https")
@@ -248,6 +252,8 @@ def _url(text: str, *, has_version: bool) -> SourceReference:
         return _oci(text, netloc, parts, has_version=has_version)
     site = f"{parts.scheme}://{netloc}"
     rest, version = _split_local(parts.path) if has_version else (parts.path, None)
+    if has_version and re.fullmatch("/@[^/]+", parts.path):  # a version of the site itself
+        rest, version = "", parts.path[2:]
     if rest.rstrip("/").endswith(".git") or (netloc in _CODE_HOSTS and rest.strip("/").count("/") >= 1):
         return _page(text, site, *_parted(parts.path, has_version=has_version))
     query = f"?{parts.query}" if parts.query else ""

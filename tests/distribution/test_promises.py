@@ -1,0 +1,210 @@
+"""The requirements on packages, at the command line: install, use, verify, update, publish, pack and roll back."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from prowess._internal.places import prowess_home
+from prowess.catalog import Catalog, TrustStore
+from prowess.cli import exit_codes
+from prowess.lockfile import read_lock
+from tests.catalog.locking import edit
+from tests.distribution.installation.projects import Commands, make_project, write_skill
+from tests.distribution.serving import Answer, serving
+
+
+@pytest.fixture
+def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Commands:
+    project = make_project(tmp_path, "ledger", "mail")
+    TrustStore().trust(str(project))
+    return Commands(project, monkeypatch, capfd)
+
+
+def files_below(root: Path) -> dict[str, Answer]:
+    """Return what a web server answers for each file below a directory."""
+    return {
+        f"/{path.relative_to(root).as_posix()}": Answer(path.read_bytes()) for path in root.rglob("*") if path.is_file()
+    }
+
+
+def names() -> list[str]:
+    return [entry.name for entry in Catalog.discover().entries()]
+
+
+@pytest.mark.proves("governance.plugin.install", "governance.plugin.usable")
+@pytest.mark.parametrize("kind", ["directory", "archive", "repository", "registry"])
+def test_one_command_installs_from_each_kind_of_source_and_the_next_session_has_it(
+    kind: str, commands: Commands, tmp_path: Path
+) -> None:
+    skills = tmp_path / "skills"
+    if kind == "directory":
+        source = "../skills"
+    elif kind == "archive":
+        commands.text("pack", "../skills/ledger", "-o", "../ledger.tar.gz")
+        source = "../ledger.tar.gz"
+    elif kind == "repository":
+        git = ["git", "-C", str(skills), "-c", "user.name=a", "-c", "user.email=a@example.com"]
+        subprocess.run([*git, "init", "-q"], check=True)
+        subprocess.run([*git, "add", "."], check=True)
+        subprocess.run([*git, "commit", "-qm", "skills"], check=True)
+        source = f"git+file://{skills}"
+    else:
+        commands.text("publish", "../skills/ledger", "--to", "../registry")
+        source = ""
+    if source:
+        commands.text("install", source, "--skill", "ledger")
+    else:
+        with serving(files_below(tmp_path / "registry")) as site:
+            commands.text("install", site.url, "--skill", "ledger")
+    assert names() == ["ledger"]
+    assert commands.text("run", "ledger", "run.py") == "ledger\n"
+    assert "# Do it" in commands.text("load", "ledger")
+
+
+@pytest.mark.proves("governance.plugin.usable")
+def test_another_agent_has_an_installed_skill_without_further_steps(commands: Commands) -> None:
+    commands.text("install", "../skills", "--skill", "ledger", "--target", "claude-code")
+    assert "ledger" in commands.text("list", "--seen-by", "claude-code")
+
+
+@pytest.mark.proves("governance.plugin.verified")
+def test_what_differs_from_its_digest_writes_nothing(commands: Commands, tmp_path: Path) -> None:
+    commands.text("publish", "../skills/ledger", "--to", "../registry")
+    (artifact,) = (path for path in (tmp_path / "registry").rglob("*.tar.gz"))
+    data = bytearray(artifact.read_bytes())
+    data[data.index(b"# Do it")] ^= 1
+    artifact.chmod(0o644)
+    artifact.write_bytes(data)
+    with serving(files_below(tmp_path / "registry")) as site:
+        commands.text("install", site.url, "--skill", "ledger", code=exit_codes.FAILED)
+    assert "digest" in commands.err
+    assert not commands.lock.exists()
+    assert not os.path.isdir(os.path.join(prowess_home(), "store")) or not os.listdir(
+        os.path.join(prowess_home(), "store")
+    )
+    assert names() == []
+
+
+@pytest.mark.proves("governance.plugin.uninstall")
+@pytest.mark.parametrize("name", ["..", "../ledger", "/etc", ".", "../../skills/ledger", "mail", "ledger/../ledger"])
+def test_removing_what_is_not_installed_removes_nothing(name: str, commands: Commands, tmp_path: Path) -> None:
+    commands.text("install", "../skills", "--skill", "ledger")
+    write_skill(commands.directory / ".prowess" / "skills" / "mail")
+    before = sorted(tmp_path.rglob("*"))
+    commands.text("remove", name, code=exit_codes.FAILED)
+    assert "not installed" in commands.err
+    assert sorted(tmp_path.rglob("*")) == before
+    assert names() == ["ledger", "mail"]
+    commands.text("remove", "ledger")
+    assert names() == ["mail"]
+
+
+@pytest.mark.proves("governance.plugin.isolated")
+def test_an_installed_skill_reads_no_files_of_another_package(commands: Commands, tmp_path: Path) -> None:
+    secret = "tell nobody"
+    (tmp_path / "skills" / "mail" / "secret.txt").write_text(secret)
+    reading = (
+        "import os, pathlib\n"
+        "here = pathlib.Path(os.environ['SKILL_DIR'])\n"
+        f"roots = (here.parent, here.parent.parent, {prowess_home()!r}, {str(tmp_path)!r})\n"
+        "for root in map(pathlib.Path, roots):\n"
+        "    for path in root.rglob('secret.txt'):\n"
+        "        print(path.read_text())\n"
+    )
+    (tmp_path / "skills" / "ledger" / "scripts" / "run.py").write_text(reading)
+    commands.text("install", "../skills", "--skill", "*")
+    assert secret not in commands.text("run", "ledger", "run.py")
+    (mail,) = (skill for skill in read_lock(str(commands.lock)).skills if skill.name == "mail")
+    stored = os.path.join(prowess_home(), "store", mail.tree, "mail", "secret.txt")
+    for path in (stored, os.path.relpath(stored, os.path.dirname(os.path.dirname(stored)))):
+        assert secret not in commands.text("read", "ledger", path, code=exit_codes.FAILED)
+
+
+@pytest.mark.proves("governance.version.declared", "governance.version.request")
+def test_the_lock_has_the_exact_version_and_digest_and_a_version_is_never_replaced_by_another(
+    commands: Commands, tmp_path: Path
+) -> None:
+    for version in ("1.0.0", "1.1.0"):
+        write_skill(tmp_path / "skills" / "ledger", version)
+        commands.text("publish", "../skills/ledger", "--to", "../registry")
+    with serving(files_below(tmp_path / "registry")) as site:
+        commands.text("install", f"{site.url}/@1.0.0", "--skill", "ledger")
+        (skill,) = read_lock(str(commands.lock)).skills
+        assert (skill.version, skill.requested) == ("1.0.0", "1.0.0")
+        assert skill.tree.startswith("sha256:")
+        commands.text("install", f"{site.url}/@1.0.1", "--skill", "ledger", code=exit_codes.FAILED)
+    assert read_lock(str(commands.lock)).skills == (skill,)
+    assert commands.report("load", "ledger@1.0.0")
+    commands.text("load", "ledger@1.1.0", code=exit_codes.FAILED)
+    assert "has the version 1.1.0; there is 1.0.0" in commands.err
+
+
+@pytest.mark.proves("governance.plugin.publish", "tooling.authoring.publish-checked")
+def test_one_command_checks_packs_and_publishes_and_a_faulty_skill_is_refused(
+    commands: Commands, tmp_path: Path
+) -> None:
+    published = commands.report("publish", "../skills", "--to", "../registry")["published"]
+    assert [skill["name"] for skill in published] == ["ledger", "mail"]
+    document = tmp_path / "skills" / "ledger" / "SKILL.md"
+    document.write_text(document.read_text().replace("description: Does ledger.\n", ""))
+    commands.text("publish", "../skills", "--to", "../other", code=exit_codes.FAILED)
+    assert "description" in commands.err
+    assert not (tmp_path / "other").exists() or not list((tmp_path / "other").rglob("*.tar.gz"))
+
+
+@pytest.mark.proves("governance.plugin.reproducible")
+def test_one_tree_packs_to_the_same_bytes_at_another_time_and_place(commands: Commands, tmp_path: Path) -> None:
+    commands.text("pack", "../skills/ledger", "-o", "../one.tar.gz")
+    shutil.copytree(tmp_path / "skills" / "ledger", tmp_path / "elsewhere" / "ledger")
+    for path in (tmp_path / "elsewhere").rglob("*"):
+        os.utime(path, (1, 1))
+    environment = {**os.environ, "TZ": "Asia/Tokyo", "LC_ALL": "C", "PYTHONHASHSEED": "7"}
+    command = [sys.executable, "-m", "prowess", "pack", "../elsewhere/ledger", "-o", "../two.tar.gz"]
+    subprocess.run(command, check=True, env=environment, capture_output=True)
+    assert (tmp_path / "one.tar.gz").read_bytes() == (tmp_path / "two.tar.gz").read_bytes()
+
+
+@pytest.mark.proves("governance.beyond.rollback")
+def test_an_earlier_state_comes_back_in_one_step(commands: Commands, tmp_path: Path) -> None:
+    commands.text("install", "../skills", "--skill", "ledger")
+    first = commands.lock.read_bytes()
+    write_skill(tmp_path / "skills" / "ledger", "2.0.0", body="# Do it otherwise\n")
+    commands.text("install", "../skills", "--skill", "ledger")
+    assert "otherwise" in commands.text("load", "ledger")
+    commands.text("rollback")
+    assert commands.lock.read_bytes() == first
+    assert "otherwise" not in commands.text("load", "ledger")
+
+
+@pytest.mark.proves("governance.plugin.verified")
+def test_a_stored_skill_that_changed_is_repaired_by_the_command_that_the_finding_names(commands: Commands) -> None:
+    commands.text("install", "../skills", "--skill", "ledger")
+    (skill,) = read_lock(str(commands.lock)).skills
+    stored = os.path.join(prowess_home(), "store", skill.tree, "ledger")
+    edit(Path(stored) / "scripts" / "run.py", "print('other')\n")
+    commands.text("run", "ledger", "run.py", code=exit_codes.FAILED)
+    assert "run `prowess install`" in commands.err
+    commands.text("install")
+    assert commands.text("run", "ledger", "run.py") == "ledger\n"
+
+
+@pytest.mark.proves("governance.policy.allow-block")
+@pytest.mark.parametrize("fact", ["name", "source", "digest"])
+def test_a_prohibition_of_a_policy_wins_over_a_permission(fact: str, commands: Commands) -> None:
+    commands.text("install", "../skills", "--skill", "*")
+    (skill,) = (skill for skill in read_lock(str(commands.lock)).skills if skill.name == "ledger")
+    value = {"name": "ledger", "source": "skills", "digest": skill.tree}[fact]
+    with open(os.path.join(prowess_home(), "policy.toml"), "w", encoding="utf-8") as policy:
+        policy.write(
+            '[[rule]]\neffect = "allow"\ntool = "*"\n'
+            f'[[rule]]\neffect = "deny"\ntool = "*"\nmatch = {{ "skill.{fact}" = "{value}" }}\n'
+        )
+    commands.text("run", "ledger", "run.py", code=exit_codes.DENIED)
+    if fact != "source":
+        assert commands.text("run", "mail", "run.py") == "mail\n"
