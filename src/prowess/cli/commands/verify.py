@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.distribution.installation.scope import InstallScope
+from prowess.distribution.installation.verification import installed_copies
 from prowess.distribution.signatures import read_file, verify_file, verify_skill
 from prowess.distribution.trusted_publishers import trust_in_publishers
 from prowess.errors import LimitExceededError, SignatureError
@@ -28,6 +31,9 @@ from prowess.signing.verification import Verifier
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from prowess.distribution.installation.verification import InstalledCopy
+    from prowess.lockfile.places import Scope
+
 _MAX_KEY_BYTES = 1024 * 1024
 _FAILED = frozenset({"changed", "untrusted", "invalid", "missing"})
 _COLOURS = {"verified": "green", "unsigned": "yellow"}
@@ -42,7 +48,7 @@ class Verified(Struct, frozen=True, kw_only=True):
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--root", "roots", multiple=True, metavar="PEM", help="Trust this certificate authority.")
 @click.option("--key", "keys", multiple=True, metavar="PEM", help="Trust this public key.")
 @click.option("--allowed-signers", metavar="FILE", help="Trust the SSH keys in this file (see ssh-keygen).")
@@ -51,8 +57,14 @@ class Verified(Struct, frozen=True, kw_only=True):
 @click.option("--trusted-root", metavar="FILE", help="Sigstore's trusted root; defaults to the one it ships.")
 @click.option("--signature", metavar="FILE", help="The signature of the one PATH, if it is kept elsewhere.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(*, paths: tuple[str, ...], signature: str | None, as_json: bool, **trusted: object) -> int:
+@click.option("--scope", type=click.Choice(("project", "personal")), help="Without PATH: only the skills of this lock.")
+def command(
+    *, paths: tuple[str, ...], signature: str | None, as_json: bool, scope: Scope | None, **trusted: object
+) -> int:
     """Verify the signatures of skills and files. Nothing is fetched.
+
+    Without PATH, every skill that the locks of this project and of you name is compared with the lock, in the store and
+    where other agents read it, and its signature is verified.
 
     PATH is a skill, a folder of skills, or one file such as an archive. A skill's signature is its skill.oms.sig; that
     of a file is beside it: FILE.sigstore.json, FILE.sigstore, FILE.dsse.json or FILE.sig.
@@ -62,18 +74,60 @@ def command(*, paths: tuple[str, ...], signature: str | None, as_json: bool, **t
 
     \b
     Example:
+      prowess verify
       prowess verify skills
       prowess verify skills --root publisher-root.pem
       prowess verify csv-report.tar.gz --allowed-signers allowed_signers
     """  # noqa: D301 -- click needs the control character
     verifier = Verifier(_trust(**trusted), dt.datetime.now(dt.UTC))  # type: ignore[arg-type]  # click's types
+    if paths and scope is not None:
+        raise click.UsageError("--scope takes no PATH")
+    if not paths and signature is not None:
+        raise click.UsageError("--signature needs a PATH")
+    if not paths:
+        return _finished(_installed(verifier, scope), as_json=as_json)
     places = [place for path in paths for place in _places(path)]
     if signature is not None and len(places) != 1:
         raise click.UsageError(f"--signature belongs to one skill or file, but the paths name {len(places)}")
     given = None if signature is None else _option_bytes(signature, MAX_BYTES, "--signature")
     found = [_verified(path, verifier, given) for path in dict.fromkeys(places)]
+    return _finished(found, as_json=as_json)
+
+
+def _finished(found: Sequence[Verified], *, as_json: bool) -> int:
     report(found, as_json=as_json)
     return exit_codes.FAILED if any(one.verdict.status in _FAILED for one in found) else exit_codes.OK
+
+
+def _installed(verifier: Verifier, kind: Scope | None) -> list[Verified]:
+    """Return a row for each place of each locked skill: the store, and the targets."""
+    kinds: tuple[Scope, ...] = ("project", "personal") if kind is None else (kind,)
+    return [
+        Verified(path=copy.path, name=copy.skill.name, verdict=_verdict(copy, verifier))
+        for scope in map(InstallScope.find, kinds)
+        for copy in installed_copies(scope)
+    ]
+
+
+def _verdict(copy: InstalledCopy, verifier: Verifier) -> SignatureVerdict:
+    if copy.state == "missing":
+        return SignatureVerdict(
+            status="missing", reason="the lock names it, but it is not there; run `prowess install`"
+        )
+    if copy.state == "changed":
+        reason = "its files are not those that the lock names; run `prowess install --repair`"
+        return SignatureVerdict(status="changed", reason=reason, files=copy.files)
+    verdict = verify_skill(copy.path, verifier)
+    pinned = copy.skill.signer
+    if pinned is None or verdict.signer == pinned:
+        return verdict
+    if verdict.status == "unsigned":  # the signature of a git tag, or in a registry, is verified at installation
+        reason = f"it has no skill.oms.sig; {pinned} signed it when it was installed"
+        return replace(verdict, reason=reason)
+    if verdict.status != "verified":
+        return verdict
+    reason = f"the lock names the signer {pinned}, but {verdict.signer} signed it"
+    return replace(verdict, status="untrusted", reason=reason)
 
 
 def report(found: Sequence[Verified], *, as_json: bool) -> None:
