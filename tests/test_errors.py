@@ -180,6 +180,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (model.ModelError("m", "no key"), "model 'm' gave no answer: no key"),
     (turn_loop.SubAgentError("a", "it stopped"), "the sub-agent of skill 'a' gave no answer: it stopped"),
     (transcript.TranscriptError("t.jsonl", "full disk"), "transcript t.jsonl cannot be written: full disk"),
+    (errors.ConsentRequiredError(("major",), ("a",), ("- 1",)), "a: the change needs your consent"),
     (MissingExtraError("a.b", "c", "No module"), "a.b needs a library that cannot be imported (No module)"),
     (activation_stack.ActivationCycleError(("a", "b", "a")), "'a' is running already"),
     (

@@ -61,7 +61,8 @@
     │   ├── IntegrityError                 .what .expected .actual digest_changed     other bytes than recorded
     │   ├── SignatureError                 .what .reason          policy_denied       missing or not valid
     │   ├── SeveralSkillsError             .source .names         invalid_arguments   distribution: name one of them
-    │   └── ResolutionError                .conflict              skill_conflict      no versions fit all demands
+    │   ├── ResolutionError                .conflict              skill_conflict      no versions fit all demands
+    │   └── ConsentRequiredError           .words .skills .lines  approval_required   an update has to be accepted
     ├── NotShownError                      .skill .path           script_unsupported  cli: scripts are run, not shown
     ├── ParseError                                                skill_invalid       compat: as the reference library
     └── ValidationError                    .errors                skill_invalid       compat: as the reference library
@@ -543,3 +544,19 @@ class ResolutionError(DistributionError):
     code = "skill_conflict"
     conflict: str
     sentence = "{conflict}"
+
+
+class ConsentRequiredError(DistributionError):
+    """Installed skills would change in ways that nobody has accepted.
+
+    `words` are what `--accept` needs, `skills` the names, and `lines` the differences as they are shown.
+    """
+
+    code = "approval_required"
+    words: tuple[str, ...]
+    skills: tuple[str, ...]
+    lines: tuple[str, ...]
+
+    def __str__(self) -> str:
+        head = f"{', '.join(self.skills)}: the change needs your consent; nothing was changed"
+        return "\n".join((head, *self.lines, f"to accept it, add: --accept {','.join(self.words)}"))

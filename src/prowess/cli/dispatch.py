@@ -25,9 +25,11 @@ from prowess.errors import (
     AuditError,
     AuditReadError,
     ConfigurationError,
+    ConsentRequiredError,
     InvalidSkillError,
     PolicyDeniedError,
     PolicyError,
+    ResolutionError,
     SignatureError,
     SkillError,
     SkillNotFoundError,
@@ -37,6 +39,9 @@ from prowess.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# Errors with one line for each problem.
+_WITH_LINES = (ConfigurationError, ConsentRequiredError, InvalidSkillError, PolicyError, ResolutionError)
 
 
 class _SystemFaultError(Exception):
@@ -159,7 +164,7 @@ def run(arguments: list[str]) -> int:
             listing = shlex.join(["prowess", "list", *_roots(arguments)])
             output.error(printable_line(f"{fault}; `{listing}` shows the available skills"))
             return exit_codes.FAILED
-        several = isinstance(fault, ConfigurationError | PolicyError | InvalidSkillError)  # one line for each problem
+        several = isinstance(fault, _WITH_LINES)
         output.error(str(fault) if several else printable_line(str(fault)))
         return _code_for(fault)
     except _SystemFaultError as passed:
@@ -200,7 +205,7 @@ def _refused(fault: OSError) -> int:
 
 def _code_for(fault: SkillError) -> int:
     match fault:
-        case PolicyDeniedError() | ApprovalRequiredError() | SignatureError():
+        case PolicyDeniedError() | ApprovalRequiredError() | ConsentRequiredError() | SignatureError():
             return exit_codes.DENIED
         case AuditReadError():
             return exit_codes.FAILED  # only reading the log failed; it can still record calls

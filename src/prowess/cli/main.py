@@ -32,6 +32,8 @@ COMMANDS = {
     "run": "Run one script of one skill in the sandbox.",
     "install": "Install skills, or what prowess.lock names.",
     "add": "The same as install.",
+    "update": "Update installed skills.",
+    "outdated": "List installed skills of which there is something newer.",
     "remove": "Remove installed skills.",
     "use": "Print the instructions of a skill without installing it.",
     "rollback": "Go back to an earlier state of the installed skills.",

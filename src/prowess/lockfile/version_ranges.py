@@ -36,6 +36,11 @@ def fits(version: str | None, wanted: str) -> bool:
     return parsed is not None and range_ is not None and bool(range_.test(parsed))
 
 
+def is_range(text: str) -> bool:
+    """Return whether a text is an npm range, and not only the text of one version."""
+    return text in {"", ANY} or _range(text) is not None
+
+
 def is_semantic(version: str | None) -> bool:
     """Return whether a version is a semantic version, which ranges can contain."""
     return version is not None and _version(version) is not None

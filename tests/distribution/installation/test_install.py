@@ -159,7 +159,7 @@ def test_rollback_goes_through_numbered_states_offline(prowess: Commands, tmp_pa
     assert "there is no earlier state" in prowess.err
     prowess.text("install", "../skills", "--skill", "alpha")
     write_skill(tmp_path / "skills" / "alpha", "2.0.0")
-    prowess.text("install", "../skills", "--skill", "alpha")
+    prowess.text("install", "../skills", "--skill", "alpha", "--accept", "major")
     prowess.text("install", "../skills", "--skill", "beta")
     shutil.rmtree(tmp_path / "skills")
     assert [(one["number"], one["present"]) for one in prowess.report("rollback", "--list")["states"]] == [
@@ -193,7 +193,7 @@ def test_a_change_after_a_rollback_can_be_undone(prowess: Commands) -> None:
 def test_prune_removes_what_no_state_names(prowess: Commands, tmp_path: Path) -> None:
     prowess.text("install", "../skills", "--skill", "*")
     write_skill(tmp_path / "skills" / "alpha", "2.0.0")
-    prowess.text("install", "../skills", "--skill", "alpha")
+    prowess.text("install", "../skills", "--skill", "alpha", "--accept", "major")
     assert prowess.report("store", "prune") == {"removed": [], "states": 0, "bytes": 0}
     planned = prowess.report("store", "prune", "--keep", "0", "--dry-run")
     assert len(os.listdir(os.path.join(prowess_home(), "store"))) == 3

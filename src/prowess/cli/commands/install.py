@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options.package_options import change_options, target_option
+from prowess.cli.options.package_options import accept_option, change_options, target_option
 from prowess.cli.packages.changes import carried_out
 from prowess.distribution.installation.installing import InstallOptions, install
 from prowess.distribution.installation.requests import SeveralSkillsError, SkillRequest
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     default=None,
     help="Install exactly what the lock names, and fail if it would have to change (default if CI is set).",
 )
+@accept_option
 @click.option("--offline", is_flag=True, help="Contact no host; use only the store and local sources.")
 @click.option("--repair", is_flag=True, help="Replace copies in targets that somebody edited.")
 @click.option("--dry-run", is_flag=True, help="Fetch and check, but change nothing.")
@@ -43,6 +44,7 @@ def command(
     names: tuple[str, ...],
     targets: tuple[LockedTarget, ...],
     frozen: bool | None,
+    accepted: tuple[str, ...],
     offline: bool,
     repair: bool,
     dry_run: bool,
@@ -65,6 +67,7 @@ def command(
     requests = _requests(sources, names)
     options = InstallOptions(
         frozen=_is_frozen(frozen),
+        accepted=accepted,
         repair=repair,
         dry_run=dry_run,
         targets=targets,

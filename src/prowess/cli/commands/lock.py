@@ -10,6 +10,9 @@ from prowess._internal.places import working_directory
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.catalog.project import project_root
 from prowess.cli import exit_codes, output
+from prowess.cli.options.package_options import accept_option
+from prowess.distribution.installation.installing import InstallOptions, resolve_lock
+from prowess.distribution.installation.scope import InstallScope
 from prowess.distribution.locks.mending import mend_lock, merge_lock_files
 from prowess.distribution.locks.merge_driver import set_up_git
 from prowess.errors import LockfileError
@@ -32,13 +35,15 @@ _json_option = click.option("--json", "as_json", is_flag=True, help="Print one J
 
 @click.group(name="lock", invoke_without_command=True)
 @_scope_option
+@accept_option
 @_json_option
 @click.pass_context
-def command(context: click.Context, scope: Scope, *, as_json: bool) -> int | None:
-    """Mend a lock after a merge.
+def command(context: click.Context, scope: Scope, *, accepted: tuple[str, ...], as_json: bool) -> int | None:
+    """Mend a lock after a merge, and choose versions that fit.
 
     If prowess.lock has conflict markers of git, both sides are merged: from git's three stages or, without them, from
-    the text. Exits with 1 if a skill requires another one that the lock does not have.
+    the text. If a skill then requires another one that the lock does not have, versions are chosen that meet all
+    demands: each locked version is kept if it can be. If everything fits, nothing is fetched.
 
     \b
     Example:
@@ -53,6 +58,9 @@ def command(context: click.Context, scope: Scope, *, as_json: bool) -> int | Non
     if mended is not None and not as_json:
         output.line(f"{printable_line(path)}: {mended}")
     lock = read_lock(path)
+    if unmet(lock):
+        resolve_lock(InstallScope.find(scope), InstallOptions(accepted=accepted))
+        lock = read_lock(path)
     return _reported(path, lock, _unmet(lock), as_json=as_json, mended=mended)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from prowess.cli.options import together
+from prowess.distribution.installation.consent import ACCEPTANCES
 from prowess.lockfile.lock import LockedTarget
 
 if TYPE_CHECKING:
@@ -21,6 +22,25 @@ scope_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+
+
+def _accepted(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    del context
+    words = [word.strip() for text in given for word in text.split(",") if word.strip()]
+    for word in words:
+        if word not in ACCEPTANCES:
+            raise click.BadParameter(f"{word!r} is none of {', '.join(ACCEPTANCES)}", param=parameter)
+    return tuple(dict.fromkeys(words))
+
+
+accept_option = click.option(
+    "--accept",
+    "accepted",
+    metavar=",".join(ACCEPTANCES),
+    multiple=True,
+    callback=_accepted,
+    help="Accept that skills change in these ways.",
+)
 change_options = together(scope_option, json_option, quiet_option)
 
 

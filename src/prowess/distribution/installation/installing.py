@@ -9,38 +9,40 @@ from msgspec.structs import replace
 
 from prowess.distribution import installation
 from prowess.distribution.installation.change import Proposal, change_lock, missing_skills, read_former
+from prowess.distribution.installation.consent import require_consent
 from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.installation.fetching import Fetcher, fetch_locked
-from prowess.distribution.installation.plan import with_skills
 from prowess.distribution.installation.report import Problem
-from prowess.distribution.installation.requests import ALL, SkillRequest, chosen_offers
+from prowess.distribution.installation.requests import ALL, SkillRequest
+from prowess.distribution.installation.resolving import Resolving, preferred
 from prowess.distribution.installation.states import earlier_state, states_of
 from prowess.distribution.installation.targets.copies import require_target
 from prowess.distribution.sources.protocol import Access
 from prowess.errors import DistributionError
 from prowess.lockfile import Lockfile
-from prowess.lockfile.lock import LockedSkill, LockedTarget
+from prowess.lockfile.lock import LockedTarget  # noqa: TC001 -- msgspec resolves it
 from prowess.lockfile.unmet import unmet
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from prowess.distribution.installation.change import Judge
     from prowess.distribution.installation.disk.staging import Stage
+    from prowess.distribution.installation.plan import InstallPlan
     from prowess.distribution.installation.report import InstallReport
+    from prowess.distribution.installation.resolving import Mode
     from prowess.distribution.installation.scope import InstallScope
-    from prowess.distribution.sources.protocol import Fetched, Offer
-
-ANY_VERSION = "*"
+    from prowess.lockfile.lock import LockedSkill
 
 
 class InstallOptions(Struct, frozen=True, kw_only=True):
-    """How to install. `targets` are added to those of the lock."""
+    """How to install. `targets` are added to those of the lock. `accepted` are words of `consent.ACCEPTANCES`."""
 
     frozen: bool = False
     repair: bool = False
     dry_run: bool = False
     targets: tuple[LockedTarget, ...] = ()
+    accepted: tuple[str, ...] = ()
     access: Access = Access()
 
 
@@ -64,13 +66,22 @@ def install(
             if options.frozen and (reason := _why_outdated(requests, before, lock, scope)) is not None:
                 return Proposal(lock=before, refused=_outdated(reason))
             if not options.frozen:
-                lock = with_skills(lock, _newest(requests, scope, fetcher))
-            chosen = set(fetcher.fetched)
-            absent = [skill for skill in missing_skills(lock, scope) if (skill.tree, skill.name) not in chosen]
-            fetch_locked(absent, scope, fetcher)
-            return proposed(lock, fetcher, {(skill.tree, skill.name) for skill in absent})
+                lock = _with_requests(lock, requests, scope, fetcher)
+            return _completed(lock, scope, fetcher)
 
-    return change_lock(scope, propose, judge=judge, repair=options.repair, dry_run=options.dry_run)
+    judges = _judges(scope, options, judge)
+    return change_lock(scope, propose, judge=judges, repair=options.repair, dry_run=options.dry_run)
+
+
+def _judges(scope: InstallScope, options: InstallOptions, judge: Judge | None) -> Judge:
+    """Return a judge that asks for consent first."""
+
+    def judged(plan: InstallPlan, staged: Mapping[tuple[str, str], str]) -> None:
+        require_consent(plan, staged, scope, options.accepted)
+        if judge is not None:
+            judge(plan, staged)
+
+    return judged
 
 
 def proposed(lock: Lockfile, fetcher: Fetcher, locked: Collection[tuple[str, str]] = ()) -> Proposal:
@@ -79,7 +90,9 @@ def proposed(lock: Lockfile, fetcher: Fetcher, locked: Collection[tuple[str, str
     if fetcher.fetched:
         signed = installation.with_signers(lock, fetcher.fetched, locked)
         lock, statuses = signed.lock, signed.statuses
-    return Proposal(lock=lock, staged=fetcher.staged, statuses=statuses, contacted=fetcher.contacted)
+    named = {(skill.tree, skill.name) for skill in lock.skills}
+    staged = {key: directory for key, directory in fetcher.staged.items() if key in named}
+    return Proposal(lock=lock, staged=staged, statuses=statuses, contacted=fetcher.contacted)
 
 
 def _require_fitting(lock: Lockfile) -> None:
@@ -111,27 +124,75 @@ def _outdated(reason: str) -> Problem:
     return Problem(code="lock_outdated", skill=None, message=message, fix="prowess install --no-frozen")
 
 
-def _newest(requests: Sequence[SkillRequest], scope: InstallScope, fetcher: Fetcher) -> Iterable[LockedSkill]:
-    for request in requests:
-        source = fetcher.open(request.reference)
-        for offer in chosen_offers(request, source.offers(request.reference.version)):
-            yield locked_skill(fetcher.fetch(source, offer), offer, request, scope)
+def _with_requests(lock: Lockfile, requests: Sequence[SkillRequest], scope: InstallScope, fetcher: Fetcher) -> Lockfile:
+    return Resolving(lock, scope, fetcher).resolved(requests) if requests else lock
 
 
-def locked_skill(fetched: Fetched, offer: Offer, request: SkillRequest, scope: InstallScope) -> LockedSkill:
-    """Return the block of the lock for a fetched skill that a person asked for."""
-    return LockedSkill(
-        name=fetched.name,
-        package=fetched.package or "",
-        version=fetched.version,
-        source=request.reference.relative_to(scope.directory),
-        path=fetched.path or None,
-        commit=fetched.commit,
-        artifact=fetched.artifact,
-        tree=fetched.tree,
-        requires=offer.requires or (),
-        requested=request.reference.version or ANY_VERSION,
-    )
+def update(
+    scope: InstallScope, names: Sequence[str], options: InstallOptions, *, judge: Judge | None = None
+) -> InstallReport:
+    """Bring installed skills to the newest versions that all demands allow: those that are named, or all.
+
+    What a named skill needs may change too, if the new version demands that. Everything else stays as it is.
+
+    Raises:
+        DistributionError: a skill is not installed, or its source does not have it any more.
+        ResolutionError: no versions meet all demands.
+        UnavailableError, IntegrityError: as the sources raise.
+        StoreError, LockfileError: as in `change_lock`.
+    """
+
+    def propose(before: Lockfile, stage: Stage) -> Proposal:
+        named = {installed(name, before).key for name in names}
+        needed = _needs_of(named, before)
+
+        def mode_of(skill: LockedSkill) -> Mode:
+            if skill.key in named or not named:
+                return "released"
+            return "preferred" if skill.name in needed else "held"
+
+        return _resolved(before, scope, stage, options, mode_of)
+
+    return change_lock(scope, propose, judge=_judges(scope, options, judge), dry_run=options.dry_run)
+
+
+def resolve_lock(scope: InstallScope, options: InstallOptions, *, judge: Judge | None = None) -> InstallReport:
+    """Choose versions that meet all demands of the lock, and keep each locked one that does. Raises as `update`."""
+
+    def propose(before: Lockfile, stage: Stage) -> Proposal:
+        return _resolved(before, scope, stage, options, preferred)
+
+    return change_lock(scope, propose, judge=_judges(scope, options, judge), dry_run=options.dry_run)
+
+
+def _resolved(
+    before: Lockfile,
+    scope: InstallScope,
+    stage: Stage,
+    options: InstallOptions,
+    mode_of: Callable[[LockedSkill], Mode],
+) -> Proposal:
+    with Fetcher(stage, options.access) as fetcher:
+        return _completed(Resolving(before, scope, fetcher).resolved(mode_of=mode_of), scope, fetcher)
+
+
+def _completed(lock: Lockfile, scope: InstallScope, fetcher: Fetcher) -> Proposal:
+    """Fetch the skills of a lock that are neither in the store nor fetched, and return the proposal."""
+    chosen = set(fetcher.fetched)
+    absent = [skill for skill in missing_skills(lock, scope) if (skill.tree, skill.name) not in chosen]
+    fetch_locked(absent, scope, fetcher)
+    return proposed(lock, fetcher, {(skill.tree, skill.name) for skill in absent})
+
+
+def _needs_of(keys: set[tuple[str, str]], lock: Lockfile) -> set[str]:
+    """Return the names of what these skills need, and what that needs in turn."""
+    found: set[str] = set()
+    waiting = [skill for skill in lock.skills if skill.key in keys]
+    while waiting:
+        names = {_name_of(one) for one in waiting.pop().requires} - found
+        found |= names
+        waiting += [skill for skill in lock.skills if skill.name in names]
+    return found
 
 
 def with_targets(lock: Lockfile, targets: Iterable[LockedTarget]) -> Lockfile:
@@ -152,7 +213,7 @@ def remove(
 
     def propose(before: Lockfile, stage: Stage) -> Proposal:
         del stage
-        gone = {_installed(name, before).key for name in names}
+        gone = {installed(name, before).key for name in names}
         left = tuple(skill for skill in before.skills if skill.key not in gone)
         for skill in left:
             if needed := sorted({_name_of(one) for one in skill.requires} & {name for name, _ in gone}):
@@ -167,7 +228,7 @@ def remove(
     return change_lock(scope, propose, judge=judge)
 
 
-def _installed(name: str, lock: Lockfile) -> LockedSkill:
+def installed(name: str, lock: Lockfile) -> LockedSkill:
     """Return the skill of a name, `name@package` or `package/name`."""
     bare, _, package = name.partition("@")
     if not package and "/" in name:

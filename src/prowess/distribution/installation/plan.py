@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from prowess.lockfile import LockedSkill, Lockfile, render_lock
 
@@ -71,22 +70,3 @@ def _change(before: LockedSkill | None, after: LockedSkill | None, *, absent: bo
     elif absent:
         action = "install"
     return PlannedSkill(action=action, before=before, after=after)
-
-
-def with_skills(lock: Lockfile, added: Iterable[LockedSkill]) -> Lockfile:
-    """Return the lock with these skills; a skill of the same name and package is replaced.
-
-    A new skill gets the next `order`. A skill that replaces one keeps its order.
-    """
-    skills = {skill.key: skill for skill in lock.skills}
-    last = max((skill.order for skill in lock.skills), default=0)
-    for skill in added:
-        before = skills.get(skill.key)
-        if before is None:
-            last += 1
-        skills[skill.key] = _ordered(skill, last if before is None else before.order)
-    return Lockfile(skills=tuple(skills.values()), targets=lock.targets)
-
-
-def _ordered(skill: LockedSkill, order: int) -> LockedSkill:
-    return skill if skill.order == order else replace(skill, order=order)

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess.distribution.publishing.packing import PackedSkill, read_skill_files
-from prowess.errors import DistributionError
-from prowess.format.manifest.requirements import ANY_VERSION, requirements_of
+from prowess.distribution.resolution.declared import declared_requirements
 from prowess.format.reading import read_skill
-from prowess.lockfile.requirement import Requirement
 
 if TYPE_CHECKING:
-    from prowess.format.manifest.requirements import SkillRequirement
     from prowess.format.skill import Skill
 
 
@@ -45,15 +42,12 @@ def read_package(directory: str) -> SkillPackage:
         UnsafePathError, LimitExceededError, IntegrityError: see `read_skill_files`.
     """
     skill = read_skill(directory)
-    needs = requirements_of(skill.frontmatter, skill.sidecar)
-    if needs.problems:
-        raise DistributionError(f"the dependencies of {skill.name} cannot be read: {needs.problems[0]}")
     tools = skill.frontmatter.allowed_tools
     return SkillPackage(
         name=skill.name,
         version=version_of(skill),
         description=skill.description,
-        requires=tuple(sorted(str(_requirement(need)) for need in needs.skills if not need.optional)),
+        requires=tuple(map(str, declared_requirements(directory))),
         allowed_tools=None if tools is None else tuple(sorted(str(tool) for tool in tools)),
         contents=read_skill_files(skill.root_dir),
     )
@@ -62,8 +56,3 @@ def read_package(directory: str) -> SkillPackage:
 def version_of(skill: Skill) -> str | None:
     """Return `metadata.version`, or None."""
     return skill.frontmatter.metadata.get("version", "").strip() or None
-
-
-def _requirement(need: SkillRequirement) -> Requirement:
-    versions = "" if need.range == ANY_VERSION else need.range
-    return Requirement(name=need.name, range=versions, source=need.source)

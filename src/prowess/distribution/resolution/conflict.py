@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess.distribution.resolution.supply import Candidate, Demand  # noqa: TC001 -- msgspec resolves them
+from prowess.distribution.resolution.supply import PLACE_SIGN, Candidate, Demand
 from prowess.lockfile.version_ranges import newest_first
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def _lines(conflict: Conflict) -> Iterator[str]:
     if not conflict.versions:
         yield f"  {conflict.name}: no source has a skill of this name"
     for source, versions in conflict.versions.items():
-        yield f"  {conflict.name}: {source} has {_listed(versions)}"
+        yield f"  {conflict.name}: {_shown(source)} has {_listed(versions)}"
     if conflict.held is not None:
         yield f"    the lock has {conflict.held}, and this command keeps it"
     for text in _makers(conflict.demands):
@@ -55,7 +55,7 @@ def _makers(demands: Sequence[Demand]) -> Iterator[str]:
         requirement = demand.requirement
         text = requirement.name if requirement.range == "*" else f"{requirement.name}@{requirement.range}"
         if several:
-            text += f" from {requirement.source}"
+            text += f" from {_shown(requirement.source)}"
         if demand.by is None:
             yield f"this scope asks for {text}"
         else:
@@ -84,6 +84,10 @@ def _advice(conflicts: Sequence[Conflict]) -> Iterator[str]:
         yield "install the missing skill from a source that has it"
     makers = sorted({demand.by.name for conflict in conflicts for demand in conflict.demands if demand.by is not None})
     yield f"leave out {_joined(makers, 'or')}" if makers else "leave out one of the skills"
+
+
+def _shown(source: str | None) -> str:
+    return "no source" if source is None else source.partition(PLACE_SIGN)[0]
 
 
 def _listed(versions: Sequence[str | None]) -> str:

@@ -141,23 +141,31 @@ class _Facts:
         return Conflict(
             name=name,
             demands=tuple(demands),
-            versions={source: tuple(self._known(source, name)) for source in sources if source is not None},
+            versions={source: tuple(self._there(source, name)) for source in sources if source is not None},
             held=next((one.candidate for one in held if one is not None and one.mode == "held"), None),
         )
+
+    def _there(self, source: str, name: str) -> Iterator[str | None]:
+        """Yield the versions that the source has of this skill."""
+        return (version for version in self._known(source, name) if self._candidate(source, name, version) is not None)
 
     def _in_range(self, source: str, name: str, wanted: str) -> dict[str | None, None]:
         """Return the versions in a range, the preferred one first."""
         key = (source, name, wanted)
         if key not in self._allowed:
             known = self._known(source, name)
-            has_release = any(is_semantic(version) and not is_prerelease(version) for version in known)
-            wanted_only = Requirement(name=name, range=wanted)
+            hides = wanted == ANY and any(map(is_prerelease, known)) and self._has_release(source, name, known)
+            requirement = Requirement(name=name, range=wanted)
             self._allowed[key] = {
                 version: None
                 for version in known
-                if wanted_only.allows(version) and not (wanted == ANY and has_release and is_prerelease(version))
+                if requirement.allows(version) and not (hides and is_prerelease(version))
             }
         return self._allowed[key]
+
+    def _has_release(self, source: str, name: str, known: Sequence[str | None]) -> bool:
+        releases = (version for version in known if is_semantic(version) and not is_prerelease(version))
+        return any(self._candidate(source, name, version) is not None for version in releases)
 
     def _known(self, source: str, name: str) -> list[str | None]:
         if (source, name) not in self._versions:

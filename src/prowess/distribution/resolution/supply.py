@@ -12,13 +12,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+PLACE_SIGN = "\0"  # between a source and a package in it
+
+
 class Candidate(Struct, frozen=True, kw_only=True):
-    """One skill in one version from one source. `locked` means that the lock names it, so nothing is fetched."""
+    """One skill in one version from one source. `locked` means that the lock names it, so nothing is fetched.
+
+    `source` is the text of a source, or of a source and a package in it, with `PLACE_SIGN` between them.
+    """
 
     name: str
     version: str | None
     source: str
-    package: str = ""
     locked: bool = False
 
     def __str__(self) -> str:

@@ -1,0 +1,186 @@
+"""The lock that requests, updates and the present lock ask for: what is asked, what is kept, what is fetched."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prowess.distribution.installation.requests import chosen_offers
+from prowess.distribution.resolution.resolver import resolve
+from prowess.distribution.resolution.source_supply import SourceSupply, place_of
+from prowess.distribution.resolution.supply import Candidate, Locked
+from prowess.lockfile import LockedSkill, Lockfile
+from prowess.lockfile.requirement import Requirement
+from prowess.lockfile.version_ranges import ANY, is_range
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from prowess.distribution.installation.requests import SkillRequest
+    from prowess.distribution.installation.scope import InstallScope
+    from prowess.distribution.resolution.source_supply import Opener
+    from prowess.distribution.sources.reference import SourceReference
+
+    Key = tuple[str, str]
+
+Mode = Literal["held", "preferred", "released"]
+_STATE = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}|sha256:.*")  # a commit of digits only would be a range
+
+
+def held(skill: LockedSkill) -> Mode:
+    """Let no locked skill change."""
+    del skill
+    return "held"
+
+
+def preferred(skill: LockedSkill) -> Mode:
+    """Let each locked skill change if the demands ask for it."""
+    del skill
+    return "preferred"
+
+
+class Root(Struct, frozen=True, kw_only=True):
+    """A skill that the scope asks for. `requested` is the text for the lock, None for a skill without request."""
+
+    requirement: Requirement  # its source is the place
+    requested: str | None
+
+
+class Resolving:
+    """Resolves one scope. `mode_of` returns how much a locked skill may change."""
+
+    def __init__(
+        self, before: Lockfile, scope: InstallScope, opener: Opener, registries: Sequence[SourceReference] = ()
+    ) -> None:
+        self._before, self._scope = before, scope
+        self._supply = SourceSupply(opener, scope.directory, registries)
+
+    def resolved(
+        self, requests: Sequence[SkillRequest] = (), mode_of: Callable[[LockedSkill], Mode] = held
+    ) -> Lockfile:
+        """Return the lock. `requests` are added to those of the lock, and replace requests for the same skill.
+
+        Raises:
+            ResolutionError: no versions meet all demands.
+            UnavailableError, DistributionError: as the sources raise.
+        """
+        roots: dict[Key, Root] = {}
+        asked = {root_key(root): root for request in requests for root in self._asked(request)}
+        modes: dict[Key, Mode] = {
+            one.key: "released" if one.key in asked else mode_of(one) for one in self._before.skills
+        }
+        for skill in self._before.skills:
+            if skill.key not in asked and (root := self._root_of(skill, modes[skill.key])) is not None:
+                roots[root_key(root)] = root
+        roots |= asked
+        kept = sorted(self._before.skills, key=lambda skill: skill.order)
+        chosen = resolve(
+            [root.requirement for root in roots.values()],
+            self._supply,
+            [self._locked(skill, modes[skill.key]) for skill in kept],
+        )
+        return self._lock_of(chosen, roots)
+
+    def latest(self, skill: LockedSkill) -> str | None:
+        """Return the newest version that the source of a locked skill has, whatever is asked for."""
+        place = self._supply.place(self._reference(skill), skill.name, skill.package)
+        if place is None:
+            return None
+        found = resolve([Requirement(name=skill.name, source=place)], _WithoutNeeds(self._supply))
+        return found[0].version
+
+    def _asked(self, request: SkillRequest) -> Iterable[Root]:
+        reference, supply = request.reference, self._supply
+        version = reference.version
+        state = version if version is not None and not _is_range(version) else None
+        for offer in chosen_offers(request, supply.offers(reference, state)):
+            place = place_of(reference, offer.package or "")
+            if state is not None:
+                supply.pin(place, offer)
+            wanted = ANY if version is None or state is not None else version
+            requirement = Requirement(name=offer.name, range=wanted, source=place)
+            yield Root(requirement=requirement, requested=version or ANY)
+
+    def _root_of(self, skill: LockedSkill, mode: Mode) -> Root | None:
+        """Return what the lock asks for. A skill that nothing asked for and nothing needed is kept as it is."""
+        if skill.requested is None:
+            needed = {Requirement.parse(one).name for other in self._before.skills for one in other.requires}
+            if skill.name in needed:
+                return None
+        requested = skill.requested or ANY
+        place = self._place(skill)
+        wanted = requested if _is_range(requested) else ANY
+        if mode == "released":
+            reference = self._reference(skill)
+            place = self._supply.place(reference, skill.name, skill.package) or place
+            if wanted != requested:
+                for offer in self._supply.offers(reference, requested):
+                    if offer.name == skill.name and place == place_of(reference, offer.package or ""):
+                        self._supply.pin(place, offer)
+        requirement = Requirement(name=skill.name, range=wanted, source=place)
+        return Root(requirement=requirement, requested=skill.requested)
+
+    def _locked(self, skill: LockedSkill, mode: Mode) -> Locked:
+        candidate = Candidate(name=skill.name, version=skill.version, source=self._place(skill), locked=True)
+        return Locked(candidate=candidate, requires=tuple(map(Requirement.parse, skill.requires)), mode=mode)
+
+    def _lock_of(self, chosen: Sequence[Candidate], roots: dict[Key, Root]) -> Lockfile:
+        locked = {(skill.name, self._place(skill)): skill for skill in self._before.skills}
+        former = {skill.key: skill for skill in self._before.skills}
+        last = max((skill.order for skill in self._before.skills), default=0)
+        requested = {(root.requirement.name, root.requirement.source): root.requested for root in roots.values()}
+        skills: list[LockedSkill] = []
+        for candidate in sorted(chosen, key=lambda one: (one.name, one.source) in requested):
+            key = (candidate.name, candidate.source)
+            if candidate.locked:
+                skills.append(replace(locked[key], requested=requested.get(key)))
+                continue
+            fetched = self._supply.fetched(candidate)
+            before = former.get((fetched.name, fetched.package or ""))
+            last += before is None
+            skills.append(
+                LockedSkill(
+                    name=fetched.name,
+                    package=fetched.package or "",
+                    version=fetched.version,
+                    source=self._supply.reference(candidate.source).relative_to(self._scope.directory),
+                    path=fetched.path or None,
+                    commit=fetched.commit,
+                    artifact=fetched.artifact,
+                    tree=fetched.tree,
+                    requires=tuple(map(str, self._supply.requirements(candidate))),
+                    order=last if before is None else before.order,
+                    requested=requested.get(key),
+                )
+            )
+        return Lockfile(skills=tuple(skills), targets=self._before.targets)
+
+    def _place(self, skill: LockedSkill) -> str:
+        return place_of(self._reference(skill), skill.package)
+
+    def _reference(self, skill: LockedSkill) -> SourceReference:
+        return self._supply.reference(skill.source)
+
+
+class _WithoutNeeds:
+    """A supply of skills that need nothing (`Supply`)."""
+
+    def __init__(self, supply: SourceSupply) -> None:
+        self.versions, self.candidate, self.source_for = supply.versions, supply.candidate, supply.source_for
+
+    def requirements(self, candidate: Candidate) -> tuple[Requirement, ...]:
+        """Nothing."""
+        del candidate
+        return ()
+
+
+def root_key(root: Root) -> Key:
+    """Return name and package, as a lock has them."""
+    return root.requirement.name, (root.requirement.source or "").rpartition("\0")[2]
+
+
+def _is_range(text: str) -> bool:
+    return is_range(text) and _STATE.fullmatch(text) is None

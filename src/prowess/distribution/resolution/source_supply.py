@@ -1,0 +1,157 @@
+"""The supply of a resolution from sources: what they offer, read as late as possible.
+
+A *place* is the text that identifies where a skill comes from: the source and, behind a NUL, the package in it. So two
+packages of one marketplace may have a skill of the same name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from prowess.distribution.resolution.declared import declared_requirements
+from prowess.distribution.resolution.supply import PLACE_SIGN, Candidate
+from prowess.distribution.sources.reference import parse_reference
+from prowess.errors import DistributionError
+from prowess.lockfile.requirement import Requirement
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prowess.distribution.sources.protocol import Fetched, Offer, SkillSource
+    from prowess.distribution.sources.reference import SourceReference
+
+
+class Opener(Protocol):
+    """Opens sources and fetches from them, each once."""
+
+    def open(self, reference: SourceReference) -> SkillSource:
+        """Return the source of a reference, whatever its version."""
+        ...
+
+    def fetch(self, source: SkillSource, offer: Offer) -> Fetched:
+        """Fetch one skill."""
+        ...
+
+
+class SourceSupply:
+    """The skills of all sources that a resolution asks (`Supply`). `registries` are asked in their order."""
+
+    def __init__(self, opener: Opener, base: str, registries: Sequence[SourceReference] = ()) -> None:
+        self._opener, self._base, self._registries = opener, base, registries
+        self._references: dict[str, SourceReference] = {}  # by source
+        self._offers: dict[tuple[str, str | None], tuple[Offer, ...]] = {}
+        self._pinned: dict[tuple[str, str], Offer] = {}
+        self._chosen: dict[Candidate, Offer] = {}
+        self._fetched: dict[Candidate, Fetched] = {}
+
+    def reference(self, place: str) -> SourceReference:
+        """Return the reference of a place, without a version."""
+        source = place.partition(PLACE_SIGN)[0]
+        if source not in self._references:
+            self._references[source] = parse_reference(source, base=self._base, has_version=False)
+        return self._references[source]
+
+    def offers(self, reference: SourceReference, version: str | None = None) -> tuple[Offer, ...]:
+        """Return what a source offers: each skill in its newest version, or in the version that is given."""
+        self._references.setdefault(reference.source, reference)
+        key = (reference.source, version)
+        if key not in self._offers:
+            self._offers[key] = self._opener.open(reference).offers(version)
+        return self._offers[key]
+
+    def place(self, reference: SourceReference, name: str, package: str | None = None) -> str | None:
+        """Return the place of a skill in a source; None if the source has no such name.
+
+        If several packages have the name, `package` decides.
+
+        Raises:
+            DistributionError: several packages have the name, and `package` is none of them.
+        """
+        packages = list(dict.fromkeys(one.package or "" for one in self.offers(reference) if one.name == name))
+        if package in packages or len(packages) == 1:
+            return place_of(reference, package if package in packages else packages[0])
+        if not packages:
+            return None
+        shown = ", ".join(packages)
+        raise DistributionError(f"{reference.source} has several skills {name!r}, in the packages {shown}; install one")
+
+    def pin(self, place: str, offer: Offer) -> None:
+        """Let a place have one version of a skill only: the state of a source that somebody asked for."""
+        self._pinned[place, offer.name] = offer
+
+    def source_for(self, requirement: Requirement, dependant: Candidate) -> str | None:
+        """See `Supply`. A skill of a remote source cannot name a local one."""
+        own = self.reference(dependant.source)
+        package = dependant.source.partition(PLACE_SIGN)[2]
+        if requirement.source is not None:
+            declared = parse_reference(requirement.source, base=own.location if own.is_local else None)
+            if declared.is_local and not own.is_local:
+                what = f"{dependant} of {own.source} needs {requirement.name} from a local source, {declared.source}"
+                raise DistributionError(f"{what}; only skills of local sources may do that")
+            return self.place(declared, requirement.name, package)
+        for reference in (own, *self._registries):
+            if (found := self.place(reference, requirement.name, package)) is not None:
+                return found
+        return None
+
+    def versions(self, source: str, name: str) -> Sequence[str | None]:
+        """See `Supply`."""
+        if (pinned := self._pinned.get((source, name))) is not None:
+            return [pinned.version]
+        reference = self.reference(source)
+        newest = [offer.version for offer in self.offers(reference) if _is(offer, source, name) and not offer.yanked]
+        return [*newest, *(one for one in self._opener.open(reference).versions() if one not in newest)]
+
+    def candidate(self, source: str, name: str, version: str | None) -> Candidate | None:
+        """See `Supply`."""
+        offer = self._offer(source, name, version)
+        if offer is None:
+            return None
+        candidate = Candidate(name=name, version=version, source=source)
+        self._chosen[candidate] = offer
+        return candidate
+
+    def _offer(self, source: str, name: str, version: str | None) -> Offer | None:
+        if (pinned := self._pinned.get((source, name))) is not None:
+            return pinned
+        reference = self.reference(source)
+        for asked in dict.fromkeys((None, version)):
+            for offer in self.offers(reference, asked):
+                if _is(offer, source, name) and not offer.yanked and (asked is not None or offer.version == version):
+                    return offer
+        return None
+
+    def requirements(self, candidate: Candidate) -> Sequence[Requirement]:
+        """See `Supply`. Fetches the skill if its source does not state what it needs."""
+        stated = self._chosen[candidate].requires
+        if stated is not None:
+            return tuple(map(Requirement.parse, stated))
+        return declared_requirements(self.fetched(candidate).directory)
+
+    def fetched(self, candidate: Candidate) -> Fetched:
+        """Return the fetched skill.
+
+        Raises:
+            DistributionError: the skill needs other skills than its source stated.
+        """
+        if candidate not in self._fetched:
+            offer = self._chosen[candidate]
+            fetched = self._opener.fetch(self._opener.open(self.reference(candidate.source)), offer)
+            if offer.requires is not None:
+                declared = sorted(map(str, declared_requirements(fetched.directory)))
+                if declared != sorted(str(Requirement.parse(one)) for one in offer.requires):
+                    message = (
+                        f"{candidate} needs other skills than {fetched.source} states; its publisher must correct that"
+                    )
+                    raise DistributionError(message)
+            self._fetched[candidate] = fetched
+        return self._fetched[candidate]
+
+
+def place_of(reference: SourceReference, package: str) -> str:
+    """Return the place of a package in a source."""
+    return f"{reference.source}{PLACE_SIGN}{package}"
+
+
+def _is(offer: Offer, place: str, name: str) -> bool:
+    return offer.name == name and (offer.package or "") == place.partition(PLACE_SIGN)[2]
