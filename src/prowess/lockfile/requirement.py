@@ -1,4 +1,4 @@
-"""What one skill demands of another: a name, a range of versions and, if it is declared, a source.
+"""A demand of one skill for another: a name, a range of versions and, if it is declared, a source.
 
 The text form is `NAME[@RANGE][ from SOURCE]`, for example `ledger@^2` or `mail@>=1 <3 from oci://example.org/mail`.
 Locks, indexes and messages contain this form.

@@ -15,7 +15,7 @@ from prowess.distribution.installation.installing import InstallOptions, resolve
 from prowess.distribution.installation.scope import InstallScope
 from prowess.distribution.locks.mending import mend_lock, merge_lock_files
 from prowess.distribution.locks.merge_driver import set_up_git
-from prowess.errors import LockfileError
+from prowess.errors import LockfileError, SkillError
 from prowess.lockfile.places import lock_bytes, lock_path, read_lock
 from prowess.lockfile.unmet import unmet
 
@@ -58,8 +58,12 @@ def command(context: click.Context, scope: Scope, *, accepted: tuple[str, ...], 
     if mended is not None and not as_json:
         output.line(f"{printable_line(path)}: {mended}")
     lock = read_lock(path)
-    if unmet(lock):
-        resolve_lock(InstallScope.find(scope), InstallOptions(accepted=accepted))
+    if problems := _unmet(lock):
+        try:
+            resolve_lock(InstallScope.find(scope), InstallOptions(accepted=accepted))
+        except SkillError:
+            _reported(path, lock, problems, as_json=as_json, mended=mended)
+            raise
         lock = read_lock(path)
     return _reported(path, lock, _unmet(lock), as_json=as_json, mended=mended)
 

@@ -34,7 +34,7 @@ def command(
 ) -> int:
     """Update installed skills to the newest versions that all demands allow: those named, or all.
 
-    With NAME, only that skill and what it needs can change. If a skill changes its major version, allowed tools,
+    With NAME, only that skill and its dependencies can change. If a skill changes its major version, allowed tools,
     scripts, needed permissions, signer or source, the difference is shown, nothing is changed, and the command exits
     with 3 until you accept it by these words.
 

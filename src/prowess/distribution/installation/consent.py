@@ -121,7 +121,7 @@ def _of_files(name: str, old: str | None, new: str) -> Iterator[SkillDifference]
 
 
 def _facts(directory: str) -> dict[str, list[str]]:
-    """Return what a skill declares about tools and permissions, as lines."""
+    """Return the declarations of a skill about tools and permissions, as lines."""
     _, frontmatter, _ = read_frontmatter(directory)
     sidecar = read_sidecar(directory)
     raw = frontmatter.raw

@@ -133,7 +133,7 @@ def update(
 ) -> InstallReport:
     """Bring installed skills to the newest versions that all demands allow: those that are named, or all.
 
-    What a named skill needs may change too, if the new version demands that. Everything else stays as it is.
+    Dependencies of a named skill may change too, if its new version demands that. Everything else stays as it is.
 
     Raises:
         DistributionError: a skill is not installed, or its source does not have it any more.
@@ -185,7 +185,7 @@ def _completed(lock: Lockfile, scope: InstallScope, fetcher: Fetcher) -> Proposa
 
 
 def _needs_of(keys: set[tuple[str, str]], lock: Lockfile) -> set[str]:
-    """Return the names of what these skills need, and what that needs in turn."""
+    """Return the names of all dependencies of these skills, also the indirect ones."""
     found: set[str] = set()
     waiting = [skill for skill in lock.skills if skill.key in keys]
     while waiting:

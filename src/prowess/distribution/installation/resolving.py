@@ -1,4 +1,4 @@
-"""The lock that requests, updates and the present lock ask for: what is asked, what is kept, what is fetched."""
+"""The lock that results from the present lock, new requests and updates."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Resolving:
             yield Root(requirement=requirement, requested=version or ANY)
 
     def _root_of(self, skill: LockedSkill, mode: Mode) -> Root | None:
-        """Return what the lock asks for. A skill that nothing asked for and nothing needed is kept as it is."""
+        """Return the request of the lock for a skill. A skill that nobody asked for and nothing needed is kept."""
         if skill.requested is None:
             needed = {Requirement.parse(one).name for other in self._before.skills for one in other.requires}
             if skill.name in needed:

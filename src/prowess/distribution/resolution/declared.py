@@ -10,10 +10,10 @@ from prowess.lockfile.requirement import Requirement
 
 
 def declared_requirements(directory: str) -> tuple[Requirement, ...]:
-    """Return what a skill needs, sorted. Optional dependencies are left out: nothing installs them.
+    """Return the dependencies of a skill, sorted. Optional dependencies are left out: nothing installs them.
 
     Raises:
-        DistributionError: a declaration cannot be read, so what the skill needs is not known.
+        DistributionError: a declaration cannot be read, so the dependencies are not known.
     """
     _, frontmatter, _ = read_frontmatter(directory)
     declared = requirements_of(frontmatter, read_sidecar(directory))

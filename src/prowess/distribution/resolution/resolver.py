@@ -33,7 +33,7 @@ _TOO_MANY = "the demands are too many to find fitting versions in time; ask for 
 
 
 def resolve(asked: Sequence[Requirement], supply: Supply, locked: Sequence[Locked] = ()) -> tuple[Candidate, ...]:
-    """Return the chosen candidates, sorted by name and source: what is asked for, and all that it needs.
+    """Return the chosen candidates, sorted by name and source: the skills that are asked for, and their dependencies.
 
     `asked` are the requests of the scope, each with its source.
 
@@ -71,7 +71,7 @@ def _conflicts(facts: _Facts, search: _Search) -> list[Conflict]:
 
 
 class _Facts:
-    """What is known of the supply and the lock. Each fact is read once, also for several searches."""
+    """The facts of the supply and the lock. Each fact is read once, also for several searches."""
 
     def __init__(self, asked: Sequence[Demand], supply: Supply, locked: Sequence[Locked]) -> None:
         self._supply = supply
@@ -93,7 +93,7 @@ class _Facts:
         return f"{name} {source}" if len(further) > 1 and source in further and source != self._homes[name] else name
 
     def demands(self, candidate: Candidate) -> tuple[Demand, ...]:
-        """Return what a candidate needs, each with the source from which it comes."""
+        """Return the demands of a candidate, each with the source from which the skill comes."""
         if candidate not in self._demands:
             entry = self._locked.get((candidate.name, candidate.source)) if candidate.locked else None
             required = self._supply.requirements(candidate) if entry is None else entry.requires
@@ -134,7 +134,7 @@ class _Facts:
         )
 
     def conflict(self, demands: Sequence[Demand]) -> Conflict:
-        """Return what is to be known of the demands for one name."""
+        """Return the facts of a conflict about one name."""
         name = demands[0].name
         sources = list(dict.fromkeys(demand.requirement.source for demand in demands))
         held = [self._locked.get((name, source)) for source in sources if source is not None]

@@ -1,4 +1,4 @@
-"""The supply of a resolution from sources: what they offer, read as late as possible.
+"""The supply of a resolution from sources. Everything is read as late as possible.
 
 A *place* is the text that identifies where a skill comes from: the source and, behind a NUL, the package in it. So two
 packages of one marketplace may have a skill of the same name.
@@ -52,7 +52,7 @@ class SourceSupply:
         return self._references[source]
 
     def offers(self, reference: SourceReference, version: str | None = None) -> tuple[Offer, ...]:
-        """Return what a source offers: each skill in its newest version, or in the version that is given."""
+        """Return the offers of a source: each skill in its newest version, or in the version that is given."""
         self._references.setdefault(reference.source, reference)
         key = (reference.source, version)
         if key not in self._offers:
@@ -122,7 +122,7 @@ class SourceSupply:
         return None
 
     def requirements(self, candidate: Candidate) -> Sequence[Requirement]:
-        """See `Supply`. Fetches the skill if its source does not state what it needs."""
+        """See `Supply`. Fetches the skill if its source does not state them."""
         stated = self._chosen[candidate].requires
         if stated is not None:
             return tuple(map(Requirement.parse, stated))

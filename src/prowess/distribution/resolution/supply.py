@@ -1,4 +1,4 @@
-"""What a resolution chooses from: candidates, the demands that they have to meet, and the supply that has them."""
+"""The values of a resolution: candidates, the demands that they have to meet, and the supply that has them."""
 
 from __future__ import annotations
 
@@ -76,5 +76,5 @@ class Supply(Protocol):
         ...
 
     def requirements(self, candidate: Candidate) -> Sequence[Requirement]:
-        """Return what a candidate declares to need."""
+        """Return the dependencies that a candidate declares."""
         ...
