@@ -44,8 +44,8 @@ class Posting:
 
     def highest(self) -> int:
         """Return the highest of the weights."""
-        self._forget_outdated()
-        if not self._highest:
+        if self._for != len(self.items) or not self._highest:
+            self._forget_outdated()
             self._highest = max(self.levels)
         return self._highest
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 DIGITS = 4  # of a score; evidence that is equal to so many digits is equal
 _MARGIN = 10**-DIGITS
-_FEW, _MANY = 100, 500  # items: so few are looked up one by one; before so many are added, what is decided is checked
+_FEW, _MANY = 100, 500  # items: fewer may be looked up one by one; before so many are added, what is decided is checked
 _LONGEST_TASK = 20_000  # characters that are read
 _RAREST_FIRST = attrgetter("common", "having")
 
@@ -64,12 +64,13 @@ class Term:
     def add_to(self, found: dict[int, float]) -> None:
         """Add the weight of the word to the items that have it."""
         weight, posting = self.weight / LEVELS, self.posting
-        if len(found) < _FEW:
+        size = max(found) + 1
+        if len(found) < min(_FEW, size / _FEW):
             for number in found:
                 if (place := posting.place(number)) is not None:
                     found[number] += weight * posting.levels[place]
             return
-        levels = posting.dense(max(found) + 1)
+        levels = posting.dense(size)
         for number, value in found.items():
             found[number] = value + weight * levels[number]
 
@@ -92,7 +93,10 @@ class Asked:
             if posting is not None:
                 self.weight += self._add(root, written, posting, rarities)
                 continue
-            self.weight += rarities.of(root, 0) * (UNKNOWN_PAIR if is_pair(word) else 1)
+            if is_pair(word):
+                self.weight += rarities.of(root, 0) * UNKNOWN_PAIR
+                continue
+            self.weight += rarities.of(root, 0)
             for known, likeness in source.near(word):
                 if known not in seen and (posting := source.posting(known)) is not None:
                     seen.add(known)
