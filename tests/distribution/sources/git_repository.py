@@ -58,17 +58,22 @@ def skill(name: str, text: str = "Do it.", version: str | None = None) -> str:
 
 
 @contextmanager
-def served(root: Path, *, password: str | None = None, redirect: str | None = None) -> Iterator[tuple[str, list[str]]]:
-    """Serve the repositories below `root` with `git http-backend`. Yields the address and the requested paths."""
+def served(
+    root: Path, *, password: str | None = None, redirect: str = "", renamed: tuple[str, str] | None = None
+) -> Iterator[tuple[str, list[str]]]:
+    """Serve the repositories below `root` with `git http-backend`. Yields the address and the requested paths.
+
+    `redirect` is another address to which every request is redirected, `renamed` the old and new path of a repository.
+    """
     requests: list[str] = []
     expected = None if password is None else "Basic " + base64.b64encode(f"user:{password}".encode()).decode()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             requests.append(self.path)
-            if redirect is not None:
+            if redirect or (renamed is not None and self.path.startswith(renamed[0])):
                 self.send_response(302)
-                self.send_header("Location", redirect + self.path)
+                self.send_header("Location", redirect + (self.path.replace(*renamed) if renamed else self.path))
                 self.end_headers()
                 return
             if expected is not None and self.headers.get("Authorization") != expected:

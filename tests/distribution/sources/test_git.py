@@ -400,12 +400,32 @@ def test_a_repository_over_ssh_is_fetched(repository: Path, tmp_path: Path, monk
         server.communicate("")
 
 
-def test_a_redirect_is_not_followed(repository: Path, tmp_path: Path) -> None:
-    commit(repository, {"pdf/SKILL.md": skill("pdf")})
+def test_a_redirect_to_another_host_is_refused_unless_it_is_allowed(repository: Path, tmp_path: Path) -> None:
+    head = commit(repository, {"pdf/SKILL.md": skill("pdf")})
     with served(tmp_path / "srv") as (target, reached), served(tmp_path, redirect=target) as (address, _):
         with opened(f"git+{address}/skills", tmp_path) as source, pytest.raises(DistributionError, match="redirect"):
             source.offers()
         assert reached == []
+        access = Access(redirect_hosts=(target.removeprefix("http://"),))
+        scratch = tmp_path / "allowed"
+        scratch.mkdir()
+        reference = parse_reference(f"git+{address}/skills")
+        with open_source(reference, scratch=str(scratch), access=access) as source:
+            assert listed(source.offers()) == [("pdf", None, head)]
+            result = fetched(source, source.offers()[0], tmp_path)
+            assert set(source.contacted) == {target.removeprefix("http://"), address.removeprefix("http://")}
+        assert result.source == reference.source
+
+
+def test_a_renamed_repository_on_the_same_host_is_followed(repository: Path, tmp_path: Path) -> None:
+    head = commit(repository, {"pdf/SKILL.md": skill("pdf")})
+    with (
+        served(tmp_path / "srv", renamed=("/old-name", "/skills")) as (address, _),
+        opened(f"git+{address}/old-name", tmp_path) as source,
+    ):
+        assert listed(source.offers()) == [("pdf", None, head)]
+        fetched(source, source.offers()[0], tmp_path)
+        assert source.contacted == (address.removeprefix("http://"),)
 
 
 def test_a_source_out_of_reach_is_named_and_offline_contacts_nothing(tmp_path: Path) -> None:

@@ -17,6 +17,17 @@ READ = [
     # text, kind, location, path, version, source
     ("acme/skills", "git", "https://github.com/acme/skills", "", None, "acme/skills"),
     ("acme/skills/docs/pdf@^1.2", "git", "https://github.com/acme/skills", "docs/pdf", "^1.2", "acme/skills/docs/pdf"),
+    ("acme/skills/pdf/SKILL.md", "git", "https://github.com/acme/skills", "pdf", None, "acme/skills/pdf"),
+    ("acme/skills.git", "git", "https://github.com/acme/skills", "", None, "acme/skills"),
+    ("https://github.com:443/acme/skills", "git", "https://github.com/acme/skills", "", None, "acme/skills"),
+    (
+        "https://github.com/acme/skills/releases/download/v1/pdf.zip",
+        "archive",
+        "https://github.com/acme/skills/releases/download/v1/pdf.zip",
+        "",
+        None,
+        "https://github.com/acme/skills/releases/download/v1/pdf.zip",
+    ),
     ("acme/skills@feature/x", "git", "https://github.com/acme/skills", "", "feature/x", "acme/skills"),
     ("https://github.com/acme/skills", "git", "https://github.com/acme/skills", "", None, "acme/skills"),
     ("https://GitHub.com/acme/skills.git@v1", "git", "https://github.com/acme/skills", "", "v1", "acme/skills"),

@@ -92,7 +92,7 @@ def _state_of(skill: LockedSkill, kind: Kind) -> str | None:
     match kind:
         case "git":
             return skill.commit
-        case "oci":
+        case "oci" | "archive":
             return skill.artifact
         case "index":
             return skill.version

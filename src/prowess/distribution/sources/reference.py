@@ -47,6 +47,8 @@ _LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _CODE_HOSTS = frozenset({"github.com", "gitlab.com", "codeberg.org", "bitbucket.org"})
 _PAGES = frozenset({"tree", "blob", "src"})  # how code hosts show a directory or a file of a repository
 _GROUPED = "//gitlab.com"
+_DOCUMENT = "SKILL.md"
+_PORTS = {"http": ":80", "https": ":443", "ssh": ":22", "oci": ":443"}
 _SHOWN = 100
 
 
@@ -146,6 +148,7 @@ def _reference(text: str, kind: Kind, location: str, path: str, version: str | N
         path = "/".join(check_relative(path, "the repository")) if path else ""
     except UnsafePathError as fault:
         _refuse(text, fault.reason)
+    path = "" if path == _DOCUMENT else path.removesuffix(f"/{_DOCUMENT}")  # the file stands for its skill
     if kind == "git" and "://" in location:
         location = location.removesuffix("/").removesuffix(".git")
     return SourceReference(kind=kind, location=location, path=path, version=version)
@@ -186,6 +189,8 @@ def _local(text: str, base: str, *, has_version: bool) -> SourceReference:
     if has_version and not os.path.lexists(path):  # a directory's name may contain @
         written, version = _split_local(text)
         path = os.path.abspath(os.path.join(base, os.path.expanduser(written)))
+    if os.path.basename(path) == _DOCUMENT:
+        path = os.path.dirname(path)
     is_archive = path.endswith(ARCHIVE_SUFFIXES) and not os.path.isdir(path)
     return _reference(text, "archive" if is_archive else "directory", path, "", version)
 
@@ -239,25 +244,32 @@ def _git(text: str, url: str, base: str, *, has_version: bool) -> SourceReferenc
     rest, found = _parted(parts.path, has_version=has_version and version is None)
     if not rest.strip("/"):
         _refuse(text, "it names no repository")
-    user, at, host = parts.netloc.rpartition("@")
-    return _reference(text, "git", f"{parts.scheme}://{user}{at}{host.lower()}{rest}", path, version or found)
+    user, at, _ = parts.netloc.rpartition("@")
+    return _reference(text, "git", f"{parts.scheme}://{user}{at}{_server(parts)}{rest}", path, version or found)
+
+
+def _server(parts: SplitResult) -> str:
+    """Return host and port in lower case, without the port that the scheme implies."""
+    return parts.netloc.rpartition("@")[2].lower().removesuffix(_PORTS[parts.scheme])
 
 
 def _url(text: str, *, has_version: bool) -> SourceReference:
     parts = _checked(text, text, user=text.startswith("ssh:"))
     if parts.scheme == "ssh":
         return _git(text, text, "", has_version=has_version)
-    netloc = parts.netloc.lower()
+    netloc = _server(parts)
     if parts.scheme == "oci":
         return _oci(text, netloc, parts, has_version=has_version)
     site = f"{parts.scheme}://{netloc}"
     rest, version = _split_local(parts.path) if has_version else (parts.path, None)
     if has_version and re.fullmatch("/@[^/]+", parts.path):  # a version of the site itself
         rest, version = "", parts.path[2:]
-    if rest.rstrip("/").endswith(".git") or (netloc in _CODE_HOSTS and rest.strip("/").count("/") >= 1):
+    is_archive = rest.endswith(ARCHIVE_SUFFIXES)
+    is_page = netloc in _CODE_HOSTS and "/" in rest.strip("/") and not is_archive
+    if rest.rstrip("/").endswith(".git") or is_page:
         return _page(text, site, *_parted(parts.path, has_version=has_version))
     query = f"?{parts.query}" if parts.query else ""
-    kind: Kind = "archive" if rest.endswith(ARCHIVE_SUFFIXES) else "index"
+    kind: Kind = "archive" if is_archive else "index"
     if parts.fragment:
         _refuse(text, "a # has no meaning here")
     return _reference(text, kind, f"{site}{rest if kind == 'archive' else rest.rstrip('/')}{query}", "", version)
@@ -272,7 +284,6 @@ def _page(text: str, site: str, path: str, version: str | None) -> SourceReferen
     if page and page[0] in _PAGES and len(page) > 1:
         version = version or unquote(page[1])
         below = [unquote(part) for part in page[2:]]
-        below = below[:-1] if below[-1:] == ["SKILL.md"] else below
     elif page:
         return _refuse(text, "this page of a code host is no repository and no directory of one")
     else:

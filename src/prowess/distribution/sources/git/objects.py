@@ -40,11 +40,11 @@ class TreeFile(Struct, frozen=True, kw_only=True):
 class GitObjects(Closing):
     """The private repository in the directory `place`, for the repository at `url`.
 
-    `local` is the path of the repository if it is on this machine.
+    `local` is the path of the repository if it is on this machine. `url` can be changed as long as nothing was fetched.
     """
 
     def __init__(self, place: str, url: str, what: str, local: str | None = None) -> None:
-        self._place, self._url, self._what, self._local = place, url, what, local
+        self._place, self.url, self._what, self._local = place, url, what, local
         self._protocol = url.partition(":")[0]
         self._git_dir = os.path.join(place, "repository.git")
         self._env: dict[str, str] | None = None
@@ -64,7 +64,7 @@ class GitObjects(Closing):
             UnavailableError, DistributionError, LimitExceededError: see `run_git`.
         """
         self._make("0" * 40)
-        out = self._run("ls-remote", "--", self._url, "HEAD", "refs/tags/*", "refs/heads/*")
+        out = self._run("ls-remote", "--", self.url, "HEAD", "refs/tags/*", "refs/heads/*")
         return {ref.decode(errors="replace"): oid.decode() for oid, ref in _REF.findall(out)}
 
     def fetch(self, oids: Iterable[str]) -> None:
@@ -77,7 +77,7 @@ class GitObjects(Closing):
             return
         for start in range(0, len(wanted), _BATCH):
             options = ("--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--quiet")
-            self._run("fetch", *options, "--", self._url, *wanted[start : start + _BATCH])
+            self._run("fetch", *options, "--", self.url, *wanted[start : start + _BATCH])
 
     def tree(self, commit: str, path: str) -> list[TreeFile]:
         """Return all entries at or below `path` that are no directories.

@@ -20,9 +20,10 @@ from prowess.distribution.sources.git.objects import GitObjects
 from prowess.distribution.sources.git.outline import write_outline
 from prowess.distribution.sources.git.repository_tree import RepositoryTree
 from prowess.distribution.sources.git.versions import RepositoryVersions
+from prowess.distribution.sources.http.client import MAX_DOCUMENT, HttpClient
 from prowess.distribution.sources.protocol import Fetched, Signature
 from prowess.distribution.sources.staged_tree import StagedTree
-from prowess.errors import DistributionError, UnavailableError
+from prowess.errors import DistributionError, MissingExtraError, UnavailableError
 from prowess.lockfile.version_ranges import newest_first
 
 if TYPE_CHECKING:
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
     from prowess.distribution.sources.reference import SourceReference
 
 _LARGE_FILE = b"version https://git-lfs.github.com/spec/"
+_MAX_POINTER = 1024  # bytes, by the specification of Git LFS
 _COMMIT_SIGNATURE = b"\ngpgsig"
 _TAG_SIGNATURE = b"\n-----BEGIN "
+_REFS = "/info/refs?service=git-upload-pack"
 _MAX_SIGNED = 1024 * 1024  # bytes of a commit or tag
 
 
@@ -94,7 +97,7 @@ class GitRepository(Closing):
         contents = self._objects.read([oid for _, _, oid in files])
         with StagedTree(into, offer.name) as staged:
             for (path, executable, _), data in zip(files, contents, strict=True):
-                if data.startswith(_LARGE_FILE):
+                if len(data) < _MAX_POINTER and data.startswith(_LARGE_FILE):
                     raise DistributionError(f"{what}: {path} is kept in Git LFS, which is not fetched")
                 staged.write(path, (data,), executable=executable)
         return Fetched(
@@ -112,8 +115,32 @@ class GitRepository(Closing):
     def _known(self) -> RepositoryVersions:
         if self._versions is None:
             self._contact()
-            self._versions = RepositoryVersions(self._objects.refs(), self._name)
+            self._versions = RepositoryVersions(self._refs(), self._name)
         return self._versions
+
+    def _refs(self) -> dict[str, str]:
+        """Return the tags and branches, at the address to which the repository was moved if it was."""
+        try:
+            return self._objects.refs()
+        except DistributionError:
+            if not self.reference.location.startswith("http"):
+                raise
+            try:
+                moved = self._moved()
+            except MissingExtraError:
+                moved = None
+            if moved is None:
+                raise
+        self._objects.url = moved
+        return self._objects.refs()
+
+    def _moved(self) -> str | None:
+        """Return the URL to which the server redirects. Git itself follows no redirect, to whatever host it leads."""
+        with HttpClient(allowed_hosts=self._access.redirect_hosts) as client:
+            asked = f"{self.reference.location}{_REFS}"
+            found = client.get(asked, most=MAX_DOCUMENT).url
+            self.contacted = tuple(sorted({*self.contacted, *client.contacted}))
+        return found.removesuffix(_REFS) if found != asked and found.endswith(_REFS) else None
 
     def _contact(self) -> None:
         """Record the host before it is contacted."""
@@ -123,7 +150,8 @@ class GitRepository(Closing):
             return
         if self._access.offline:
             raise UnavailableError(self.reference.source, None, "offline")
-        self.contacted = (urlsplit(self.reference.location).netloc.rpartition("@")[2],)
+        host = urlsplit(self.reference.location).netloc.rpartition("@")[2]
+        self.contacted = tuple(sorted({*self.contacted, host}))
 
     def _offers(self, states: tuple[RepositoryState, ...]) -> tuple[Offer, ...]:
         """Return the skills of states, each one with its newest version among them."""
