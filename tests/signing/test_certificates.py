@@ -65,6 +65,8 @@ def test_an_authority_is_not_a_signer_and_a_signer_is_not_an_authority() -> None
     assert _status(Holder("Signer", ROOT, is_authority=True, extensions=both))[0] == "invalid"
     not_one = Holder("Not an authority", ROOT, extensions=both)
     assert _status(Holder("Signer", not_one))[0] == "untrusted"
+    forged = Holder("Signer", not_one).bundle(PAYLOAD)
+    assert trusting(roots=(root_authority(),)).tree(manifest_of(FILES), forged).signer is None
     may_not_issue = Holder("May not issue", ROOT, is_authority=True, extensions=[usage("digital_signature")])
     assert _status(Holder("Signer", may_not_issue))[0] == "untrusted"
     for_servers = Holder("Servers", ROOT, is_authority=True, extensions=[usage("key_cert_sign"), FOR_SERVERS])
@@ -95,6 +97,10 @@ def test_a_chain_that_ends_elsewhere_names_the_authority_at_its_end() -> None:
         status, reason = _status(signer, chain=chain)
         assert status == "untrusted"
         assert "ends at CN=Internal CA, which is not a trusted root" in reason
+    bundle = signer.bundle(PAYLOAD)
+    before, after = (trusting(roots=(root,)).tree(manifest_of(FILES), bundle) for root in (ROOT, other))
+    assert (before.status, after.status) == ("untrusted", "verified")
+    assert before.signer == after.signer  # so that it can be pinned before it is trusted
     same_name = root_authority("Test Root")  # another key under the name of the trusted root
     assert _status(Holder("Signer", intermediate_authority(same_name)))[0] == "untrusted"
     assert _status(Holder("Signer", same_name), chain=Holder("Signer", same_name).chain[:1])[0] == "invalid"

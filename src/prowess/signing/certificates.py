@@ -37,16 +37,14 @@ _EC_KINDS = frozenset({"p256", "p384", "p521"})
 
 
 class VerifiedChain(Struct, frozen=True, kw_only=True):
-    """A chain with a good path to a root. `root` is the DER form of the trusted certificate at its end."""
+    """A chain with a good path to a root. `root` is the DER form of the trusted certificate at its end.
+
+    `signer` is the name to pin: the root's SHA-256 and the subject of the signing certificate.
+    """
 
     key: PublicKey
-    subject: str
+    signer: str
     root: bytes
-
-    @property
-    def signer(self) -> str:
-        """The name to pin: the root's SHA-256 and the subject of the signing certificate."""
-        return f"x509 {fingerprint_of(self.root)} {self.subject}"
 
 
 def read_certificates(data: bytes, what: str) -> tuple[bytes, ...]:
@@ -105,7 +103,8 @@ def signing_key(certificates: Sequence[bytes]) -> PublicKey:
 def verify_chain(certificates: Sequence[bytes], roots: Sequence[bytes], now: dt.datetime) -> VerifiedChain | Untrusted:
     """Verify a chain, signing certificate first, all in DER form, at the time `now`.
 
-    The result is `Untrusted` if the chain ends at no root in `roots`, or a certificate is not valid now.
+    The result is `Untrusted` if the chain ends at no root in `roots`, or a certificate is not valid now. It names the
+    signer if the chain is good but for its root, so that a lock can pin the signer before anybody trusts the root.
 
     Raises:
         SignatureError: the chain is broken, or its first certificate is not for signing.
@@ -116,29 +115,45 @@ def verify_chain(certificates: Sequence[bytes], roots: Sequence[bytes], now: dt.
 
 def _verified(certificates: Sequence[bytes], roots: Sequence[bytes], now: dt.datetime) -> VerifiedChain | Untrusted:
     """Verify a chain; errors of the library are passed on."""
-    from cryptography import x509
-    from cryptography.x509 import verification
-
     key = signing_key(certificates)
     chain = _load(certificates)
     for issued, issuer in pairwise(chain):
         _require_issued(issued, issuer)
     _require_for_signing(chain[0])
-    anchors = [x509.load_der_x509_certificate(root) for root in roots]
+    anchors = [anchor for root in roots for anchor in _load([root])]
+    subject = chain[0].subject.rfc4514_string()
     if not _ends_at(chain, anchors):
-        return Untrusted(reason=f"its chain ends at {chain[-1].issuer.rfc4514_string()}, which is not a trusted root")
+        root, _ = _path(chain, chain[-1:], now)
+        reason = f"its chain ends at {chain[-1].issuer.rfc4514_string()}, which is not a trusted root"
+        return Untrusted(reason=reason, signer=None if root is None else _signer_name(root, subject))
     if untimely := next((why for one in chain if (why := _untimely(one, now))), None):
         return Untrusted(reason=untimely)
-    policy = verification.PolicyBuilder().store(verification.Store(anchors)).time(now)
+    root, fault = _path(chain, anchors, now)
+    if root is None:
+        return Untrusted(reason=f"no path leads from its certificate to a trusted root ({fault})")
+    return VerifiedChain(key=key, signer=_signer_name(root, subject), root=root)
+
+
+def _path(
+    chain: Sequence[x509.Certificate], anchors: Sequence[x509.Certificate], now: dt.datetime
+) -> tuple[bytes | None, str]:
+    """Return the anchor to which a path leads in which each certificate may issue the one below; else None and why."""
+    from cryptography.x509 import verification
+
+    if chain[0] in anchors:
+        return None, "it is a certificate without an authority"
+    policy = verification.PolicyBuilder().store(verification.Store(list(anchors))).time(now)
     policy = policy.extension_policies(
         ca_policy=_authority_policy(), ee_policy=verification.ExtensionPolicy.permit_all()
     )
     try:
-        verified = policy.build_client_verifier().verify(chain[0], list(chain[1:]))
+        return _der(policy.build_client_verifier().verify(chain[0], list(chain[1:])).chain[-1]), ""
     except verification.VerificationError as fault:
-        reason = str(fault).removeprefix("validation failed: ")
-        return Untrusted(reason=f"no path leads from its certificate to a trusted root ({reason})")
-    return VerifiedChain(key=key, subject=chain[0].subject.rfc4514_string(), root=_der(verified.chain[-1]))
+        return None, str(fault).removeprefix("validation failed: ")
+
+
+def _signer_name(root: bytes, subject: str) -> str:
+    return f"x509 {fingerprint_of(root)} {subject}"
 
 
 def _load(ders: Sequence[bytes]) -> list[x509.Certificate]:
