@@ -64,3 +64,12 @@ def test_a_full_device_is_an_error() -> None:
             write_all(descriptor, b"data")
     finally:
         os.close(descriptor)
+
+
+def test_a_pipe_is_neither_replaced_nor_written_to(tmp_path: Path) -> None:
+    """The same check keeps a command of root from replacing `/dev/null` by a file."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileExistsError, match="which is not replaced"):
+        write_atomically(str(tmp_path / "pipe"), b"new")
+    assert stat.S_ISFIFO((tmp_path / "pipe").lstat().st_mode)
+    assert os.listdir(tmp_path) == ["pipe"]

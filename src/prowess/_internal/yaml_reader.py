@@ -98,15 +98,17 @@ class LibyamlMissingError(ImportError):
         )
 
 
-def read_yaml(text: str, *, base: int = 0) -> YamlReading:
+def read_yaml(text: str, *, base: int = 0, most_nodes: int = MAX_NODES) -> YamlReading:
     """Read one document. Offsets in the result count from `base`. Faults in the text are in the result, not raised.
+
+    More than `most_nodes` nodes are a fault.
 
     Raises:
         LibyamlMissingError: this installation of PyYAML lacks libyaml.
     """
     restore: Callable[[str], str] | None = None
     if text.replace("\n", "").isprintable():  # no pattern below can match; compiling the patterns takes long
-        return _Reader(text, base, restore).read()
+        return _Reader(text, base, restore, most_nodes).read()
     if control := re.search(_CONTROL, text):
         return YamlReading(
             root=None,
@@ -117,7 +119,7 @@ def read_yaml(text: str, *, base: int = 0) -> YamlReading:
         )
     if re.search(_LINE_ENDS, text):
         text, restore = _hide_line_ends(text)
-    return _Reader(text, base, restore).read()
+    return _Reader(text, base, restore, most_nodes).read()
 
 
 def _hide_line_ends(text: str) -> tuple[str, Callable[[str], str]]:
@@ -131,8 +133,9 @@ def _hide_line_ends(text: str) -> tuple[str, Callable[[str], str]]:
 
 
 class _Reader:
-    def __init__(self, text: str, base: int, restore: Callable[[str], str] | None) -> None:
+    def __init__(self, text: str, base: int, restore: Callable[[str], str] | None, most_nodes: int) -> None:
         self._text = text
+        self._most_nodes = most_nodes
         self._base = base
         self._restore = restore
         self._faults: list[YamlFault] = []
@@ -170,7 +173,7 @@ class _Reader:
         from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
         base, restore, opened, faults = self._base, self._restore, self._open, self._faults
-        nodes = 0
+        nodes, most_nodes = 0, self._most_nodes
         node: Node
         children: list[Node] | None = None  # of the innermost open collection
         while (event := next_event()) is not None:
@@ -214,7 +217,7 @@ class _Reader:
                     continue
                 node = Scalar(text="", style="", start=event.start_mark.index + base, end=event.end_mark.index + base)
             nodes += 1
-            if nodes > MAX_NODES or len(faults) >= MAX_FAULTS:
+            if nodes > most_nodes or len(faults) >= MAX_FAULTS:
                 self._nodes = nodes
                 self._fault("nodes", event)  # not recorded if there are MAX_FAULTS faults already
                 return False

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from contextlib import suppress
 
 from prowess._internal.files.open_flags import NEW_FILE
@@ -11,12 +13,14 @@ from prowess._internal.files.open_flags import NEW_FILE
 def write_atomically(path: str, data: bytes, mode: int = 0o600, *, sync: bool = True) -> None:
     """Write `data` to `path` with `mode`. A link at `path` is replaced, not followed.
 
+    A device, a pipe or a socket is refused: a rename would destroy it, for example `/dev/null` if root names it.
     With `sync` the bytes are on the disk before they replace the old file, and the new name is on the disk on return.
     Without `sync` the change is safe if the process is killed, but not if the power fails.
 
     Raises:
         OSError: the file was not changed.
     """
+    _require_replaceable(path)
     directory, name = os.path.split(path)
     draft = os.path.join(directory, f".{name}.{os.urandom(6).hex()}.tmp")
     descriptor = os.open(draft, NEW_FILE, mode)
@@ -36,6 +40,15 @@ def write_atomically(path: str, data: bytes, mode: int = 0o600, *, sync: bool = 
         raise
     if sync:
         _sync_directory(directory or ".")
+
+
+def _require_replaceable(path: str) -> None:
+    try:
+        kind = stat.S_IFMT(os.lstat(path).st_mode)
+    except OSError:
+        return  # there is no file, or opening the draft raises the right error
+    if kind not in {stat.S_IFREG, stat.S_IFLNK, stat.S_IFDIR}:  # a rename over a directory fails by itself
+        raise FileExistsError(errno.EEXIST, "it is a device, a pipe or a socket, which is not replaced", path)
 
 
 def write_all(descriptor: int, data: bytes) -> None:

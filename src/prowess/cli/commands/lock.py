@@ -1,4 +1,4 @@
-"""`prowess lock`: mends, checks and merges locks."""
+"""`prowess lock`: mends, checks and merges locks, and converts those of other tools."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ import click
 
 from prowess._internal.places import working_directory
 from prowess._internal.text.terminal_text import counted, printable_line
-from prowess.catalog.project import project_root
 from prowess.cli import exit_codes, output
-from prowess.cli.options.package_options import accept_option
-from prowess.distribution.installation.installing import InstallOptions, resolve_lock
-from prowess.distribution.installation.scope import InstallScope
+from prowess.cli.options.package_options import accept_option, change_options, json_option, scope_option
+from prowess.cli.packages.changes import carried_out
+from prowess.distribution.installation.report import Problem
 from prowess.distribution.locks.mending import mend_lock, merge_lock_files
 from prowess.distribution.locks.merge_driver import set_up_git
 from prowess.errors import LockfileError, SkillError
-from prowess.lockfile.places import lock_bytes, lock_path, read_lock
+from prowess.lockfile.places import lock_bytes, read_lock
 from prowess.lockfile.unmet import unmet
 
 if TYPE_CHECKING:
@@ -24,21 +23,13 @@ if TYPE_CHECKING:
     from prowess.lockfile.lock import Lockfile
     from prowess.lockfile.places import Scope
 
-_scope_option = click.option(
-    "--scope",
-    type=click.Choice(("project", "personal")),
-    default="project",
-    help="The lock of this project (default), or your own lock for all projects.",
-)
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-
 
 @click.group(name="lock", invoke_without_command=True)
-@_scope_option
+@scope_option
 @accept_option
-@_json_option
+@json_option
 @click.pass_context
-def command(context: click.Context, scope: Scope, *, accepted: tuple[str, ...], as_json: bool) -> int | None:
+def command(context: click.Context, kind: Scope, *, accepted: tuple[str, ...], as_json: bool) -> int | None:
     """Mend a lock after a merge, and choose versions that fit.
 
     If prowess.lock has conflict markers of git, both sides are merged: from git's three stages or, without them, from
@@ -53,14 +44,18 @@ def command(context: click.Context, scope: Scope, *, accepted: tuple[str, ...], 
     """  # noqa: D301 -- click needs the control character
     if context.invoked_subcommand is not None:
         return None
-    path = _lock_of(scope)
+    path = _lock_of(kind)
     mended = mend_lock(path)
     if mended is not None and not as_json:
         output.line(f"{printable_line(path)}: {mended}")
     lock = read_lock(path)
     if problems := _unmet(lock):
+        # Imported here because git calls `lock merge` for each merge, which needs no sources.
+        from prowess.distribution.installation.installing import InstallOptions, resolve_lock
+        from prowess.distribution.installation.scope import InstallScope
+
         try:
-            resolve_lock(InstallScope.find(scope), InstallOptions(accepted=accepted))
+            resolve_lock(InstallScope.find(kind), InstallOptions(accepted=accepted))
         except SkillError:
             _reported(path, lock, problems, as_json=as_json, mended=mended)
             raise
@@ -70,9 +65,9 @@ def command(context: click.Context, scope: Scope, *, accepted: tuple[str, ...], 
 
 @command.command(name="check")
 @click.argument("file", metavar="[FILE]", required=False)
-@_scope_option
-@_json_option
-def check(file: str | None, scope: Scope, *, as_json: bool) -> int:
+@scope_option
+@json_option
+def check(file: str | None, kind: Scope, *, as_json: bool) -> int:
     """Check that a lock can be read, and that its requirements fit.
 
     Exits with 1 if the file is missing, was changed by hand, has conflict markers, or if a skill requires another one
@@ -82,14 +77,17 @@ def check(file: str | None, scope: Scope, *, as_json: bool) -> int:
     Example:
       prowess lock check
     """  # noqa: D301 -- click needs the control character
-    path = file or _lock_of(scope)
+    path = file or _lock_of(kind)
     try:
         if lock_bytes(path) is None:
-            problem = _problem("lock_missing", None, f"{path} does not exist", "prowess install SOURCE")
+            problem = Problem(
+                code="lock_missing", skill=None, message=f"{path} does not exist", fix="prowess install SOURCE"
+            )
             return _reported(path, None, [problem], as_json=as_json)
         lock = read_lock(path)
     except LockfileError as fault:
-        return _reported(path, None, [_problem("lock_invalid", None, str(fault), "")], as_json=as_json)
+        problem = Problem(code="lock_invalid", skill=None, message=str(fault), fix="")
+        return _reported(path, None, [problem], as_json=as_json)
     return _reported(path, lock, _unmet(lock), as_json=as_json)
 
 
@@ -97,7 +95,7 @@ def check(file: str | None, scope: Scope, *, as_json: bool) -> int:
 @click.argument("base", metavar="BASE")
 @click.argument("ours", metavar="OURS")
 @click.argument("theirs", metavar="THEIRS")
-@_json_option
+@json_option
 def merge(base: str, ours: str, theirs: str, *, as_json: bool) -> int:
     """Merge two locks that come from BASE, and write the result to OURS.
 
@@ -114,12 +112,12 @@ def merge(base: str, ours: str, theirs: str, *, as_json: bool) -> int:
     if as_json:
         output.document(_answer(ours, merged, problems))
     for problem in problems:
-        output.note(f"{printable_line(str(problem['message']))}; run `{problem['fix']}`")
+        output.note(f"{printable_line(problem.message)}; run `{problem.fix}`")
     return exit_codes.OK
 
 
 @command.command(name="setup-git")
-@_json_option
+@json_option
 def setup_git(*, as_json: bool) -> int:
     """Let git merge prowess.lock block by block in this repository.
 
@@ -147,12 +145,75 @@ def setup_git(*, as_json: bool) -> int:
     return exit_codes.OK
 
 
-def _lock_of(scope: Scope) -> str:
-    return lock_path(scope, project_root(working_directory()) if scope == "project" else None)
+@command.command(name="import")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--offline", is_flag=True, help="Contact no host; use only local sources.")
+@click.option("--dry-run", is_flag=True, help="Fetch and check, but change nothing.")
+@change_options
+def import_(*, files: tuple[str, ...], offline: bool, dry_run: bool, kind: Scope, as_json: bool, quiet: bool) -> int:
+    """Install what the lock of another tool names.
+
+    FILE is skills-lock.json, .skill-lock.json, apm.lock.yaml, skills.lock.json, toolhive.lock.yaml or harness.lock.
+    Each skill is fetched and checked by the hash of that tool. All skills are installed, or none. What has no
+    counterpart in prowess.lock is reported. FILE stays as it is.
+
+    \b
+    Example:
+      prowess lock import skills-lock.json
+    """  # noqa: D301 -- click needs the control character
+    # Imported here for the same reason as above.
+    from prowess.distribution.installation.scope import InstallScope
+    from prowess.distribution.locks.importing import ImportOptions, import_locks, read_foreign_file
+    from prowess.distribution.sources.protocol import Access
+
+    scope = InstallScope.find(kind)
+    locks = [read_foreign_file(file) for file in files]
+    options = ImportOptions(dry_run=dry_run, access=Access(offline=offline))
+    return carried_out(
+        scope, lambda: import_locks(scope, locks, options), as_json=as_json, quiet=quiet, dry_run=dry_run
+    )
+
+
+@command.command(name="export")
+@click.argument("file", metavar="FILE")
+@scope_option
+@json_option
+def export(file: str, kind: Scope, *, as_json: bool) -> int:
+    """Write the lock as skills-lock.json, for the npm client `skills`.
+
+    FILE is replaced if it exists. Skills of sources that the client does not know are left out and reported.
+
+    \b
+    Example:
+      prowess lock export skills-lock.json
+    """  # noqa: D301 -- click needs the control character
+    # Imported here for the same reason.
+    from prowess.distribution.installation.scope import InstallScope
+    from prowess.distribution.locks.exporting import export_lock
+
+    done = export_lock(InstallScope.find(kind), file)
+    problems = [
+        Problem(code="unmapped", skill=None, message=f"{done.path} has no place for {what}", fix="")
+        for what in done.unmapped
+    ]
+    if as_json:
+        answer = {"path": done.path, "skills": list(done.skills), "problems": [one.as_dict() for one in problems]}
+        output.document(answer)
+    else:
+        output.line(f"{output.shown_path(done.path)}: {counted(len(done.skills), 'skill')}")
+        for problem in problems:
+            output.note(printable_line(problem.message))
+    return exit_codes.OK
+
+
+def _lock_of(kind: Scope) -> str:
+    from prowess.distribution.installation.scope import InstallScope  # Imported here for the same reason.
+
+    return InstallScope.find(kind).lock
 
 
 def _reported(
-    path: str, lock: Lockfile | None, problems: list[dict[str, object]], *, as_json: bool, mended: Mended | None = None
+    path: str, lock: Lockfile | None, problems: list[Problem], *, as_json: bool, mended: Mended | None = None
 ) -> int:
     if as_json:
         output.document({**_answer(path, lock, problems), "mended": None if mended is None else mended.origin})
@@ -160,23 +221,22 @@ def _reported(
         targets = f", {counted(len(lock.targets), 'target')}" if lock.targets else ""
         output.line(f"{output.shown_path(path)}: {counted(len(lock.skills), 'skill')}{targets}, all requirements fit")
     for problem in () if as_json else problems:
-        fix = f"; run `{problem['fix']}`" if problem["fix"] else ""
-        output.error(printable_line(f"{problem['message']}{fix}"))
+        fix = f"; run `{problem.fix}`" if problem.fix else ""
+        output.error(printable_line(f"{problem.message}{fix}"))
     return exit_codes.FAILED if problems else exit_codes.OK
 
 
-def _answer(path: str, lock: Lockfile | None, problems: list[dict[str, object]]) -> dict[str, object]:
+def _answer(path: str, lock: Lockfile | None, problems: list[Problem]) -> dict[str, object]:
     return {
         "lock": path,
         "skills": None if lock is None else len(lock.skills),
         "targets": None if lock is None else len(lock.targets),
-        "problems": problems,
+        "problems": [problem.as_dict() for problem in problems],
     }
 
 
-def _unmet(lock: Lockfile) -> list[dict[str, object]]:
-    return [_problem("requirement_unmet", fault.skill, str(fault), "prowess lock") for fault in unmet(lock)]
-
-
-def _problem(code: str, skill: str | None, message: str, fix: str) -> dict[str, object]:
-    return {"code": code, "skill": skill, "message": message, "fix": fix}
+def _unmet(lock: Lockfile) -> list[Problem]:
+    return [
+        Problem(code="requirement_unmet", skill=fault.skill, message=str(fault), fix="prowess lock")
+        for fault in unmet(lock)
+    ]

@@ -20,8 +20,12 @@ PROBLEMS: Mapping[str, str] = {
     "not_stored": "the lock names a skill that is not in the store",
     "lock_outdated": "with `--frozen`: the lock would have to change",
     "left_out": "a source has a skill that cannot be installed",
+    "lock_missing": "there is no lock",
+    "lock_invalid": "the lock cannot be read",
+    "requirement_unmet": "a locked skill requires another one that the lock does not have",
+    "unmapped": "one of two locks has no place for something that the other one has",
 }
-_REMARKS = frozenset({"left_out"})
+_REMARKS = frozenset({"left_out", "unmapped"})
 TargetState = Literal["current", "placed", "replaced", "removed", "drifted", "missing", "outdated", "failed"]
 
 

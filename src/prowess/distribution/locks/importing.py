@@ -1,0 +1,187 @@
+"""Imports locks of other tools: fetches each skill, checks it by that tool's own hash, and locks all of them or none.
+
+    report = import_locks(scope, [read_foreign_lock(data, path)], ImportOptions())
+
+A lock of another tool says where a skill came from, but often not at which state. If the source has other bytes by now,
+the recorded hash does not fit, and nothing is imported: another version is not what was installed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from prowess._internal.files.contained import ContainedRoot
+from prowess._internal.files.tree_digest import read_tree
+from prowess.distribution import sources
+from prowess.distribution.installation.change import Proposal, change_lock
+from prowess.distribution.installation.fetching import Fetcher
+from prowess.distribution.installation.plan import with_skills
+from prowess.distribution.installation.report import Problem
+from prowess.distribution.sources.protocol import Access
+from prowess.errors import DistributionError, IntegrityError, SkillError
+from prowess.lockfile.foreign.hashes import SkillFile, matches
+from prowess.lockfile.foreign.locale_order import UnknownOrderError
+from prowess.lockfile.foreign.reading import read_foreign_lock
+from prowess.lockfile.lock import LockedSkill
+from prowess.lockfile.places import lock_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from prowess.distribution.installation.change import Judge
+    from prowess.distribution.installation.disk.staging import Stage
+    from prowess.distribution.installation.report import InstallReport
+    from prowess.distribution.installation.scope import InstallScope
+    from prowess.distribution.sources.protocol import Fetched, Offer, SkillSource
+    from prowess.distribution.sources.reference import SourceReference
+    from prowess.lockfile.foreign.entries import ForeignLock, ForeignSkill
+    from prowess.lockfile.lock import Lockfile
+
+ANY_VERSION = "*"
+_MOST_REASONS = 20
+
+
+class ImportOptions(Struct, frozen=True, kw_only=True):
+    """How to import. With `dry_run`, everything is fetched and checked, and nothing is changed."""
+
+    dry_run: bool = False
+    access: Access = Access()
+
+
+class ForeignFile(Struct, frozen=True, kw_only=True):
+    """A lock of another tool, and the directory to which its local paths are relative."""
+
+    lock: ForeignLock
+    directory: str
+
+
+def read_foreign_file(path: str) -> ForeignFile:
+    """Read the lock of another tool from disk.
+
+    Raises:
+        LockfileError: the file's name tells no tool, or it is not in that tool's format.
+        OSError: the file cannot be read.
+    """
+    if (data := lock_bytes(path)) is None:
+        raise FileNotFoundError(2, os.strerror(2), path)
+    return ForeignFile(lock=read_foreign_lock(data, path), directory=os.path.dirname(os.path.abspath(path)))
+
+
+def import_locks(
+    scope: InstallScope, files: Sequence[ForeignFile], options: ImportOptions, *, judge: Judge | None = None
+) -> InstallReport:
+    """Install every skill of the locks of other tools, or none.
+
+    Raises:
+        DistributionError: a skill cannot be fetched, or the lock has nothing to check it by. Names every such skill.
+        IntegrityError: a single skill has other bytes than the lock recorded.
+        StoreError, LockfileError: as in `change_lock`.
+    """
+
+    def propose(before: Lockfile, stage: Stage) -> Proposal:
+        locked: dict[tuple[str, str], LockedSkill] = {}
+        faults: list[SkillError] = []
+        with Fetcher(stage, options.access) as fetcher:
+            for file in files:
+                for skill in file.lock.skills:
+                    try:
+                        one = _imported(skill, file.directory, scope, fetcher)
+                    except SkillError as fault:
+                        faults.append(fault)
+                        continue
+                    if locked.setdefault(one.key, one) != one:
+                        faults.append(DistributionError(f"two locks have different copies of skill {skill.name!r}"))
+            _raise(faults)
+            return Proposal(
+                lock=with_skills(before, locked.values()),
+                staged=fetcher.staged,
+                contacted=fetcher.contacted,
+                problems=tuple(_unmapped(files)),
+            )
+
+    return change_lock(scope, propose, judge=judge, dry_run=options.dry_run)
+
+
+def _unmapped(files: Sequence[ForeignFile]) -> Iterator[Problem]:
+    for file in files:
+        for what in file.lock.unmapped:
+            message = f"{file.lock.format}: prowess.lock has no place for {what}"
+            yield Problem(code="unmapped", skill=None, message=message, fix="")
+
+
+def _raise(faults: Sequence[SkillError]) -> None:
+    if len(faults) == 1:
+        raise faults[0]
+    if faults:
+        more = f"; and {len(faults) - _MOST_REASONS} more" if len(faults) > _MOST_REASONS else ""
+        reasons = "; ".join(map(str, faults[:_MOST_REASONS]))
+        raise DistributionError(f"{len(faults)} skills cannot be imported, so none was: {reasons}{more}")
+
+
+def _imported(skill: ForeignSkill, directory: str, scope: InstallScope, fetcher: Fetcher) -> LockedSkill:
+    what = f"skill {skill.name!r} of {skill.source}"
+    if not skill.can_be_checked:
+        raise DistributionError(f"{what}: the lock recorded neither a commit nor a hash; install it anew")
+    reference = sources.parse_reference(skill.source, base=directory, has_version=False)
+    source = fetcher.open(reference)
+    offer = _offer_of(skill, source, reference)
+    fetched = fetcher.fetch(source, offer)
+    _check(skill, fetched, what)
+    return LockedSkill(
+        name=fetched.name,
+        package=fetched.package or "",
+        version=fetched.version,
+        source=reference.relative_to(scope.directory),
+        path=fetched.path or None,
+        commit=fetched.commit,
+        artifact=fetched.artifact,
+        tree=fetched.tree,
+        requires=offer.requires or skill.requires,
+        requested=ANY_VERSION if skill.is_requested else None,
+        unsigned=skill.unsigned,
+    )
+
+
+def _offer_of(skill: ForeignSkill, source: SkillSource, reference: SourceReference) -> Offer:
+    state = skill.state if reference.kind in {"git", "oci"} else None
+    offers = source.offers(state)
+    found = [offer for offer in offers if skill.path is not None and offer.path == skill.path]
+    found = found or [offer for offer in offers if offer.name == skill.name]
+    if len(found) != 1:
+        problem = f"has {len(found)} skills of this name" if found else "does not have it any more"
+        raise DistributionError(f"skill {skill.name!r}: {reference.source} {problem}")
+    return found[0]
+
+
+def _check(skill: ForeignSkill, fetched: Fetched, what: str) -> None:
+    """Compare what was fetched with everything that the lock recorded."""
+    if skill.artifact is not None and fetched.artifact != skill.artifact:
+        raise IntegrityError(what, skill.artifact, fetched.artifact or "none")
+    if skill.hashes:
+        files = skill_files(fetched.directory)
+        try:
+            wrong = next((recorded for recorded in skill.hashes if not matches(recorded, files)), None)
+        except UnknownOrderError as fault:
+            raise DistributionError(f"{what}: its hash depends on the order of names, and {fault}") from None
+        if wrong is not None:
+            raise DistributionError(
+                f"{what} has other files than were recorded ({wrong.kind} hash): update it with the tool that wrote "
+                "the lock, and import again"
+            )
+
+
+def skill_files(directory: str) -> Mapping[str, SkillFile]:
+    """Return the files of a skill by their path in it, `skill.oms.sig` included. Raises OSError."""
+    manifest = read_tree(directory)
+    records = (*manifest.files, *([manifest.signature] if manifest.signature else ()))
+    files = {}
+    with ContainedRoot(directory) as root:
+        for record in records:
+            with root.open(record.path) as file:
+                data = file.read(record.size + 1)
+                files[record.path] = SkillFile(data=data, executable=bool(file.stat.st_mode & stat.S_IXUSR))
+    return files

@@ -1,0 +1,1 @@
+"""Locks of other tools: their formats and their hashes. Pure: bytes in, entries out."""

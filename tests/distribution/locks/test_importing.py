@@ -1,0 +1,158 @@
+"""Importing locks of other tools, and exporting one, as people do it on the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from prowess.cli.dispatch import run
+from prowess.lockfile import LockedSkill, Lockfile, parse_lock, read_lock, render_lock, stored_tree, write_lock
+from prowess.lockfile.foreign.hashes import SkillFile, git_tree, skills_hash
+from tests.lockfile.foreign.skills import MAIL, PDF, SAMPLES, SMALL_PDF, write_skill
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty project beside a directory of skills, from which the samples were written."""
+    monkeypatch.setenv("PROWESS_HOME", str(tmp_path / "home"))
+    write_skill(tmp_path / "skills" / "pdf", PDF)
+    write_skill(tmp_path / "skills" / "mail", MAIL)
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path / "project"
+
+
+def _sample(project: Path, name: str) -> None:
+    (project / name).write_bytes((SAMPLES / name).read_bytes())
+
+
+def _locked(project: Path) -> dict[str, LockedSkill]:
+    return {skill.name: skill for skill in read_lock(str(project / "prowess.lock")).skills}
+
+
+def test_the_lock_of_the_npm_client_is_imported_and_checked(project: Path, capsys: Capture) -> None:
+    _sample(project, "skills-lock.json")
+    assert run(["lock", "import", "skills-lock.json", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert [(skill["name"], skill["action"]) for skill in answer["skills"]] == [("mail", "install"), ("pdf", "install")]
+    assert answer["problems"] == []
+    found = _locked(project)["pdf"]
+    assert (found.source, found.path, found.requested) == ("../skills", "pdf", "*")
+    copy = Path(stored_tree(os.environ["PROWESS_HOME"], found.tree, "pdf"))
+    assert (copy / "a.md").read_bytes() == b"a\n"
+    before = (project / "prowess.lock").read_bytes()
+    assert run(["lock", "import", "skills-lock.json"]) == 0
+    assert (project / "prowess.lock").read_bytes() == before
+
+
+def test_one_skill_with_other_files_and_nothing_is_imported(project: Path, capsys: Capture) -> None:
+    _sample(project, "skills-lock.json")
+    (project.parent / "skills" / "pdf" / "a.md").write_text("changed")
+    assert run(["lock", "import", "skills-lock.json"]) == 1
+    assert "skill 'pdf' of ../skills has other files than were recorded" in capsys.readouterr().err
+    assert not (project / "prowess.lock").exists()
+    (project.parent / "skills" / "mail" / "SKILL.md").unlink()
+    assert run(["lock", "import", "skills-lock.json"]) == 1
+    err = capsys.readouterr().err
+    assert "2 skills cannot be imported, so none was" in err
+    assert not (project / "prowess.lock").exists()
+
+
+def test_dry_run_checks_and_changes_nothing(project: Path) -> None:
+    _sample(project, "skills-lock.json")
+    assert run(["lock", "import", "skills-lock.json", "--dry-run"]) == 0
+    assert not (project / "prowess.lock").exists()
+
+
+def test_the_setup_of_hlock_is_imported_and_what_has_no_place_is_told(project: Path, capsys: Capture) -> None:
+    text = (SAMPLES / "harness.lock").read_text()
+    mail, pdf = text.index('[[skill]]\nname = "mail"'), text.index('[[skill]]\nname = "pdf"')
+    (project / "harness.lock").write_text(text[:mail] + text[pdf:])  # without the skill of a host
+    write_skill(project / ".claude" / "skills" / "pdf", SMALL_PDF)
+    assert run(["lock", "import", "harness.lock", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert _locked(project)["pdf"].source == "./.claude/skills/pdf"
+    assert answer["problems"] == [
+        {
+            "code": "unmapped",
+            "skill": None,
+            "message": "harness.lock: prowess.lock has no place for models ([[llm]])",
+            "fix": "",
+        }
+    ]
+
+
+def test_the_user_lock_is_checked_by_the_tree_of_git(project: Path, capsys: Capture) -> None:
+    entry = {"source": str(project.parent / "skills"), "sourceType": "local", "skillFolderHash": git_tree(PDF)}
+    (project / ".skill-lock.json").write_text(json.dumps({"version": 3, "skills": {"pdf": entry}}))
+    assert run(["lock", "import", ".skill-lock.json", "--scope", "personal"]) == 0
+    assert [one.name for one in read_lock(os.path.join(os.environ["PROWESS_HOME"], "prowess.lock")).skills] == ["pdf"]
+    for wrong in ({**entry, "skillFolderHash": git_tree(SMALL_PDF)}, {**entry, "skillFolderHash": ""}):
+        (project / ".skill-lock.json").write_text(json.dumps({"version": 3, "skills": {"pdf": wrong}}))
+        assert run(["lock", "import", ".skill-lock.json"]) == 1
+    assert "the lock recorded neither a commit nor a hash" in capsys.readouterr().err
+
+
+def test_two_locks_are_imported_together_or_not_at_all(project: Path) -> None:
+    _sample(project, "skills-lock.json")
+    assert run(["lock", "import", "skills-lock.json", "apm.lock.yaml"]) == 1
+    assert not (project / "prowess.lock").exists()
+
+
+def test_a_lock_is_exported_as_the_npm_client_writes_it(project: Path, capsys: Capture) -> None:
+    _sample(project, "skills-lock.json")
+    assert run(["lock", "import", "skills-lock.json"]) == 0
+    (project / "skills-lock.json").unlink()
+    assert run(["lock", "export", "skills-lock.json"]) == 0
+    assert (project / "skills-lock.json").read_bytes() == (SAMPLES / "skills-lock.json").read_bytes()
+    assert run(["lock", "export", "lock.json"]) == 1
+    assert "a lock can be exported to a file with the name skills-lock.json" in capsys.readouterr().err
+
+
+def test_an_export_pins_commits_and_names_what_it_leaves_out(project: Path, capsys: Capture) -> None:
+    _sample(project, "skills-lock.json")
+    assert run(["lock", "import", "skills-lock.json"]) == 0
+    pdf, mail = _locked(project)["pdf"], _locked(project)["mail"]
+    skills = [
+        LockedSkill(name="pdf", source="acme/tools", path="skills/pdf", commit="a" * 40, tree=pdf.tree, order=1),
+        LockedSkill(name="mail", source="oci://ghcr.io/acme/mail", tree=mail.tree, order=2),
+        LockedSkill(name="mail", package="p", source="git+https://git.example.org/m", commit="b" * 40, tree=mail.tree),
+    ]
+    write_lock(str(project / "prowess.lock"), Lockfile(skills=tuple(skills)))
+    capsys.readouterr()
+    assert run(["lock", "export", "skills-lock.json", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["skills"] == ["pdf"]
+    assert [one["message"].partition("no place for ")[2] for one in answer["problems"]] == [
+        "skill 'mail' of git+https://git.example.org/m, because another copy is used",
+        "skill 'mail' of oci://ghcr.io/acme/mail, because the client has no such source",
+    ]
+    written = json.loads((project / "skills-lock.json").read_text())["skills"]
+    assert list(written["pdf"].items()) == [
+        ("source", "acme/tools"),
+        ("ref", "a" * 40),
+        ("sourceType", "github"),
+        ("skillPath", "skills/pdf/SKILL.md"),
+        ("computedHash", skills_hash(PDF)),
+    ]
+
+
+def test_a_skill_that_is_not_in_the_store_cannot_be_exported(project: Path, capsys: Capture) -> None:
+    skill = LockedSkill(name="a", source="./a", tree=f"sha256:{'0' * 64}")
+    (project / "prowess.lock").write_bytes(render_lock(Lockfile(skills=(skill,))))
+    assert run(["lock", "export", "skills-lock.json"]) == 1
+    assert "run `prowess install`" in capsys.readouterr().err
+    assert not (project / "skills-lock.json").exists()
+    assert parse_lock((project / "prowess.lock").read_bytes()).skills == (skill,)
+
+
+def test_names_without_a_known_order_are_refused(project: Path, capsys: Capture) -> None:
+    write_skill(project.parent / "skills" / "pdf", {"\U0001f600.md": SkillFile(data=b"")})
+    _sample(project, "skills-lock.json")
+    assert run(["lock", "import", "skills-lock.json"]) == 1
+    assert "its hash depends on the order of names" in capsys.readouterr().err
