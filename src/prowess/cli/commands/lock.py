@@ -149,8 +149,18 @@ def setup_git(*, as_json: bool) -> int:
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--offline", is_flag=True, help="Contact no host; use only local sources.")
 @click.option("--dry-run", is_flag=True, help="Fetch and check, but change nothing.")
+@accept_option
 @change_options
-def import_(*, files: tuple[str, ...], offline: bool, dry_run: bool, kind: Scope, as_json: bool, quiet: bool) -> int:
+def import_(
+    *,
+    files: tuple[str, ...],
+    offline: bool,
+    dry_run: bool,
+    accepted: tuple[str, ...],
+    kind: Scope,
+    as_json: bool,
+    quiet: bool,
+) -> int:
     """Install what the lock of another tool names.
 
     FILE is skills-lock.json, .skill-lock.json, apm.lock.yaml, skills.lock.json, toolhive.lock.yaml or harness.lock.
@@ -162,13 +172,14 @@ def import_(*, files: tuple[str, ...], offline: bool, dry_run: bool, kind: Scope
       prowess lock import skills-lock.json
     """  # noqa: D301 -- click needs the control character
     # Imported here for the same reason as above.
+    from prowess.distribution.installation.installing import InstallOptions
     from prowess.distribution.installation.scope import InstallScope
-    from prowess.distribution.locks.importing import ImportOptions, import_locks, read_foreign_file
+    from prowess.distribution.locks.importing import import_locks, read_foreign_file
     from prowess.distribution.sources.protocol import Access
 
     scope = InstallScope.find(kind)
     locks = [read_foreign_file(file) for file in files]
-    options = ImportOptions(dry_run=dry_run, access=Access(offline=offline))
+    options = InstallOptions(dry_run=dry_run, accepted=accepted, access=Access(offline=offline))
     return carried_out(
         scope, lambda: import_locks(scope, locks, options), as_json=as_json, quiet=quiet, dry_run=dry_run
     )

@@ -69,11 +69,12 @@ def install(
                 lock = _with_requests(lock, requests, scope, fetcher)
             return _completed(lock, scope, fetcher)
 
-    judges = _judges(scope, options, judge)
-    return change_lock(scope, propose, judge=judges, repair=options.repair, dry_run=options.dry_run)
+    return change_lock(
+        scope, propose, judge=judges(scope, options, judge), repair=options.repair, dry_run=options.dry_run
+    )
 
 
-def _judges(scope: InstallScope, options: InstallOptions, judge: Judge | None) -> Judge:
+def judges(scope: InstallScope, options: InstallOptions, judge: Judge | None) -> Judge:
     """Return a judge that asks for consent first."""
 
     def judged(plan: InstallPlan, staged: Mapping[tuple[str, str], str]) -> None:
@@ -153,7 +154,7 @@ def update(
 
         return _resolved(before, scope, stage, options, mode_of)
 
-    return change_lock(scope, propose, judge=_judges(scope, options, judge), dry_run=options.dry_run)
+    return change_lock(scope, propose, judge=judges(scope, options, judge), dry_run=options.dry_run)
 
 
 def resolve_lock(scope: InstallScope, options: InstallOptions, *, judge: Judge | None = None) -> InstallReport:
@@ -162,7 +163,7 @@ def resolve_lock(scope: InstallScope, options: InstallOptions, *, judge: Judge |
     def propose(before: Lockfile, stage: Stage) -> Proposal:
         return _resolved(before, scope, stage, options, preferred)
 
-    return change_lock(scope, propose, judge=_judges(scope, options, judge), dry_run=options.dry_run)
+    return change_lock(scope, propose, judge=judges(scope, options, judge), dry_run=options.dry_run)
 
 
 def _resolved(

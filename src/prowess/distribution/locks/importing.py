@@ -1,6 +1,6 @@
 """Imports locks of other tools: fetches each skill, checks it by that tool's own hash, and locks all of them or none.
 
-    report = import_locks(scope, [read_foreign_lock(data, path)], ImportOptions())
+    report = import_locks(scope, [read_foreign_lock(data, path)], InstallOptions())
 
 A lock of another tool says where a skill came from, but often not at which state. If the source has other bytes by now,
 the recorded hash does not fit, and nothing is imported: another version is not what was installed.
@@ -13,43 +13,37 @@ import stat
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.files.contained import ContainedRoot
 from prowess._internal.files.tree_digest import read_tree
 from prowess.distribution import sources
-from prowess.distribution.installation.change import Proposal, change_lock
+from prowess.distribution.installation.change import change_lock
 from prowess.distribution.installation.fetching import Fetcher
-from prowess.distribution.installation.plan import with_skills
+from prowess.distribution.installation.installing import InstallOptions, judges, proposed
 from prowess.distribution.installation.report import Problem
-from prowess.distribution.sources.protocol import Access
+from prowess.distribution.resolution.declared import declared_requirements
 from prowess.errors import DistributionError, IntegrityError, SkillError
 from prowess.lockfile.foreign.hashes import SkillFile, matches
 from prowess.lockfile.foreign.locale_order import UnknownOrderError
 from prowess.lockfile.foreign.reading import read_foreign_lock
-from prowess.lockfile.lock import LockedSkill
+from prowess.lockfile.lock import LockedSkill, Lockfile
 from prowess.lockfile.places import lock_bytes
+from prowess.lockfile.unmet import unmet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from prowess.distribution.installation.change import Judge
+    from prowess.distribution.installation.change import Judge, Proposal
     from prowess.distribution.installation.disk.staging import Stage
     from prowess.distribution.installation.report import InstallReport
     from prowess.distribution.installation.scope import InstallScope
     from prowess.distribution.sources.protocol import Fetched, Offer, SkillSource
     from prowess.distribution.sources.reference import SourceReference
     from prowess.lockfile.foreign.entries import ForeignLock, ForeignSkill
-    from prowess.lockfile.lock import Lockfile
 
 ANY_VERSION = "*"
 _MOST_REASONS = 20
-
-
-class ImportOptions(Struct, frozen=True, kw_only=True):
-    """How to import. With `dry_run`, everything is fetched and checked, and nothing is changed."""
-
-    dry_run: bool = False
-    access: Access = Access()
 
 
 class ForeignFile(Struct, frozen=True, kw_only=True):
@@ -72,7 +66,7 @@ def read_foreign_file(path: str) -> ForeignFile:
 
 
 def import_locks(
-    scope: InstallScope, files: Sequence[ForeignFile], options: ImportOptions, *, judge: Judge | None = None
+    scope: InstallScope, files: Sequence[ForeignFile], options: InstallOptions, *, judge: Judge | None = None
 ) -> InstallReport:
     """Install every skill of the locks of other tools, or none.
 
@@ -96,14 +90,26 @@ def import_locks(
                     if locked.setdefault(one.key, one) != one:
                         faults.append(DistributionError(f"two locks have different copies of skill {skill.name!r}"))
             _raise(faults)
-            return Proposal(
-                lock=with_skills(before, locked.values()),
-                staged=fetcher.staged,
-                contacted=fetcher.contacted,
-                problems=tuple(_unmapped(files)),
-            )
+            lock = _with_skills(before, locked.values())
+            return replace(proposed(lock, fetcher), problems=(*_unmapped(files), *_unmet(lock)))
 
-    return change_lock(scope, propose, judge=judge, dry_run=options.dry_run)
+    return change_lock(scope, propose, judge=judges(scope, options, judge), dry_run=options.dry_run)
+
+
+def _with_skills(before: Lockfile, imported: Collection[LockedSkill]) -> Lockfile:
+    """Return the lock with the imported skills. New ones are ordered after the present ones."""
+    orders = {skill.key: skill.order for skill in before.skills}
+    last = max(orders.values(), default=0)
+    skills = {skill.key: skill for skill in before.skills}
+    for skill in imported:
+        last += skill.key not in orders
+        skills[skill.key] = replace(skill, order=orders.get(skill.key, last))
+    return Lockfile(skills=tuple(skills.values()), targets=before.targets)
+
+
+def _unmet(lock: Lockfile) -> Iterator[Problem]:
+    for fault in unmet(lock):
+        yield Problem(code="requirement_unmet", skill=fault.skill, message=str(fault), fix="prowess lock")
 
 
 def _unmapped(files: Sequence[ForeignFile]) -> Iterator[Problem]:
@@ -140,10 +146,17 @@ def _imported(skill: ForeignSkill, directory: str, scope: InstallScope, fetcher:
         commit=fetched.commit,
         artifact=fetched.artifact,
         tree=fetched.tree,
-        requires=offer.requires or skill.requires,
+        requires=_requires(skill, fetched.directory),
         requested=ANY_VERSION if skill.is_requested else None,
         unsigned=skill.unsigned,
     )
+
+
+def _requires(skill: ForeignSkill, directory: str) -> tuple[str, ...]:
+    """Return what the skill declares, and what the other tool recorded beside it."""
+    declared = declared_requirements(directory)
+    names = {requirement.name for requirement in declared}
+    return (*map(str, declared), *(name for name in skill.requires if name not in names))
 
 
 def _offer_of(skill: ForeignSkill, source: SkillSource, reference: SourceReference) -> Offer:
