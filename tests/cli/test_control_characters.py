@@ -69,6 +69,7 @@ CASES: list[tuple[str, ...]] = [
     ("trust", f"skills/bad{ODD}"),
     ("pack", "skills/good", "-o", "packed.zip"),
     ("pack", f"skills/bad{ODD}"),
+    ("mirror", "--to", f"mirrored{ODD}"),
     ("publish", "skills/good", "--to", "registry"),
     ("publish", f"skills/bad{ODD}", "--to", f"registry{ODD}"),
     ("policy", "policy.toml"),

@@ -65,6 +65,7 @@ _LOOKS: dict[str, tuple[str, ...]] = {
     "lsp": (),
     "agent": ("Try it", *_ROOT, "--write", "--model", "scripted:answers.json"),
     "pack": ("plain", "-o", "plain.zip"),
+    "mirror": ("--to", "mirrored"),
     "publish": ("plain", "--to", "registry"),
     "policy": ("show",),
     "audit": ("show",),

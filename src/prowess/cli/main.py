@@ -48,6 +48,7 @@ COMMANDS = {
     "agent": "Carry out a task with a model and matching skills.",
     "lock": "Check, mend or merge a lock, or convert one of another tool.",
     "pack": "Pack a skill into an archive with the same bytes everywhere.",
+    "mirror": "Write everything that the lock names into one directory.",
     "publish": "Check skills and publish them to a directory or a registry.",
     "policy": "Show the policy in force, or test a policy file.",
     "audit": "Show or verify the audit log.",

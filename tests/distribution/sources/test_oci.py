@@ -13,13 +13,14 @@ from prowess.distribution.publishing.container_registry import publish_to_regist
 from prowess.distribution.publishing.oci_artifact import oci_artifact
 from prowess.distribution.publishing.package import read_package
 from prowess.distribution.sources.http.client import HttpClient
-from prowess.distribution.sources.oci.manifest import INDEX_TYPE, MANIFEST_TYPE, Descriptor, canonical_json
+from prowess.distribution.sources.oci.manifest import MANIFEST_TYPE
 from prowess.distribution.sources.oci.registry import Repository
 from prowess.distribution.sources.opening import open_source
 from prowess.distribution.sources.protocol import Access
 from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import DistributionError, IntegrityError, UnavailableError
 from tests.distribution.making import files_of, make_skill
+from tests.distribution.referrers import add_bundle
 from tests.distribution.registries import PASSWORD, USER, docker_registry
 from tests.distribution.serving import Answer, serving
 
@@ -134,21 +135,9 @@ def test_without_a_password_the_message_says_how_to_give_one(tmp_path: Path) -> 
 def test_signatures_under_the_fallback_tag_are_fetched_with_the_skill(tmp_path: Path) -> None:
     skill = make_skill(tmp_path, "pdf")
     bundle = b'{"mediaType": "application/vnd.dev.sigstore.bundle.v0.3+json"}'
-    with docker_registry(tmp_path / "registry") as host, HttpClient() as client:
+    with docker_registry(tmp_path / "registry") as host:
         (pushed,) = push(f"{host}/acme", [skill])
-        repository = Repository(f"{host}/acme/pdf", client)
-        layer = {
-            "mediaType": "application/vnd.dev.sigstore.bundle.v0.3+json",
-            "digest": f"sha256:{hashlib.sha256(bundle).hexdigest()}",
-            "size": len(bundle),
-        }
-        manifest = canonical_json({"schemaVersion": 2, "mediaType": MANIFEST_TYPE, "config": layer, "layers": [layer]})
-        digest = f"sha256:{hashlib.sha256(manifest).hexdigest()}"
-        row = Descriptor(media_type=MANIFEST_TYPE, digest=digest, size=len(manifest))
-        index = canonical_json({"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": [row.as_json()]})
-        repository.push_blob(bundle, layer["digest"])  # type: ignore[arg-type] # a text
-        repository.push_manifest(manifest, MANIFEST_TYPE, digest)
-        repository.push_manifest(index, INDEX_TYPE, pushed.artifact.replace(":", "-"))
+        add_bundle(f"{host}/acme/pdf", pushed.artifact, bundle)
         copy = fetched(f"oci://{host}/acme/pdf", tmp_path)
     assert [(each.kind, each.data) for each in copy.signatures] == [("bundle", bundle)]
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options.package_options import accept_option, change_options, target_option
+from prowess.cli.options.package_options import accept_option, allow_host_option, change_options, target_option
 from prowess.cli.packages.changes import carried_out
 from prowess.distribution.installation.installing import InstallOptions, install
 from prowess.distribution.installation.requests import SeveralSkillsError, SkillRequest
@@ -35,6 +35,14 @@ if TYPE_CHECKING:
 )
 @accept_option
 @click.option("--offline", is_flag=True, help="Contact no host; use only the store and local sources.")
+@click.option(
+    "--from",
+    "mirror",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="Read what the lock names from a directory that `prowess mirror` wrote.",
+)
+@allow_host_option
 @click.option("--repair", is_flag=True, help="Replace copies in targets that somebody edited.")
 @click.option("--dry-run", is_flag=True, help="Fetch and check, but change nothing.")
 @change_options
@@ -46,6 +54,8 @@ def command(
     frozen: bool | None,
     accepted: tuple[str, ...],
     offline: bool,
+    mirror: str | None,
+    allowed_hosts: tuple[str, ...],
     repair: bool,
     dry_run: bool,
     kind: Scope,
@@ -62,6 +72,7 @@ def command(
       prowess install ./skills --skill csv-report
       prowess install --target claude-code
       prowess install --frozen
+      prowess install --from /media/mirror --offline
     """  # noqa: D301 -- click needs the control character
     scope = InstallScope.find(kind)
     requests = _requests(sources, names)
@@ -71,7 +82,7 @@ def command(
         repair=repair,
         dry_run=dry_run,
         targets=targets,
-        access=Access(offline=offline),
+        access=Access(offline=offline, redirect_hosts=allowed_hosts, mirror=mirror),
     )
     try:
         return carried_out(

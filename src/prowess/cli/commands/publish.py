@@ -11,6 +11,7 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.check_run import CheckRun
 from prowess.cli.options.configuration_options import open_configuration
+from prowess.cli.options.package_options import allow_host_option
 from prowess.cli.skill_result import Silencing
 from prowess.cli.targets import targets
 from prowess.diagnostics import Severity
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--to", "to", required=True, metavar="DIR|oci://REGISTRY/PATH", help="Where to publish.")
 @click.option("--yank", multiple=True, metavar="NAME@VERSION", help="Let only locks that name this version install it.")
-@click.option(
-    "--allow-host", "allowed_hosts", multiple=True, metavar="HOST", help="Another host that the registry may lead to."
-)
+@allow_host_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     *, paths: tuple[str, ...], to: str, yank: tuple[str, ...], allowed_hosts: tuple[str, ...], as_json: bool

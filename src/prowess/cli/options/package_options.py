@@ -20,6 +20,13 @@ scope_option = click.option(
     default="project",
     help="The lock of this project (default), or your own lock for all projects.",
 )
+allow_host_option = click.option(
+    "--allow-host",
+    "allowed_hosts",
+    multiple=True,
+    metavar="HOST",
+    help="Another host that a source may lead to, for example the one with a registry's layers. Repeatable.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 

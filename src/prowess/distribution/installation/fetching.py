@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.files.open_flags import Closing
 from prowess.distribution import sources
+from prowess.distribution.installation.disk.staging import Stage
+from prowess.distribution.signatures import signature_in
+from prowess.distribution.sources.oci.mirrored import Mirror
 from prowess.errors import DistributionError, IntegrityError
+from prowess.lockfile import stored_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from prowess.distribution.installation.disk.staging import Stage
     from prowess.distribution.installation.scope import InstallScope
-    from prowess.distribution.sources.protocol import Access, Fetched, Offer, SkillSource
+    from prowess.distribution.sources.protocol import Access, Fetched, Offer, Signature, SkillSource
     from prowess.distribution.sources.reference import Kind, SourceReference
-    from prowess.lockfile import LockedSkill
+    from prowess.lockfile import LockedSkill, Lockfile
 
 
 class Fetcher(Closing):
@@ -30,6 +33,7 @@ class Fetcher(Closing):
         self._sources: dict[str, SkillSource] = {}
         self._opened = ExitStack()
         self.fetched: dict[tuple[str, str], Fetched] = {}
+        self.mirror = None if access.mirror is None else Mirror(access.mirror)
 
     @property
     def staged(self) -> dict[tuple[str, str], str]:
@@ -54,6 +58,11 @@ class Fetcher(Closing):
         self.fetched[fetched.tree, fetched.name] = fetched
         return fetched
 
+    def fetch_mirrored(self, mirror: Mirror, skill: LockedSkill) -> None:
+        """Read one locked skill from a mirror into the stage. Raises as `Mirror.fetch`."""
+        place, scratch = self._stage.directory(), self._stage.directory()
+        self.fetched[skill.tree, skill.name] = mirror.fetch(skill, place, scratch)
+
     def close(self) -> None:
         """Close the sources. What was fetched stays in the stage."""
         self._opened.close()
@@ -68,6 +77,9 @@ def fetch_locked(skills: Iterable[LockedSkill], scope: InstallScope, fetcher: Fe
         DistributionError: a source does not have a skill any more.
     """
     for skill in skills:
+        if fetcher.mirror is not None:
+            fetcher.fetch_mirrored(fetcher.mirror, skill)
+            continue
         reference = sources.parse_reference(skill.source, base=scope.directory, has_version=False)
         source = fetcher.open(reference)
         fetched = fetcher.fetch(source, _offer_of(skill, source, reference.kind))
@@ -76,6 +88,25 @@ def fetch_locked(skills: Iterable[LockedSkill], scope: InstallScope, fetcher: Fe
             raise IntegrityError(what, skill.artifact, str(fetched.artifact))
         if fetched.tree != skill.tree:
             raise IntegrityError(what, skill.tree, fetched.tree)
+
+
+def fetch_signatures(
+    lock: Lockfile, scope: InstallScope, access: Access
+) -> tuple[dict[tuple[str, str], tuple[Signature, ...]], tuple[str, ...]]:
+    """Fetch the signatures that are beside a skill and not in it: by tree and name, and the contacted hosts.
+
+    Only skills with a signer in the lock and without a `skill.oms.sig` are fetched. Raises as `fetch_locked`.
+    """
+    signed = [
+        skill
+        for skill in lock.skills
+        if skill.signer and signature_in(stored_tree(scope.home, skill.tree, skill.name)) is None
+    ]
+    if not signed:
+        return {}, ()
+    with Stage(scope.home) as stage, Fetcher(stage, access) as fetcher:
+        fetch_locked(signed, scope, fetcher)
+        return {key: one.signatures for key, one in fetcher.fetched.items()}, fetcher.contacted
 
 
 def _offer_of(skill: LockedSkill, source: SkillSource, kind: Kind) -> Offer:
@@ -92,9 +123,7 @@ def _state_of(skill: LockedSkill, kind: Kind) -> str | None:
     match kind:
         case "git":
             return skill.commit
-        case "oci" | "archive":
-            return skill.artifact
-        case "index":
-            return skill.version
+        case "oci" | "archive" | "index" | "directory":
+            return skill.artifact  # None for a plain directory, which has one state
         case _:
             return None  # it has one state

@@ -61,8 +61,8 @@ def install(
 
     def propose(before: Lockfile, stage: Stage) -> Proposal:
         _require_fitting(before)
-        lock = with_targets(before, options.targets)
         with Fetcher(stage, options.access) as fetcher:
+            lock = with_targets(_mirrored(before, scope, fetcher), options.targets)
             if options.frozen and (reason := _why_outdated(requests, before, lock, scope)) is not None:
                 return Proposal(lock=before, refused=_outdated(reason))
             if not options.frozen:
@@ -94,6 +94,13 @@ def proposed(lock: Lockfile, fetcher: Fetcher, locked: Collection[tuple[str, str
     named = {(skill.tree, skill.name) for skill in lock.skills}
     staged = {key: directory for key, directory in fetcher.staged.items() if key in named}
     return Proposal(lock=lock, staged=staged, statuses=statuses, contacted=fetcher.contacted)
+
+
+def _mirrored(before: Lockfile, scope: InstallScope, fetcher: Fetcher) -> Lockfile:
+    """Return the lock, or that of the mirror if there is none yet."""
+    if fetcher.mirror is None or read_former(scope) is not None:
+        return before
+    return fetcher.mirror.lock() or before
 
 
 def _require_fitting(lock: Lockfile) -> None:

@@ -12,6 +12,8 @@ from prowess.distribution.publishing.packing import pack
 from prowess.distribution.sources.oci import manifest as oci
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from prowess.distribution.publishing.package import SkillPackage
 
 
@@ -27,8 +29,12 @@ class OciArtifact(Struct, frozen=True, kw_only=True):
         return sha256_of(self.manifest)
 
 
-def oci_artifact(package: SkillPackage) -> OciArtifact:
-    """Return the artifact of a skill. Raises LimitExceededError if it is too large to be installed."""
+def oci_artifact(package: SkillPackage, annotations: Mapping[str, str] | None = None) -> OciArtifact:
+    """Return the artifact of a skill, with further annotations if some are given.
+
+    Raises:
+        LimitExceededError: it is too large to be installed.
+    """
     name, version = package.name, package.version
     layer = pack(package.contents.files, prefix=f"{name}/")
     versioned = {} if version is None else {"version": version}
@@ -38,10 +44,11 @@ def oci_artifact(package: SkillPackage) -> OciArtifact:
         oci.VERSION: version,
         oci.DESCRIPTION: " ".join(package.description.split()),
         oci.REQUIRES: json.dumps(package.requires, ensure_ascii=False),
+        **(annotations or {}),
     }
     manifest = oci.render_manifest(
         descriptor(oci.CONFIG_TYPE, config),
-        descriptor(oci.LAYER_TYPE, layer),
+        [descriptor(oci.LAYER_TYPE, layer)],
         {key: value for key, value in stated.items() if value},
     )
     return OciArtifact(manifest=manifest, blobs={sha256_of(config): config, sha256_of(layer): layer})

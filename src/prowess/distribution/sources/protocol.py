@@ -71,10 +71,14 @@ class Fetched(Struct, frozen=True, kw_only=True):
 
 
 class Access(Struct, frozen=True, kw_only=True):
-    """What a source may reach. `redirect_hosts` are hosts that a redirect may lead to, beside the host itself."""
+    """What a source may reach. `redirect_hosts` are hosts that a redirect may lead to, beside the host itself.
+
+    `mirror` is a directory that `prowess mirror` wrote; then what a lock names is read from it and from nowhere else.
+    """
 
     offline: bool = False
     redirect_hosts: tuple[str, ...] = ()
+    mirror: str | None = None
 
 
 class SkillSource(Protocol):

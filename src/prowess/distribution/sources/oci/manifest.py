@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping  # noqa: TC003 -- msgspec reads the annotations
+from collections.abc import Mapping, Sequence  # noqa: TC003 -- msgspec reads the annotations
 from typing import Any
 
 from msgspec import Struct
@@ -105,15 +105,17 @@ def parse_manifest(data: bytes, what: str) -> Manifest:
     )
 
 
-def render_manifest(config: Descriptor, layer: Descriptor, annotations: Mapping[str, str]) -> bytes:
-    """Return the manifest of a skill. Equal arguments give equal bytes."""
+def render_manifest(
+    config: Descriptor, layers: Sequence[Descriptor], annotations: Mapping[str, str], *, artifact_type: str = SKILL_TYPE
+) -> bytes:
+    """Return the manifest of an artifact. Equal arguments give equal bytes."""
     return canonical_json(
         {
             "schemaVersion": 2,
             "mediaType": MANIFEST_TYPE,
-            "artifactType": SKILL_TYPE,
+            "artifactType": artifact_type,
             "config": config.as_json(),
-            "layers": [layer.as_json()],
+            "layers": [layer.as_json() for layer in layers],
             "annotations": dict(annotations),
         }
     )
