@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 DIGITS = 4  # of a score; evidence that is equal to so many digits is equal
 _MARGIN = 10**-DIGITS
-_FEW, _MANY = 100, 500  # items: fewer may be looked up one by one; before so many are added, what is decided is checked
+_FEW = 100  # items; fewer may be looked up one by one
+_MANY = 500  # items; before so many are added, it is checked whether the best ones are certain
 _LONGEST_TASK = 20_000  # characters that are read
 _RAREST_FIRST = attrgetter("common", "having")
 

@@ -52,7 +52,7 @@ class Rankings:
         self._allowed: dict[bool, tuple[Collection[SkillEntry], frozenset[int]]] = {}
 
     def match(self, task: str, limit: int, *, bodies: bool, among: Collection[SkillEntry] | None) -> tuple[Match, ...]:
-        """Return what `Catalog.match` returns."""
+        """Return the matches of `Catalog.match`."""
         if limit < 1:
             return ()
         called = [] if "/" not in task and "$" not in task else _NAMED.findall(task)
@@ -168,7 +168,7 @@ def _after(first: Collection[Match], found: Collection[Match], limit: int) -> tu
 
 
 def _parts(name: str) -> set[str]:
-    """Return what may be the skill's name in a name with the label of a plugin."""
+    """Return the possible names of a skill in a name with the label of a plugin."""
     return {name, name.rstrip("."), name.rpartition("@")[0], name.rpartition("/")[2].rstrip(".")} - {""}
 
 

@@ -52,7 +52,7 @@ def levels_of(frequencies: Iterable[float], half: float) -> list[int]:
 
 
 def in_body(count: int, length: int) -> float:
-    """Return what `count` words in a body with `length` words add to the frequency of a word."""
+    """Return the frequency that `count` words in a body with `length` words add to a word."""
     return count / (count + 1 + _BODY_REPETITIONS * length / _BODY_LENGTH)
 
 
