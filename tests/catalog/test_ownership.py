@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.catalog import Catalog
-from prowess.catalog.ownership import stranger, stranger_in_project
-from prowess.catalog.project import project_root
+from prowess.catalog.ownership import project_root, stranger, stranger_in_project
 from prowess.catalog.trust import TrustStore
 from tests.catalog.making import finding, names, write_skill
 

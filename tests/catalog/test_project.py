@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.catalog import Catalog, Layer
-from prowess.catalog.project import default_sources, project_root
+from prowess.catalog.ownership import project_root
+from prowess.catalog.project import default_sources
 from prowess.catalog.sources.enterprise import ENTERPRISE_ROOT
 from tests.catalog.making import finding, names, write_skill
 

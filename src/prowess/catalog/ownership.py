@@ -35,6 +35,26 @@ def stranger(path: str) -> str | None:
     return None
 
 
+def project_root(directory: str) -> str:
+    """Return the real path of the project of `directory`: the nearest directory, itself or above, that contains `.git`.
+
+    `.git` may be a directory or, in a worktree or submodule, a file. If there is none, `directory` is its own project.
+    A `.git` that another user could have made does not count.
+    """
+    here = start = os.path.realpath(directory)
+    while not _is_project(here):
+        above = os.path.dirname(here)
+        if above == here:
+            return start
+        here = above
+    return here
+
+
+def _is_project(directory: str) -> bool:
+    mark = os.path.join(directory, ".git")
+    return os.path.lexists(mark) and stranger(directory) is None and stranger(mark) is None
+
+
 def stranger_in_project(root: str) -> str | None:
     """Return the result of `stranger` for a project: its directory, its `.git`, its lock and its folders of skills."""
     return (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.places import prowess_home, user_home
 from prowess.catalog.layers import Layer
-from prowess.catalog.ownership import SKILL_FOLDERS, stranger
+from prowess.catalog.ownership import SKILL_FOLDERS, project_root
 from prowess.catalog.sources.directory import DirectorySource
 from prowess.catalog.sources.enterprise import ENTERPRISE_ROOT, enterprise_sources
 from prowess.catalog.sources.locked_skills import LockedSkills
@@ -41,26 +41,6 @@ class ProjectSource(DirectorySource):
         path = os.path.join(beside, folder)
         super().__init__(path, layer=Layer.PROJECT, label=os.path.relpath(path, root), project=root)
         self.beside = beside
-
-
-def project_root(directory: str) -> str:
-    """Return the real path of the project of `directory`: the nearest directory, itself or above, that contains `.git`.
-
-    `.git` may be a directory or, in a worktree or submodule, a file. If there is none, `directory` is its own project.
-    A `.git` that another user could have made does not count.
-    """
-    here = start = os.path.realpath(directory)
-    while not _is_project(here):
-        above = os.path.dirname(here)
-        if above == here:
-            return start
-        here = above
-    return here
-
-
-def _is_project(directory: str) -> bool:
-    mark = os.path.join(directory, ".git")
-    return os.path.lexists(mark) and stranger(directory) is None and stranger(mark) is None
 
 
 def default_sources(

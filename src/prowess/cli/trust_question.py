@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.files.contained import ContainedRoot
 from prowess._internal.text.terminal_text import counted, cut, printable_line
-from prowess.catalog.ownership import SKILL_FOLDERS, stranger_in_project
-from prowess.catalog.project import project_directories, project_root
+from prowess.catalog.ownership import SKILL_FOLDERS, project_root, stranger_in_project
+from prowess.catalog.project import project_directories
 from prowess.catalog.trust import TrustStore
 from prowess.cli import output
 from prowess.errors import UnsafePathError

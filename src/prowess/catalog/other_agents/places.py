@@ -85,10 +85,9 @@ class _File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @cache
 def _read() -> _File:
-    import pkgutil  # Imported here: a change of installed skills imports this module, and usually has no target.
-
-    text = pkgutil.get_data(__name__, DATA) or b""
-    return msgspec.toml.decode(text, type=_File)
+    # Not `importlib.resources`: importing that takes longer than reading the file, for each change of installed skills.
+    with open(os.path.join(os.path.dirname(__file__), DATA), "rb") as file:
+        return msgspec.toml.decode(file.read(), type=_File)
 
 
 def other_agents() -> dict[str, OtherAgent]:

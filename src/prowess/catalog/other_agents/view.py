@@ -15,8 +15,7 @@ from msgspec.structs import replace
 
 from prowess.catalog.layers import Layer
 from prowess.catalog.other_agents.places import OtherAgent, other_agents
-from prowess.catalog.ownership import SKILL_FOLDERS
-from prowess.catalog.project import project_root
+from prowess.catalog.ownership import SKILL_FOLDERS, project_root
 from prowess.catalog.scan import Scan
 from prowess.catalog.sources.directory import DirectorySource
 from prowess.catalog.sources.enterprise import ENTERPRISE_ROOT

@@ -16,8 +16,7 @@ import click
 from msgspec import Struct
 
 from prowess._internal.text.terminal_text import printable_line
-from prowess.catalog.ownership import SKILL_FOLDERS
-from prowess.catalog.project import project_root
+from prowess.catalog.ownership import SKILL_FOLDERS, project_root
 from prowess.cli import exit_codes, output
 from prowess.format.limits import MAX_DESCRIPTION_LENGTH
 from prowess.format.name import name_faults

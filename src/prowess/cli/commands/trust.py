@@ -9,7 +9,7 @@ import click
 
 from prowess._internal.places import working_directory
 from prowess._internal.text.terminal_text import counted, printable_line
-from prowess.catalog.project import project_root
+from prowess.catalog.ownership import project_root
 from prowess.catalog.trust import TrustStore
 from prowess.cli import exit_codes, output
 from prowess.errors import LimitExceededError, StoreError, UnsafePathError

@@ -95,7 +95,7 @@ def _flags(given: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
 
 def _is_trusted(directory: str) -> bool:
     # Imported here because it is only called if a project has a settings file.
-    from prowess.catalog.project import project_root
+    from prowess.catalog.ownership import project_root
     from prowess.catalog.trust import TrustStore
 
     return TrustStore().is_trusted(project_root(directory))

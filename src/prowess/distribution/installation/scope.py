@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess._internal.places import prowess_home, working_directory
-from prowess.catalog.project import project_root
+from prowess.catalog.ownership import project_root
 from prowess.lockfile import lock_path
 from prowess.lockfile.places import Scope  # noqa: TC001 -- msgspec resolves it
 
