@@ -1,4 +1,4 @@
-"""The values of a lock: which skills are installed, what was asked for, and which agents read them.
+"""The values of a lock: the installed skills, the requests for them, and which agents read them.
 
 The request (`source`, `requested`) is kept beside the answer, so that no second file can disagree with the lock.
 """
@@ -23,7 +23,7 @@ _MOST_ORDER = 2**53  # the largest integer that every reader of TOML and JSON ke
 
 
 class LockedSkill(Struct, frozen=True, kw_only=True):
-    """One installed skill: what was asked for and what was chosen. None and False mean that the key is absent.
+    """One installed skill: the request and the choice. None and False mean that the key is absent.
 
     `name` and `package` together are unique in a lock; `package` is empty if the source has no name for itself.
     `source` is the reference as it was given, without a version; a local directory is relative to the lock. `path` is

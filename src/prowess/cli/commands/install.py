@@ -65,7 +65,7 @@ def command(
     """Install skills from SOURCE and record them in prowess.lock. Without SOURCE, install what the lock names.
 
     SOURCE is a directory (./skills), an archive, a repository (owner/repo, git+https://...), a site with an index
-    (https://...), a registry (oci://…), or an installed package (python:NAME, npm:NAME). Nothing of a skill is run.
+    (https://...), a registry (oci://...), or an installed package (python:NAME, npm:NAME). Nothing of a skill is run.
 
     \b
     Example:

@@ -161,11 +161,11 @@ def import_(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Install what the lock of another tool names.
+    """Install the skills of another tool's lock.
 
     FILE is skills-lock.json, .skill-lock.json, apm.lock.yaml, skills.lock.json, toolhive.lock.yaml or harness.lock.
-    Each skill is fetched and checked by the hash of that tool. All skills are installed, or none. What has no
-    counterpart in prowess.lock is reported. FILE stays as it is.
+    Each skill is fetched and checked by the hash of that tool. All skills are installed, or none. Parts without
+    counterpart in prowess.lock are reported. FILE stays as it is.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""What merging needs of git: the three stages of a conflict, and the registration of the merge driver."""
+"""Calls of git for merges: the three stages of a conflict, and settings of a repository."""
 
 from __future__ import annotations
 

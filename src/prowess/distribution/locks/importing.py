@@ -3,7 +3,7 @@
     report = import_locks(scope, [read_foreign_lock(data, path)], InstallOptions())
 
 A lock of another tool says where a skill came from, but often not at which state. If the source has other bytes by now,
-the recorded hash does not fit, and nothing is imported: another version is not what was installed.
+the recorded hash does not fit, and nothing is imported, because another version was installed.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def _imported(skill: ForeignSkill, directory: str, scope: InstallScope, fetcher:
 
 
 def _requires(skill: ForeignSkill, directory: str) -> tuple[str, ...]:
-    """Return what the skill declares, and what the other tool recorded beside it."""
+    """Return the requirements that the skill declares, and others that the lock of the other tool has."""
     declared = declared_requirements(directory)
     names = {requirement.name for requirement in declared}
     return (*map(str, declared), *(name for name in skill.requires if name not in names))
@@ -171,7 +171,7 @@ def _offer_of(skill: ForeignSkill, source: SkillSource, reference: SourceReferen
 
 
 def _check(skill: ForeignSkill, fetched: Fetched, what: str) -> None:
-    """Compare what was fetched with everything that the lock recorded."""
+    """Compare the fetched files with all hashes of the lock."""
     if skill.artifact is not None and fetched.artifact != skill.artifact:
         raise IntegrityError(what, skill.artifact, fetched.artifact or "none")
     if skill.hashes:

@@ -23,7 +23,10 @@ _NEW_MODE = 0o644
 
 
 class GitSetup(Struct, frozen=True, kw_only=True):
-    """A repository that merges locks. `driver` is the command that git runs; `changed` are what this call changed."""
+    """A repository that merges locks.
+
+    `driver` is the command that git runs, `changed` are the settings and files that were changed now.
+    """
 
     repository: str
     driver: str

@@ -1,4 +1,4 @@
-"""What a lock of another tool records, in terms of Prowess: a source, the state of it, and a hash to check."""
+"""The records of a lock of another tool, in terms of Prowess: a source, the state of it, and a hash to check."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HashKind = Literal["skills", "git-tree", "apm-package", "apm-tree", "apm-files",
 class RecordedHash(Struct, frozen=True, kw_only=True):
     """A hash of a skill's files by the rules of another tool (`prowess.lockfile.foreign.hashes`).
 
-    `expected` is what the lock has. For `apm-files` it is empty, and `files` has the hash of each file.
+    `expected` is the hash in the lock. For `apm-files` it is empty, and `files` has the hash of each file.
     """
 
     kind: HashKind
@@ -52,7 +52,7 @@ class ForeignSkill(Struct, frozen=True, kw_only=True):
 
 
 class ForeignLock(Struct, frozen=True, kw_only=True):
-    """A lock of another tool. `unmapped` are sentences about what it has and `prowess.lock` has no place for."""
+    """A lock of another tool. `unmapped` are its parts that `prowess.lock` has no place for."""
 
     format: str
     skills: tuple[ForeignSkill, ...]
