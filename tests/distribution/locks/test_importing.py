@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,99 @@ def test_the_user_lock_is_checked_by_the_tree_of_git(project: Path, capsys: Capt
         (project / ".skill-lock.json").write_text(json.dumps({"version": 3, "skills": {"pdf": wrong}}))
         assert run(["lock", "import", ".skill-lock.json"]) == 1
     assert "the lock recorded neither a commit nor a hash" in capsys.readouterr().err
+
+
+@pytest.fixture
+def repository(project: Path) -> tuple[str, str]:
+    """A repository of the skills: its URL, and the commit with the files of the samples. `main` has moved on."""
+    root = project.parent / "repository"
+    write_skill(root / "skills" / "pdf", PDF)
+    write_skill(root / "skills" / "mail", MAIL)
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", "-C", str(root), *identity, *words], check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    git("init", "-q", "-b", "main")
+    git("add", "-A")
+    git("commit", "-q", "-m", "one")
+    git("branch", "stable")
+    commit = git("rev-parse", "HEAD")
+    (root / "skills" / "pdf" / "a.md").write_text("later")
+    git("commit", "-q", "-a", "-m", "two")
+    return f"file://{root}", commit
+
+
+def test_the_lock_of_apm_is_imported_at_its_commits(project: Path, repository: tuple[str, str]) -> None:
+    url, commit = repository
+    text = (SAMPLES / "apm.lock.yaml").read_text().replace("bf16a3b110f2b5c86eb7c4d7556cbed061d8377d", commit)
+    (project / "apm.lock.yaml").write_text(text.replace("repo_url: acme/tools", f"repo_url: git+{url}"))
+    assert run(["lock", "import", "apm.lock.yaml"]) == 0
+    found = _locked(project)
+    assert {name: (skill.commit, skill.path) for name, skill in found.items()} == {
+        "mail": (commit, "skills/mail"),
+        "pdf": (commit, "skills/pdf"),
+    }
+    assert found["mail"].version == "1.2.0"
+    assert found["pdf"].source == "git+file:../repository"
+
+
+def test_the_lock_of_hlock_is_imported_at_its_commits(project: Path, repository: tuple[str, str]) -> None:
+    url, commit = repository
+    text = (SAMPLES / "harness.lock").read_text().replace("bf16a3b110f2b5c86eb7c4d7556cbed061d8377d", commit)
+    (project / "harness.lock").write_text(text.replace("git+https://github.com/acme/tools", f"git+{url}"))
+    write_skill(project / ".claude" / "skills" / "pdf", SMALL_PDF)
+    assert run(["lock", "import", "harness.lock"]) == 0
+    assert _locked(project)["mail"].commit == commit
+
+
+def test_a_branch_that_has_moved_on_is_refused_and_one_that_has_not_is_imported(
+    project: Path, repository: tuple[str, str], capsys: Capture
+) -> None:
+    url, commit = repository
+    entry = {
+        "source": url,
+        "sourceUrl": url,
+        "sourceType": "git",
+        "skillPath": "skills/pdf/SKILL.md",
+        "computedHash": skills_hash(PDF),
+    }
+    (project / "skills-lock.json").write_text(json.dumps({"version": 1, "skills": {"pdf": entry}}))
+    assert run(["lock", "import", "skills-lock.json"]) == 1
+    assert "has other files than were recorded (skills hash)" in capsys.readouterr().err
+    lock = {"version": 1, "skills": {"pdf": {**entry, "ref": "stable"}}}
+    (project / "skills-lock.json").write_text(json.dumps(lock))
+    assert run(["lock", "import", "skills-lock.json"]) == 0
+    assert _locked(project)["pdf"].commit == commit
+
+
+def test_a_requirement_that_the_other_lock_does_not_have_is_reported(project: Path, capsys: Capture) -> None:
+    needy = {
+        "SKILL.md": SkillFile(data=MAIL["SKILL.md"].data.replace(b"metadata:", b"metadata:\n  dependencies: pdf@^2"))
+    }
+    write_skill(project.parent / "skills" / "mail", needy)
+    entry = {"source": "../skills", "sourceType": "local", "computedHash": skills_hash(needy)}
+    (project / "skills-lock.json").write_text(json.dumps({"version": 1, "skills": {"mail": entry}}))
+    assert run(["lock", "import", "skills-lock.json", "--json"]) == 1
+    (problem,) = json.loads(capsys.readouterr().out)["problems"]
+    assert (problem["code"], problem["fix"]) == ("requirement_unmet", "prowess lock")
+    assert _locked(project)["mail"].requires == ("pdf@^2",)
+
+
+def test_a_change_of_an_installed_skill_needs_consent(project: Path, capsys: Capture) -> None:
+    _sample(project, "skills-lock.json")
+    assert run(["lock", "import", "skills-lock.json"]) == 0
+    changed = PDF | {"scripts/x.py": SkillFile(data=b"print(2)\n", executable=True)}
+    write_skill(project.parent / "skills" / "pdf", changed)
+    entry = {"source": "../skills", "sourceType": "local", "computedHash": skills_hash(changed)}
+    (project / "skills-lock.json").write_text(json.dumps({"version": 1, "skills": {"pdf": entry}}))
+    before = (project / "prowess.lock").read_bytes()
+    assert run(["lock", "import", "skills-lock.json"]) == 3
+    assert "--accept scripts" in capsys.readouterr().err
+    assert (project / "prowess.lock").read_bytes() == before
+    assert run(["lock", "import", "skills-lock.json", "--accept", "scripts"]) == 0
+    assert (project / "prowess.lock").read_bytes() != before
 
 
 def test_two_locks_are_imported_together_or_not_at_all(project: Path) -> None:
