@@ -11,8 +11,8 @@ from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.bounded_read import read_at_most
 from prowess._internal.files.contained import ContainedRoot
 from prowess._internal.files.open_flags import READ
-from prowess._internal.files.tree_digest import SIGNATURE_FILE, read_tree
-from prowess.errors import LimitExceededError, SignatureError, UnsafePathError
+from prowess._internal.files.tree_digest import SIGNATURE_FILE, read_stamped_tree
+from prowess.errors import LimitExceededError, SignatureError
 from prowess.signing.bundle import MAX_BYTES, signed_bundle
 from prowess.signing.statement import SignedSkill, render_statement
 from prowess.signing.verdict import SignatureVerdict
@@ -29,15 +29,16 @@ BESIDE = (".sigstore.json", ".sigstore", ".dsse.json", ".sig")  # endings of the
 def verify_skill(directory: str, verifier: Verifier, signature: bytes | None = None) -> SignatureVerdict:
     """Verify the files of a skill's directory against `signature`, or else against its `skill.oms.sig`."""
     try:
-        manifest = read_tree(directory)
-        data = signature if signature is not None else signature_in(directory)
+        reading = read_stamped_tree(directory, keep=(SIGNATURE_FILE,), most=MAX_BYTES)
     except FileNotFoundError:
         return SignatureVerdict(status="missing", reason="there is no such directory")
-    except UnsafePathError as fault:
-        return SignatureVerdict(status="invalid", reason=str(fault), files=(SIGNATURE_FILE,))
     except LimitExceededError as fault:
         return SignatureVerdict(status="invalid", reason=str(fault))
-    return verifier.tree(manifest, data)
+    manifest, kept = reading.manifest, reading.kept.get(SIGNATURE_FILE)
+    if signature is None and kept is None and (manifest.signature or SIGNATURE_FILE in manifest.obstacles):
+        reason = f"{SIGNATURE_FILE} is a link, no regular file, or larger than {MAX_BYTES} bytes"
+        return SignatureVerdict(status="invalid", reason=reason, files=(SIGNATURE_FILE,))
+    return verifier.tree(manifest, kept.data if signature is None and kept is not None else signature)
 
 
 def verify_file(path: str, verifier: Verifier, signature: bytes | None = None) -> SignatureVerdict:

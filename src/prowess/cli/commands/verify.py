@@ -13,8 +13,6 @@ from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
-from prowess.distribution.installation.scope import InstallScope
-from prowess.distribution.installation.verification import installed_copies
 from prowess.distribution.signatures import read_file, verify_file, verify_skill
 from prowess.distribution.trusted_publishers import trust_in_publishers
 from prowess.errors import LimitExceededError, SignatureError
@@ -101,6 +99,10 @@ def _finished(found: Sequence[Verified], *, as_json: bool) -> int:
 
 def _installed(verifier: Verifier, kind: Scope | None) -> list[Verified]:
     """Return a row for each place of each locked skill: the store, and the targets."""
+    # Imported here because a verification of given paths asks no lock.
+    from prowess.distribution.installation.scope import InstallScope
+    from prowess.distribution.installation.verification import installed_copies
+
     kinds: tuple[Scope, ...] = ("project", "personal") if kind is None else (kind,)
     return [
         Verified(path=copy.path, name=copy.skill.name, verdict=_verdict(copy, verifier))
