@@ -70,6 +70,8 @@ CASES: list[tuple[str, ...]] = [
     ("pack", "skills/good", "-o", "packed.zip"),
     ("pack", f"skills/bad{ODD}"),
     ("mirror", "--to", f"mirrored{ODD}"),
+    ("registry", "list", "skills"),
+    ("registry", "list", "--json", f"./{ODD}"),
     ("publish", "skills/good", "--to", "registry"),
     ("publish", f"skills/bad{ODD}", "--to", f"registry{ODD}"),
     ("policy", "policy.toml"),

@@ -66,6 +66,7 @@ _LOOKS: dict[str, tuple[str, ...]] = {
     "agent": ("Try it", *_ROOT, "--write", "--model", "scripted:answers.json"),
     "pack": ("plain", "-o", "plain.zip"),
     "mirror": ("--to", "mirrored"),
+    "registry": ("list", "."),
     "publish": ("plain", "--to", "registry"),
     "policy": ("show",),
     "audit": ("show",),

@@ -59,6 +59,7 @@ def test_a_flag_beats_the_environment_beats_the_project_beats_the_user_beats_the
         "format": ("json", f"{project.parent}/home/config.toml:2"),
         "disabled": ((), "default"),
         "layers.order": ("personal-first", "default"),
+        "registries": ((), "default"),
     }
 
 

@@ -49,6 +49,7 @@ COMMANDS = {
     "lock": "Check, mend or merge a lock, or convert one of another tool.",
     "pack": "Pack a skill into an archive with the same bytes everywhere.",
     "mirror": "Write everything that the lock names into one directory.",
+    "registry": "List, search, check or serve registries of skills.",
     "publish": "Check skills and publish them to a directory or a registry.",
     "policy": "Show the policy in force, or test a policy file.",
     "audit": "Show or verify the audit log.",

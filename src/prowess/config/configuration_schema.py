@@ -101,5 +101,7 @@ def _setting(setting: Setting) -> Schema:
             return said | {"type": "array", "items": {"$ref": "#/$defs/selector"}, "maxItems": MAX_ENTRIES}
         case "patterns" | "names":
             return said | {"type": "array", "items": _PATTERN, "maxItems": MAX_ENTRIES}
+        case "sources":
+            return said | {"type": "array", "items": {"type": "string", "minLength": 1}, "maxItems": MAX_ENTRIES}
         case "severities":
             return said | {"$ref": "#/$defs/severities"}

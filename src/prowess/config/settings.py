@@ -26,7 +26,7 @@ from prowess.rule_engine.rules import selector_fault
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-SettingKind = Literal["choice", "selectors", "severities", "patterns", "names"]
+SettingKind = Literal["choice", "selectors", "severities", "patterns", "names", "sources"]
 OriginKind = Literal["default", "preset", "user", "project", "environment", "flag"]
 FORMATS = ("text", "json", "sarif", "github", "junit")
 LEVELS = ("error", "warning", "info", "off")
@@ -154,6 +154,14 @@ _ROWS = (
         by_path=False,
         by_project=False,
     ),
+    Setting(
+        name="registries",
+        kind="sources",
+        summary="where dependencies without a source are searched, and what `prowess registry` reads",
+        by_path=False,
+        has_flag=False,
+        by_project=False,
+    ),
 )
 
 SETTINGS: Mapping[str, Setting] = MappingProxyType({row.name: row for row in _ROWS})
@@ -195,7 +203,7 @@ def value_of(setting: Setting, written: object) -> tuple[object, list[Fault]]:
         case "names":
             patterns, wrong = name_patterns(written)
             return patterns, [(None, fault) for fault in wrong]
-        case "selectors" | "patterns":
+        case "selectors" | "patterns" | "sources":
             return _texts(setting, written)
         case "severities":
             return _severities(written)
@@ -240,6 +248,8 @@ def _texts(setting: Setting, written: object) -> tuple[tuple[str, ...], list[Fau
 
 
 def _text_fault(setting: Setting, text: str) -> str | None:
+    if setting.kind == "sources":
+        return None if text.strip() and text.isprintable() else "a source is empty or has invisible characters"
     if setting.kind == "patterns":
         try:
             path_setting(text)

@@ -132,6 +132,7 @@ def test_show_says_where_each_value_was_set(project: Path, said: Said, monkeypat
         "format        text                default",
         "disabled      none                default",
         "layers.order  personal-first      default",
+        "registries    none                default",
         "prowess.toml:4 for vendor/**: ignore lint",
         "this project is not trusted: its file cannot lower findings of the family security (`prowess trust`)",
     ]

@@ -21,6 +21,7 @@ _UNSET = {
     "severity": "as in the profile",
     "exclude": "none",
     "disabled": "none",
+    "registries": "none",
 }
 
 

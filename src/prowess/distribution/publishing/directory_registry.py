@@ -30,7 +30,7 @@ from prowess.distribution.sources.index.document import (
     render_index,
 )
 from prowess.distribution.sources.index.site import DirectorySite
-from prowess.errors import DistributionError
+from prowess.errors import DistributionError, IntegrityError
 from prowess.lockfile.version_ranges import newest_first
 
 if TYPE_CHECKING:
@@ -136,6 +136,26 @@ class DirectoryRegistry:
                 results.append(Published(name=name, version=version, artifact=found.digest, status="yanked"))
             self._replace(entries)
         return tuple(results)
+
+    def refresh(self) -> int:
+        """Compare every artifact with its digest, write the index anew, and return the number of artifacts.
+
+        Raises:
+            IntegrityError: an artifact was changed.
+            DistributionError: an artifact is missing, or there is no index.
+        """
+        with self._exclusive():
+            entries = self.entries()
+            if not entries:
+                raise DistributionError(f"{self._directory} has no index of skills; `prowess publish` writes one")
+            artifacts = [artifact for entry in entries.values() for artifact in entry.artifacts]
+            for artifact in artifacts:
+                if (actual := sha256_of(self.read(artifact))) != artifact.digest:
+                    raise IntegrityError(artifact.url, artifact.digest, actual)
+            self._replace(
+                {name: replace(entry, artifacts=_ordered(entry.artifacts)) for name, entry in entries.items()}
+            )
+        return len(artifacts)
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:

@@ -1,0 +1,143 @@
+"""`prowess registry`: lists, searches, checks and serves registries of skills."""
+
+from __future__ import annotations
+
+import os
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import anyio
+import click
+from msgspec import to_builtins
+
+from prowess._internal.text.terminal_text import counted, printable_line
+from prowess.cli import exit_codes, output
+from prowess.cli.options.http_options import http_place
+from prowess.cli.options.package_options import allow_host_option, json_option
+from prowess.cli.packages.registries import configured_registries
+from prowess.distribution.publishing.directory_registry import DirectoryRegistry
+from prowess.distribution.sources.protocol import Access
+from prowess.distribution.sources.reference import parse_reference
+from prowess.distribution.sources.registries import list_registries, search
+from prowess.errors import InvalidArgumentsError, MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prowess.distribution.sources.reference import SourceReference
+    from prowess.distribution.sources.registries import RegisteredSkill, RegistryListing
+
+_DEFAULT_ADDRESS = "127.0.0.1:8000"
+
+
+@click.group(name="registry")
+def command() -> None:
+    """List, search, check or serve registries of skills.
+
+    Example: prowess registry search pdf
+    """
+
+
+@command.command(name="list")
+@click.argument("sources", metavar="[SOURCE]...", nargs=-1)
+@allow_host_option
+@json_option
+def list_(*, sources: tuple[str, ...], allowed_hosts: tuple[str, ...], as_json: bool) -> int:
+    """List the skills of registries: SOURCE, or else those of the setting `registries`.
+
+    SOURCE is a site with an index (https://...), a directory that `prowess publish` wrote, or oci://...
+
+    Example: prowess registry list https://skills.example.com
+    """
+    listing = _listing(_references(sources), allowed_hosts)
+    return _printed(listing.skills, listing, as_json=as_json)
+
+
+@command.command(name="search")
+@click.argument("words", nargs=-1, required=True)
+@click.option("--registry", "sources", metavar="SOURCE", multiple=True, help="Search here; defaults to `registries`.")
+@allow_host_option
+@json_option
+def search_(*, words: tuple[str, ...], sources: tuple[str, ...], allowed_hosts: tuple[str, ...], as_json: bool) -> int:
+    """Find skills in registries whose name or description contains every word.
+
+    Example: prowess registry search pdf tables --registry https://skills.example.com
+    """
+    listing = _listing(_references(sources), allowed_hosts)
+    return _printed(search(listing.skills, words), listing, as_json=as_json)
+
+
+@command.command(name="refresh")
+@click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+@json_option
+def refresh(*, directory: str, as_json: bool) -> int:
+    """Compare every artifact of a registry in DIR with its digest, and write the index anew.
+
+    Use it after files were restored or merged. An artifact that is missing or changed is reported, and nothing is
+    written.
+
+    Example: prowess registry refresh build/registry
+    """
+    number = DirectoryRegistry(directory).refresh()
+    if as_json:
+        output.document({"registry": os.path.abspath(directory), "artifacts": number})
+    else:
+        output.line(f"{counted(number, 'artifact')} in {output.shown_path(os.path.abspath(directory))}: all unchanged")
+    return exit_codes.OK
+
+
+@command.command(name="serve")
+@click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+@click.option("--http", "address", metavar="ADDR", default=_DEFAULT_ADDRESS, show_default=True, help="HOST:PORT.")
+def serve(*, directory: str, address: str) -> int:
+    """Serve a registry in DIR over HTTP on this machine until Ctrl-C.
+
+    Only published files are served. Clients demand https from other machines, so use a web server with TLS for a team.
+
+    Example: prowess registry serve build/registry --http 127.0.0.1:8000
+    """
+    place = http_place(address, None, (), allow_remote=False)
+    try:
+        from prowess.http_listener.listener import HttpListener, bound  # Imported here because uvicorn is an extra.
+    except ImportError as fault:
+        raise MissingExtraError("`registry serve`", "http", str(fault)) from fault
+    from prowess.distribution.publishing.registry_server import registry_app  # Imported here for the other commands.
+
+    with bound(place.host, place.port) as listening:
+        listener = HttpListener(registry_app(os.path.abspath(directory)), listening)
+        shown = output.shown_path(os.path.abspath(directory))
+        output.note(f"serving {shown} at {listener.url(place.host, '/')}; stop with Ctrl-C")
+        anyio.run(listener.run)
+    return exit_codes.OK
+
+
+def _references(sources: Sequence[str]) -> tuple[SourceReference, ...]:
+    if not sources:
+        if found := configured_registries():
+            return found
+        raise click.UsageError("name a registry, or set `registries` in config.toml or PROWESS_REGISTRIES")
+    try:
+        return tuple(parse_reference(source) for source in sources)
+    except InvalidArgumentsError as fault:
+        raise click.UsageError(printable_line(str(fault))) from None
+
+
+def _listing(references: Sequence[SourceReference], allowed_hosts: tuple[str, ...]) -> RegistryListing:
+    with TemporaryDirectory() as scratch:
+        return list_registries(references, scratch=scratch, access=Access(redirect_hosts=allowed_hosts))
+
+
+def _printed(skills: Sequence[RegisteredSkill], listing: RegistryListing, *, as_json: bool) -> int:
+    for problem in listing.problems:
+        output.note(printable_line(problem))
+    if as_json:
+        document = {"contacted": listing.contacted, "skills": to_builtins(skills), "problems": listing.problems}
+        output.document(document)
+        return exit_codes.OK
+    width = max((len(skill.name) for skill in skills), default=0)
+    for skill in skills:
+        version = skill.version or "-"
+        output.line(printable_line(f"{skill.name:<{width}}  {version:<9}  {skill.description}"))
+    if not skills:
+        output.note("no skill found")
+    return exit_codes.OK

@@ -1,0 +1,26 @@
+"""The registries of the setting `registries`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from prowess.cli.options.configuration_options import open_configuration
+from prowess.distribution.sources.reference import parse_reference
+from prowess.errors import DistributionError, InvalidArgumentsError
+
+if TYPE_CHECKING:
+    from prowess.distribution.sources.reference import SourceReference
+
+
+def configured_registries() -> tuple[SourceReference, ...]:
+    """Return the registries in the order of the setting.
+
+    Raises:
+        ConfigurationError: the settings cannot be read.
+        DistributionError: an entry is no source.
+    """
+    value = open_configuration(config_file=None, isolated=False, quiet=True).value("registries")
+    try:
+        return tuple(parse_reference(text) for text in cast("tuple[str, ...]", value.value))
+    except InvalidArgumentsError as fault:
+        raise DistributionError(f"the setting registries ({value.origin}): {fault}") from None
