@@ -35,6 +35,8 @@ have docker-registry packages docker-registry
 have skopeo packages skopeo libgpgme11 libassuan0 libgpg-error0
 have oras python "oras>=0.2.30"
 have skills-npm npm_client
+have apm python "apm-cli>=0.35"
+have hlock python "hlock>=0.8"
 have fastapi python --no-deps fastapi
 have asyncssh python asyncssh
 have zlib-ng "$PYTHON" -m pip install --quiet --disable-pip-version-check --target . "zlib-ng>=1"
