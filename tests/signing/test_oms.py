@@ -61,6 +61,19 @@ def test_no_flipped_byte_of_a_chain_of_certificates_is_accepted() -> None:
     assert [one for one in flipped if verifier.tree(manifest, one).status == "verified"] == []
 
 
+def test_a_statement_in_a_registry_may_be_about_the_manifest_from_which_the_files_came() -> None:
+    subject = {"name": "registry.example/ours", "digest": {"sha256": "ab" * 32}}
+    statement = {"_type": "https://in-toto.io/Statement/v1", "subject": [subject], "predicateType": "x"}
+    data = signed_bundle(json.dumps(statement).encode(), KEY)
+    verify = trusting(KEY).tree
+    assert verify(manifest_of(FILES), data, artifact="sha256:" + "ab" * 32).status == "verified"
+    assert verify(manifest_of(FILES), data, artifact="sha256:" + "ac" * 32).status == "changed"
+    assert verify(manifest_of(FILES), data).status == "changed"
+    linked = verify(manifest_of(FILES, "link"), data, artifact="sha256:" + "ab" * 32)
+    assert (linked.status, linked.files) == ("changed", ("link",))
+    assert verify(manifest_of(FILES), SIGNED, artifact="sha256:" + "ab" * 32).status == "verified"
+
+
 def test_no_flipped_byte_of_a_file_is_accepted() -> None:
     verifier = trusting(KEY)
     for path, data in FILES.items():

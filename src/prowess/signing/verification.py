@@ -46,10 +46,19 @@ FILE_NAMESPACE, GIT_NAMESPACE = "file", "git"  # of SSH signatures
 
 
 class _Content(Struct, frozen=True, kw_only=True):
-    """What the signature should cover: the files of a skill, or the bytes of one file."""
+    """What the signature should cover: the files of a skill, or the bytes of one file.
+
+    `artifact` is the SHA-256 in hex of the verified artifact from which the files came, such as a manifest of OCI.
+    """
 
     manifest: TreeManifest | None = None
     data: bytes | None = None
+    artifact: str | None = None
+
+    @property
+    def sha256(self) -> bytes:
+        """The digest of what a signature of bytes must cover. Raises SignatureError if there are no such bytes."""
+        return hashlib.sha256(_bytes(self)).digest() if self.artifact is None else bytes.fromhex(self.artifact)
 
 
 class Verifier:
@@ -60,11 +69,16 @@ class Verifier:
         self._keys: dict[bytes, PublicKey] = {}
         self._chains: dict[tuple[bytes, ...], VerifiedChain | Untrusted] = {}
 
-    def tree(self, manifest: TreeManifest, signature: bytes | None) -> SignatureVerdict:
-        """Verify a signature over a skill's files."""
+    def tree(self, manifest: TreeManifest, signature: bytes | None, *, artifact: str | None = None) -> SignatureVerdict:
+        """Verify a signature over a skill's files.
+
+        `artifact` is the verified digest (`sha256:<64 hex>`) of the artifact from which the files were unpacked. A
+        statement or a Sigstore signature about the artifact is one about the files. It is for signatures in a registry.
+        """
         if signature is None:
             return SignatureVerdict(status="unsigned", reason="it has no signature file skill.oms.sig")
-        return self._judge(signature, _Content(manifest=manifest))
+        digest = None if artifact is None else artifact.removeprefix("sha256:")
+        return self._judge(signature, _Content(manifest=manifest, artifact=digest))
 
     def content(self, data: bytes, signature: bytes | None) -> SignatureVerdict:
         """Verify a signature over the bytes of one file, such as an archive."""
@@ -117,8 +131,7 @@ class Verifier:
             case CertificateBundle():
                 return self._by_certificate(file)
             case SigstoreBundle():
-                digest = None if file.is_envelope else hashlib.sha256(_bytes(content)).digest()
-                return verify_sigstore(file.data, digest, self._trust)
+                return verify_sigstore(file.data, None if file.is_envelope else content.sha256, self._trust)
             case Envelope():
                 return self._by_keys(file)
             case _:
@@ -193,9 +206,10 @@ def _compared(verdict: SignatureVerdict, payload: bytes, content: _Content) -> S
         return replace(verdict, status="changed", reason="the file is not the one that was signed")
     if read_in_toto(payload).get("predicateType") != PREDICATE_TYPE:
         stated = {digest for _, digest in subjects_of(read_in_toto(payload))}
-        if content.manifest.digest in {f"sha256:{digest}" for digest in stated}:
+        tree, obstacles = content.manifest.digest, content.manifest.obstacles
+        if tree is not None and stated & ({tree.removeprefix("sha256:"), content.artifact} - {None}):
             return verdict
-        return replace(verdict, status="changed", reason="the statement names another tree digest than the files have")
+        return replace(verdict, status="changed", reason="the statement is about other files", files=obstacles)
     differing = differences(read_statement(payload), content.manifest)
     if differing is None:
         return verdict

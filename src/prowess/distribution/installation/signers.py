@@ -93,7 +93,7 @@ def _beside(fetched: Fetched, signature: Signature, verifier: Verifier) -> Signa
             verdict, _ = verifier.git_commit(signature.data)
             fits = fetched.commit in _names_of_commit(signature.data)
         case _:
-            verdict = verifier.tree(read_tree(fetched.directory), signature.data)
+            verdict = verifier.tree(read_tree(fetched.directory), signature.data, artifact=fetched.artifact)
             fits = True
     if fits and verdict.status not in _REFUSED:
         return verdict
