@@ -57,6 +57,7 @@ class GitRepository(Closing):
         self._versions: RepositoryVersions | None = None
         self._fetched: set[str] = set()
         self._trees: dict[str, RepositoryTree] = {}
+        self._signatures: dict[str, tuple[Signature, ...]] = {}
         self._tags: dict[str, str] = {}  # annotated tags by commit
 
     def close(self) -> None:
@@ -109,7 +110,7 @@ class GitRepository(Closing):
             commit=commit,
             tree=staged.digest,
             directory=staged.directory,
-            signatures=tuple(self._signatures(commit)),
+            signatures=self._signed(commit),
         )
 
     def _known(self) -> RepositoryVersions:
@@ -195,7 +196,12 @@ class GitRepository(Closing):
             self._fetched |= missing
         self._tags |= {state.commit: state.oid for state in states if state.oid != state.commit}
 
-    def _signatures(self, commit: str) -> Iterator[Signature]:
+    def _signed(self, commit: str) -> tuple[Signature, ...]:
+        if commit not in self._signatures:
+            self._signatures[commit] = tuple(self._read_signatures(commit))
+        return self._signatures[commit]
+
+    def _read_signatures(self, commit: str) -> Iterator[Signature]:
         """Yield the signed tag and the signed commit."""
         tag = self._tags.get(commit)
         oids = [commit] if tag is None else [tag, commit]
