@@ -43,6 +43,8 @@ class SourceSupply:
         self._pinned: dict[tuple[str, str], Offer] = {}
         self._chosen: dict[Candidate, Offer] = {}
         self._fetched: dict[Candidate, Fetched] = {}
+        self._named: dict[tuple[str, str | None], dict[str, list[Offer]]] = {}  # by source and version, then by name
+        self._declared: dict[Candidate, tuple[Requirement, ...]] = {}
 
     def reference(self, place: str) -> SourceReference:
         """Return the reference of a place, without a version."""
@@ -59,6 +61,16 @@ class SourceSupply:
             self._offers[key] = self._opener.open(reference).offers(version)
         return self._offers[key]
 
+    def _of_name(self, reference: SourceReference, name: str, version: str | None = None) -> list[Offer]:
+        """Return the offers of one skill, in the order of `offers`."""
+        key = (reference.source, version)
+        if key not in self._named:
+            named: dict[str, list[Offer]] = {}
+            for offer in self.offers(reference, version):
+                named.setdefault(offer.name, []).append(offer)
+            self._named[key] = named
+        return self._named[key].get(name, [])
+
     def place(self, reference: SourceReference, name: str, package: str | None = None) -> str | None:
         """Return the place of a skill in a source; None if the source has no such name.
 
@@ -67,7 +79,7 @@ class SourceSupply:
         Raises:
             DistributionError: several packages have the name, and `package` is none of them.
         """
-        packages = list(dict.fromkeys(one.package or "" for one in self.offers(reference) if one.name == name))
+        packages = list(dict.fromkeys(one.package or "" for one in self._of_name(reference, name)))
         if package in packages or len(packages) == 1:
             return place_of(reference, package if package in packages else packages[0])
         if not packages:
@@ -99,7 +111,7 @@ class SourceSupply:
         if (pinned := self._pinned.get((source, name))) is not None:
             return [pinned.version]
         reference = self.reference(source)
-        newest = [offer.version for offer in self.offers(reference) if _is(offer, source, name) and not offer.yanked]
+        newest = [offer.version for offer in self._of_name(reference, name) if _is(offer, source) and not offer.yanked]
         return [*newest, *(one for one in self._opener.open(reference).versions() if one not in newest)]
 
     def candidate(self, source: str, name: str, version: str | None) -> Candidate | None:
@@ -116,8 +128,8 @@ class SourceSupply:
             return pinned
         reference = self.reference(source)
         for asked in dict.fromkeys((None, version)):
-            for offer in self.offers(reference, asked):
-                if _is(offer, source, name) and not offer.yanked and (asked is not None or offer.version == version):
+            for offer in self._of_name(reference, name, asked):
+                if _is(offer, source) and not offer.yanked and (asked is not None or offer.version == version):
                     return offer
         return None
 
@@ -126,7 +138,9 @@ class SourceSupply:
         stated = self._chosen[candidate].requires
         if stated is not None:
             return tuple(map(Requirement.parse, stated))
-        return declared_requirements(self.fetched(candidate).directory)
+        if candidate not in self._declared:
+            self._declared[candidate] = declared_requirements(self.fetched(candidate).directory)
+        return self._declared[candidate]
 
     def fetched(self, candidate: Candidate) -> Fetched:
         """Return the fetched skill.
@@ -153,5 +167,6 @@ def place_of(reference: SourceReference, package: str) -> str:
     return f"{reference.source}{PLACE_SIGN}{package}"
 
 
-def _is(offer: Offer, place: str, name: str) -> bool:
-    return offer.name == name and (offer.package or "") == place.partition(PLACE_SIGN)[2]
+def _is(offer: Offer, place: str) -> bool:
+    """Whether an offer is of the package of a place."""
+    return (offer.package or "") == place.partition(PLACE_SIGN)[2]
