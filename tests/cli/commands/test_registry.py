@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.cli.dispatch import run
+from prowess.lockfile.places import read_lock
 from tests.distribution.making import files_of, make_skill
 
 if TYPE_CHECKING:
@@ -161,6 +162,23 @@ def test_serve_gives_what_was_published_and_nothing_else(
 def test_serve_refuses_an_address_that_other_machines_reach(registry: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["registry", "serve", str(registry), "--http", "0.0.0.0:0"]) == 2
     assert "other machines can reach" in capfd.readouterr().err
+
+
+def test_a_dependency_without_a_source_comes_from_the_first_registry_that_has_the_name(
+    registry: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_skill(tmp_path / "other", "xlsx", "9.0.0", body="Another skill of this name.")
+    make_skill(tmp_path / "other", "mail", "1.0.0")
+    assert run(["publish", str(tmp_path / "other"), "--to", str(tmp_path / "second")]) == 0
+    make_skill(tmp_path / "mine", "report", more="  dependencies: xlsx@* mail@^1\n")
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+    assert run(["install", "../mine"]) == 1  # nobody has them
+    monkeypatch.setenv("PROWESS_REGISTRIES", f"{registry},{tmp_path / 'second'}")
+    assert run(["install", "../mine"]) == 0
+    chosen = {skill.name: (skill.version, skill.source) for skill in read_lock("prowess.lock").skills}
+    assert chosen["xlsx"] == ("1.0.0", "../registry")  # although the second one has 9.0.0
+    assert chosen["mail"] == ("1.0.0", "../second")
 
 
 @pytest.mark.parametrize("kind", ["plain", "index"])

@@ -12,6 +12,7 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.package_options import accept_option, allow_host_option, change_options, target_option
 from prowess.cli.packages.changes import carried_out
+from prowess.cli.packages.registries import configured_registries
 from prowess.distribution.installation.installing import InstallOptions, install
 from prowess.distribution.installation.requests import SeveralSkillsError, SkillRequest
 from prowess.distribution.installation.scope import InstallScope
@@ -76,13 +77,19 @@ def command(
     """  # noqa: D301 -- click needs the control character
     scope = InstallScope.find(kind)
     requests = _requests(sources, names)
+    is_frozen = _is_frozen(frozen)
     options = InstallOptions(
-        frozen=_is_frozen(frozen),
+        frozen=is_frozen,
         accepted=accepted,
         repair=repair,
         dry_run=dry_run,
         targets=targets,
-        access=Access(offline=offline, redirect_hosts=allowed_hosts, mirror=mirror),
+        access=Access(
+            offline=offline,
+            redirect_hosts=allowed_hosts,
+            mirror=mirror,
+            registries=configured_registries() if requests and not is_frozen else (),
+        ),
     )
     try:
         return carried_out(

@@ -9,7 +9,13 @@ import click
 from prowess._internal.places import working_directory
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options.package_options import accept_option, change_options, json_option, scope_option
+from prowess.cli.options.package_options import (
+    accept_option,
+    allow_host_option,
+    change_options,
+    json_option,
+    scope_option,
+)
 from prowess.cli.packages.changes import carried_out
 from prowess.distribution.installation.report import Problem
 from prowess.distribution.locks.mending import mend_lock, merge_lock_files
@@ -27,9 +33,12 @@ if TYPE_CHECKING:
 @click.group(name="lock", invoke_without_command=True)
 @scope_option
 @accept_option
+@allow_host_option
 @json_option
 @click.pass_context
-def command(context: click.Context, kind: Scope, *, accepted: tuple[str, ...], as_json: bool) -> int | None:
+def command(
+    context: click.Context, kind: Scope, *, accepted: tuple[str, ...], allowed_hosts: tuple[str, ...], as_json: bool
+) -> int | None:
     """Mend a lock after a merge, and choose versions that fit.
 
     If prowess.lock has conflict markers of git, both sides are merged: from git's three stages or, without them, from
@@ -51,11 +60,14 @@ def command(context: click.Context, kind: Scope, *, accepted: tuple[str, ...], a
     lock = read_lock(path)
     if problems := _unmet(lock):
         # Imported here because git calls `lock merge` for each merge, which needs no sources.
+        from prowess.cli.packages.registries import resolving_access
         from prowess.distribution.installation.installing import InstallOptions, resolve_lock
         from prowess.distribution.installation.scope import InstallScope
 
         try:
-            resolve_lock(InstallScope.find(kind), InstallOptions(accepted=accepted))
+            resolve_lock(
+                InstallScope.find(kind), InstallOptions(accepted=accepted, access=resolving_access(allowed_hosts))
+            )
         except SkillError:
             _reported(path, lock, problems, as_json=as_json, mended=mended)
             raise

@@ -8,7 +8,8 @@ import click
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options.package_options import json_option, scope_option
+from prowess.cli.options.package_options import allow_host_option, json_option, scope_option
+from prowess.cli.packages.registries import resolving_access
 from prowess.distribution.installation.newer import newer_skills
 from prowess.distribution.installation.scope import InstallScope
 
@@ -21,9 +22,10 @@ _COLUMNS = ("SKILL", "INSTALLED", "ALLOWED", "NEWEST", "SOURCE")
 
 @click.command()
 @click.argument("names", metavar="[NAME]...", nargs=-1)
+@allow_host_option
 @scope_option
 @json_option
-def command(*, names: tuple[str, ...], kind: Scope, as_json: bool) -> int:
+def command(*, names: tuple[str, ...], allowed_hosts: tuple[str, ...], kind: Scope, as_json: bool) -> int:
     """List installed skills of which their sources have something newer. Nothing is changed.
 
     ALLOWED is the version that `prowess update` would choose, NEWEST the newest one of the source. A skill can be
@@ -35,7 +37,7 @@ def command(*, names: tuple[str, ...], kind: Scope, as_json: bool) -> int:
       prowess outdated --json
     """  # noqa: D301 -- click needs the control character
     scope = InstallScope.find(kind)
-    found, contacted = newer_skills(scope, names)
+    found, contacted = newer_skills(scope, names, resolving_access(allowed_hosts))
     if as_json:
         skills = [one.as_dict() for one in found]
         output.document({"scope": scope.kind, "lock": scope.lock, "contacted": list(contacted), "skills": skills})

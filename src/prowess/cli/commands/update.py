@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prowess.cli.options.package_options import accept_option, change_options
+from prowess.cli.options.package_options import accept_option, allow_host_option, change_options
 from prowess.cli.packages.changes import carried_out
+from prowess.cli.packages.registries import resolving_access
 from prowess.distribution.installation.installing import InstallOptions, update
 from prowess.distribution.installation.scope import InstallScope
-from prowess.distribution.sources.protocol import Access
 
 if TYPE_CHECKING:
     from prowess.lockfile.places import Scope
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @accept_option
 @click.option("--offline", is_flag=True, help="Contact no host; use only local sources.")
+@allow_host_option
 @click.option("--dry-run", is_flag=True, help="Fetch and check, but change nothing.")
 @change_options
 def command(
@@ -27,6 +28,7 @@ def command(
     names: tuple[str, ...],
     accepted: tuple[str, ...],
     offline: bool,
+    allowed_hosts: tuple[str, ...],
     dry_run: bool,
     kind: Scope,
     as_json: bool,
@@ -44,5 +46,7 @@ def command(
       prowess update --accept scripts,tools
     """  # noqa: D301 -- click needs the control character
     scope = InstallScope.find(kind)
-    options = InstallOptions(accepted=accepted, dry_run=dry_run, access=Access(offline=offline))
+    options = InstallOptions(
+        accepted=accepted, dry_run=dry_run, access=resolving_access(allowed_hosts, offline=offline)
+    )
     return carried_out(scope, lambda: update(scope, names, options), as_json=as_json, quiet=quiet, dry_run=dry_run)

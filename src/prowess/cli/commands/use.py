@@ -13,7 +13,7 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.catalog import Catalog, DirectorySource, Layer
 from prowess.cli import exit_codes
 from prowess.cli.one_activation import activated, print_instructions
-from prowess.cli.options.package_options import json_option, quiet_option
+from prowess.cli.options.package_options import allow_host_option, json_option, quiet_option
 from prowess.cli.options.session_options import policy_option
 from prowess.distribution.installation.disk.staging import Stage, nothing_changed
 from prowess.distribution.installation.fetching import Fetcher
@@ -29,11 +29,19 @@ if TYPE_CHECKING:
 @click.argument("source", metavar="SOURCE[@VERSION]")
 @click.option("--skill", "name", metavar="NAME", help="Use this skill of SOURCE.")
 @click.option("--offline", is_flag=True, help="Contact no host; use only local sources.")
+@allow_host_option
 @policy_option
 @json_option
 @quiet_option
 def command(
-    *, source: str, name: str | None, offline: bool, policy_file: str | None, as_json: bool, quiet: bool
+    *,
+    source: str,
+    name: str | None,
+    offline: bool,
+    allowed_hosts: tuple[str, ...],
+    policy_file: str | None,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     """Print the instructions of one skill from SOURCE as `prowess load` does. Nothing is kept, and nothing is run.
 
@@ -50,7 +58,7 @@ def command(
         raise click.UsageError(printable_line(str(fault))) from fault
     with Stage(prowess_home()) as stage:
         try:
-            fetched = _fetched(request, stage, Access(offline=offline))
+            fetched = _fetched(request, stage, Access(offline=offline, redirect_hosts=allowed_hosts))
         except SeveralSkillsError as fault:
             raise click.UsageError(printable_line(str(fault))) from fault
         label = fetched.source

@@ -1,10 +1,11 @@
-"""The registries of the setting `registries`."""
+"""What a command may reach: the registries of the setting `registries`, and the hosts that its options allow."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
 from prowess.cli.options.configuration_options import open_configuration
+from prowess.distribution.sources.protocol import Access
 from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import DistributionError, InvalidArgumentsError
 
@@ -24,3 +25,8 @@ def configured_registries() -> tuple[SourceReference, ...]:
         return tuple(parse_reference(text) for text in cast("tuple[str, ...]", value.value))
     except InvalidArgumentsError as fault:
         raise DistributionError(f"the setting registries ({value.origin}): {fault}") from None
+
+
+def resolving_access(allowed_hosts: tuple[str, ...], *, offline: bool = False) -> Access:
+    """Return the access of a command that chooses versions. Raises as `configured_registries`."""
+    return Access(offline=offline, redirect_hosts=allowed_hosts, registries=configured_registries())

@@ -33,6 +33,7 @@ class Fetcher(Closing):
         self._sources: dict[str, SkillSource] = {}
         self._opened = ExitStack()
         self.fetched: dict[tuple[str, str], Fetched] = {}
+        self.registries = access.registries
         self.mirror = None if access.mirror is None else Mirror(access.mirror)
 
     @property

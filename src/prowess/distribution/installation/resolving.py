@@ -52,11 +52,9 @@ class Root(Struct, frozen=True, kw_only=True):
 class Resolving:
     """Resolves one scope. `mode_of` returns how much a locked skill may change."""
 
-    def __init__(
-        self, before: Lockfile, scope: InstallScope, opener: Opener, registries: Sequence[SourceReference] = ()
-    ) -> None:
+    def __init__(self, before: Lockfile, scope: InstallScope, opener: Opener) -> None:
         self._before, self._scope = before, scope
-        self._supply = SourceSupply(opener, scope.directory, registries)
+        self._supply = SourceSupply(opener, scope.directory)
 
     def resolved(
         self, requests: Sequence[SkillRequest] = (), mode_of: Callable[[LockedSkill], Mode] = held

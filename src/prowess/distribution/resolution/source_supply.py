@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 
 class Opener(Protocol):
-    """Opens sources and fetches from them, each once."""
+    """Opens sources and fetches from them, each once. `registries` are asked in their order."""
+
+    @property
+    def registries(self) -> Sequence[SourceReference]:
+        """Where a dependency is searched that names no source."""
+        ...
 
     def open(self, reference: SourceReference) -> SkillSource:
         """Return the source of a reference, whatever its version."""
@@ -34,10 +39,10 @@ class Opener(Protocol):
 
 
 class SourceSupply:
-    """The skills of all sources that a resolution asks (`Supply`). `registries` are asked in their order."""
+    """The skills of all sources that a resolution asks (`Supply`)."""
 
-    def __init__(self, opener: Opener, base: str, registries: Sequence[SourceReference] = ()) -> None:
-        self._opener, self._base, self._registries = opener, base, registries
+    def __init__(self, opener: Opener, base: str) -> None:
+        self._opener, self._base, self._registries = opener, base, opener.registries
         self._references: dict[str, SourceReference] = {}  # by source
         self._offers: dict[tuple[str, str | None], tuple[Offer, ...]] = {}
         self._pinned: dict[tuple[str, str], Offer] = {}

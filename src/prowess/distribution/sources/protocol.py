@@ -12,12 +12,11 @@ Sources: protocol 003, distribution; protocol 001, versioning.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Protocol, Self
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from prowess.distribution.sources.reference import SourceReference
+from prowess.distribution.sources.reference import SourceReference  # noqa: TC001 -- msgspec resolves it
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -73,11 +72,13 @@ class Fetched(Struct, frozen=True, kw_only=True):
 class Access(Struct, frozen=True, kw_only=True):
     """What a source may reach. `redirect_hosts` are hosts that a redirect may lead to, beside the host itself.
 
-    `mirror` is a directory that `prowess mirror` wrote; then what a lock names is read from it and from nowhere else.
+    `registries` are asked, in this order, for dependencies that name no source. `mirror` is a directory that `prowess
+    mirror` wrote; then what a lock names is read from it and from nowhere else.
     """
 
     offline: bool = False
     redirect_hosts: tuple[str, ...] = ()
+    registries: tuple[SourceReference, ...] = ()
     mirror: str | None = None
 
 
