@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import socket
+from base64 import b64decode, b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -184,3 +185,18 @@ def test_the_samples_name_their_source_and_licence() -> None:
         assert "commit" in sample["source"]
         assert "Apache-2.0" in sample["licence"]
     assert hashlib.sha256(_sample("sigstore-bundles.json")["artifact"].encode()).hexdigest().startswith("a0cf")
+
+
+def test_a_malformed_certificate_in_a_bundle_of_sigstore_is_invalid() -> None:
+    sample = _sample("sigstore-bundles.json")
+    known = TrustedIdentity(identity=sample["identity"], issuer=sample["issuer"])
+    verifier, bundle = Verifier(Trust(identities=(known,)), NOW), sample["happy-path-v0.3"]
+    material = bundle["verificationMaterial"]
+    holder = (
+        material["certificate"] if "certificate" in material else material["x509CertificateChain"]["certificates"][0]
+    )
+    der = bytearray(b64decode(holder["rawBytes"]))
+    for at in range(40):
+        other = bytes((*der[:at], der[at] ^ 8, *der[at + 1 :]))
+        holder["rawBytes"] = b64encode(other).decode()
+        assert verifier.content(sample["artifact"].encode(), json.dumps(bundle).encode()).status == "invalid", at

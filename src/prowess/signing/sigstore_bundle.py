@@ -51,8 +51,9 @@ def verify_sigstore(data: bytes, digest: bytes | None, trust: Trust) -> Signed |
             payload = _payload(verifier, bundle)
         else:
             verifier.verify_artifact(Hashed(algorithm=HashAlgorithm.SHA2_256, digest=digest), bundle, _Anyone())
-    except (Error, ValueError, TypeError, LookupError, AttributeError, AssertionError) as fault:
-        # The library raises such errors for fields that are missing or malformed; each of them refuses the bundle.
+    except SignatureError:
+        raise
+    except Exception as fault:  # noqa: BLE001 -- the library raises errors of many kinds; each of them refuses the bundle
         raise SignatureError(_WHAT, " ".join(str(fault).split()) or type(fault).__name__) from None
     for known in trust.identities:
         try:
