@@ -208,3 +208,56 @@ def test_a_prohibition_of_a_policy_wins_over_a_permission(fact: str, commands: C
     commands.text("run", "ledger", "run.py", code=exit_codes.DENIED)
     if fact != "source":
         assert commands.text("run", "mail", "run.py") == "mail\n"
+
+
+@pytest.mark.proves("governance.version.breaking")
+@pytest.mark.parametrize("change", ["major", "tools", "scripts", "permissions"])
+def test_an_update_that_changes_more_than_text_is_shown_and_needs_consent(
+    change: str, commands: Commands, tmp_path: Path
+) -> None:
+    commands.text("install", "../skills", "--skill", "ledger")
+    before, skill = commands.lock.read_bytes(), tmp_path / "skills" / "ledger"
+    document = (skill / "SKILL.md").read_text()
+    if change == "scripts":
+        (skill / "scripts" / "run.py").write_text("print('other')\n")
+    else:
+        old, new = {
+            "major": ('"1.0.0"', '"2.0.0"'),
+            "tools": ("metadata:", "allowed-tools: Bash\nmetadata:"),
+            "permissions": ("metadata:", "execution:\n  network: restricted\nmetadata:"),
+        }[change]
+        (skill / "SKILL.md").write_text(document.replace(old, new))
+    commands.text("update", "ledger", code=exit_codes.DENIED)
+    assert f"ledger: {change}" in commands.err
+    assert f"--accept {change}" in commands.err
+    assert commands.lock.read_bytes() == before
+    commands.text("update", "ledger", "--accept", change)
+    assert commands.lock.read_bytes() != before
+    (skill / "references").mkdir()
+    (skill / "references" / "more.md").write_text("More.\n")
+    commands.text("update", "ledger")
+
+
+@pytest.mark.proves("governance.compose.dependencies")
+def test_an_installation_brings_what_a_skill_needs_or_explains_the_conflict(commands: Commands, tmp_path: Path) -> None:
+    for name, needed in (("report", "ledger@^1"), ("audit", "ledger@^2")):
+        skill = write_skill(tmp_path / "skills" / name)
+        text = (skill / "SKILL.md").read_text()
+        (skill / "SKILL.md").write_text(text.replace("metadata:\n", f'metadata:\n  dependencies: "{needed}"\n'))
+    commands.text("install", "../skills", "--skill", "report")
+    assert names() == ["ledger", "report"]
+    before = commands.lock.read_bytes()
+    commands.text("install", "../skills", "--skill", "audit", code=exit_codes.FAILED)
+    assert "audit 1.0.0 needs ledger@^2" in commands.err
+    assert "ledger: " in commands.err
+    assert commands.lock.read_bytes() == before
+
+
+@pytest.mark.proves("tooling.authoring.version-bump")
+def test_a_step_of_a_version_that_is_smaller_than_the_change_is_a_warning(commands: Commands, tmp_path: Path) -> None:
+    commands.text("publish", "../skills/ledger", "--to", "../registry")
+    write_skill(tmp_path / "skills" / "ledger", "1.0.1")
+    shutil.rmtree(tmp_path / "skills" / "ledger" / "scripts")
+    commands.text("publish", "../skills/ledger", "--to", "../registry")
+    assert "ledger: from 1.0.0 to 1.0.1 is a patch step, but" in commands.err
+    assert "which asks for a major step" in commands.err

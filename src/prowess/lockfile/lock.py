@@ -6,7 +6,6 @@ The request (`source`, `requested`) is kept beside the answer, so that no second
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import Literal
 
 from msgspec import Struct
@@ -82,17 +81,20 @@ class Lockfile(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Sort the blocks and refuse duplicates."""
-        skills = tuple(sorted(self.skills, key=lambda skill: skill.key))
-        targets = tuple(sorted(self.targets, key=lambda target: target.key))
-        for one, other in pairwise(skills):
-            if one.key == other.key:
-                of_package = f" of package {one.package!r}" if one.package else ""
-                raise ValueError(f"skill {one.name!r}{of_package} is listed twice")
-        for mine, next_one in pairwise(targets):
-            if mine.key == next_one.key:
-                raise ValueError(f"target {mine.agent!r} is listed twice")
-        force_setattr(self, "skills", skills)
-        force_setattr(self, "targets", targets)
+        keys = [skill.key for skill in self.skills]
+        agents = [target.key for target in self.targets]
+        if keys != (in_order := sorted(set(keys))):
+            if len(in_order) < len(keys):
+                name, package = next(key for key in in_order if keys.count(key) > 1)
+                raise ValueError(f"skill {name!r}{f' of package {package!r}' if package else ''} is listed twice")
+            force_setattr(self, "skills", sorted(self.skills, key=lambda skill: skill.key))
+        if agents != (agents_in_order := sorted(set(agents))):
+            if len(agents_in_order) < len(agents):
+                twice = next(agent for agent in agents_in_order if agents.count(agent) > 1)
+                raise ValueError(f"target {twice!r} is listed twice")
+            force_setattr(self, "targets", sorted(self.targets, key=lambda target: target.key))
+        force_setattr(self, "skills", tuple(self.skills))
+        force_setattr(self, "targets", tuple(self.targets))
 
     def named(self, name: str) -> tuple[LockedSkill, ...]:
         """Return the skills of this name, in the order of their installation: the last one is used."""

@@ -106,8 +106,7 @@ def _meant(catalog: Catalog, prefix: str) -> str:
 
 def _rows(entries: tuple[SkillEntry, ...], effects: PolicyEffects) -> Iterator[str]:
     names = [printable_line(entry.name) for entry in entries]
-    places = {entry.source_id: _place(entry) for entry in {entry.source_id: entry for entry in entries}.values()}
-    shown = [places[entry.source_id] for entry in entries]
+    shown = [_place(entry) for entry in entries]
     if effects.policy is None:
         return table(names, shown, (entry.description for entry in entries))
     return table(names, shown, (_shown_description(entry, effects) for entry in entries))
