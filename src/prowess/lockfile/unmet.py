@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess.format.name import normalise
 from prowess.lockfile.requirement import Requirement
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def unmet(lock: Lockfile) -> tuple[UnmetRequirement, ...]:
     """
     by_name: dict[str, list[LockedSkill]] = {}
     for skill in lock.skills:
-        by_name.setdefault(skill.name, []).append(skill)
+        by_name.setdefault(normalise(skill.name), []).append(skill)
     faults = []
     for skill in lock.skills:
         for requirement in map(Requirement.parse, skill.requires):

@@ -128,6 +128,18 @@ def test_a_merge_that_the_driver_could_not_do_is_mended_later(repository: Reposi
     assert repository.text == render_lock(both)
 
 
+def test_a_module_in_the_repository_is_not_imported_by_the_driver(repository: Repository) -> None:
+    set_up_git(str(repository.root))
+    for name in ("click.py", "msgspec.py", "prowess.py"):
+        (repository.root / name).write_text("open('taken-over', 'w').close()\nraise SystemExit(1)\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-q", "-m", "modules")
+    repository.git("merge", "-q", "--no-ff", "-m", "merge", "upgrade")
+    repository.git("merge", "-q", "--no-ff", "-m", "merge", "other-upgrade")
+    assert not (repository.root / "taken-over").exists()
+    assert repository.text == render_lock(merge_locks(_BASE, _BRANCHES["upgrade"], _BRANCHES["other-upgrade"]))
+
+
 def test_a_merge_by_hand_is_left_alone(repository: Repository) -> None:
     repository.git("merge", "-q", "upgrade")
     repository.git("merge", "other-upgrade", fails=True)

@@ -53,7 +53,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "home").mkdir()
     (tmp_path / "gitconfig").write_text(
         f'[user]\nname = a\nemail = a@example.org\n[url "file://{tmp_path}/skills"]\n'
-        "insteadOf = https://github.com/acme/tools\n"
+        "insteadOf = https://github.com/acme/tools\ninsteadOf = https://github.com/acme/tools.git\n"
     )
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "one"]):
@@ -108,7 +108,7 @@ def test_the_npm_client_restores_the_commit_of_an_export(project: Path) -> None:
     _ran("git", "-C", skills, "commit", "-q", "-a", "-m", "two")
     assert run(["lock", "export", "skills-lock.json"]) == 0
     _ran(*client, "experimental_install", "-y")
-    assert (project / ".agents" / "skills" / "pdf" / "a.md").read_bytes() == b"a\n"
+    assert (project / ".agents" / "skills" / "pdf" / "a.md").read_bytes() == _FILES["a.md"].data
 
 
 def test_the_lock_of_apm_is_imported(project: Path) -> None:

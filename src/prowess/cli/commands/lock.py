@@ -54,10 +54,13 @@ def command(
     if context.invoked_subcommand is not None:
         return None
     path = _lock_of(kind)
-    mended = mend_lock(path)
+    try:
+        mended = mend_lock(path)
+        lock = read_lock(path)
+    except LockfileError as fault:
+        return _reported(path, None, [_unreadable(fault)], as_json=as_json)
     if mended is not None and not as_json:
         output.line(f"{printable_line(path)}: {mended}")
-    lock = read_lock(path)
     if problems := _unmet(lock):
         # Imported here because git calls `lock merge` for each merge, which needs no sources.
         from prowess.cli.packages.registries import resolving_access
@@ -98,8 +101,7 @@ def check(file: str | None, kind: Scope, *, as_json: bool) -> int:
             return _reported(path, None, [problem], as_json=as_json)
         lock = read_lock(path)
     except LockfileError as fault:
-        problem = Problem(code="lock_invalid", skill=None, message=str(fault), fix="")
-        return _reported(path, None, [problem], as_json=as_json)
+        return _reported(path, None, [_unreadable(fault)], as_json=as_json)
     return _reported(path, lock, _unmet(lock), as_json=as_json)
 
 
@@ -256,6 +258,10 @@ def _answer(path: str, lock: Lockfile | None, problems: list[Problem]) -> dict[s
         "targets": None if lock is None else len(lock.targets),
         "problems": [problem.as_dict() for problem in problems],
     }
+
+
+def _unreadable(fault: LockfileError) -> Problem:
+    return Problem(code="lock_invalid", skill=None, message=str(fault), fix="")
 
 
 def _unmet(lock: Lockfile) -> list[Problem]:

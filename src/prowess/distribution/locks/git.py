@@ -56,7 +56,13 @@ def set_config(directory: str, name: str, value: str) -> bool:
 
 def run_git(directory: str, *arguments: str) -> bytes | None:
     """Run git in `directory` and return its output; None if it fails, or is missing. It asks for nothing."""
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    environment = {
+        **os.environ,
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "LC_ALL": "C",
+    }
     words = ["git", "-C", directory, "-c", "core.fsmonitor=false", *arguments]
     try:
         done = subprocess.run(

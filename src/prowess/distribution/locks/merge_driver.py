@@ -44,7 +44,8 @@ def set_up_git(directory: str) -> GitSetup:
     if (root := repository_root(directory)) is None:
         raise UnavailableError("git", None, f"{directory} is not in a working tree of git, or git is not installed")
     # The interpreter by its path: git takes the PATH of whoever calls it, and editors have another one than shells.
-    driver = f"{shlex.join([sys.executable, '-m', 'prowess', 'lock', 'merge'])} %O %A %B"
+    # `-P` keeps the repository, in which git runs its drivers, from being searched for modules.
+    driver = f"{shlex.join([sys.executable, '-P', '-m', 'prowess', 'lock', 'merge'])} %O %A %B"
     settings = {
         f"merge.{DRIVER}.name": "merge prowess.lock block by block",
         f"merge.{DRIVER}.driver": driver,
