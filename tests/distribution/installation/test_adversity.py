@@ -135,10 +135,10 @@ def test_a_project_on_another_file_system_is_served_too(prowess: Commands, small
     source = str(tmp_path / "skills")
     given = ("--target", "claude-code", "--target", "codex=link")
     prowess.text("install", source, "--skill", "skill-0", *given)
-    write_skill(tmp_path / "skills" / "skill-0", "2.0.0")
+    write_skill(tmp_path / "skills" / "skill-0", "1.1.0")
     prowess.text("install", source, "--skill", "skill-0")
     for place in (".claude/skills", ".agents/skills"):
-        assert '"2.0.0"' in (project / place / "skill-0/SKILL.md").read_text(encoding="utf-8")
+        assert '"1.1.0"' in (project / place / "skill-0/SKILL.md").read_text(encoding="utf-8")
     assert sorted(os.listdir(project)) == [".agents", ".claude", ".git", "prowess.lock"]
     (project / ".prowess.lock.draft").write_text("left by a killed command", encoding="utf-8")
     (project / ".prowess/target-stage/skill-0").mkdir(parents=True)

@@ -34,7 +34,7 @@ _CASES = {
         ("alpha",),
         ("install", "../skills", "--skill", "*", "--target", "claude-code", "--target", "codex=link"),
     ),
-    "update": (("alpha", "beta"), ("install", "../skills", "--skill", "alpha", "--skill", "beta")),
+    "update": (("alpha", "beta"), ("update", "alpha", "--accept", "scripts")),
     "remove": (("alpha", "beta"), ("remove", "alpha")),
     "rollback": (("alpha", "beta"), ("rollback",)),
     "repair": (("alpha", "beta"), ("install", "--repair")),
@@ -54,7 +54,7 @@ class Place:
         self.environment = {key: value for key, value in os.environ.items() if key != "CI"}
         self.environment["PROWESS_HOME"] = str(self.home)
         for name in ("alpha", "beta"):
-            write_skill(self.used / "skills" / name, script="print(1)\n")
+            write_skill(self.used / "skills" / name, script="print(0)\n")
         monkeypatch.setenv("PROWESS_HOME", str(self.home))
         monkeypatch.delenv("CI", raising=False)
         self.prowess = Commands(self.project, monkeypatch, capfd)
@@ -108,9 +108,9 @@ def test_a_killed_command_leaves_the_old_lock_or_the_new_one_and_the_next_comple
     place.prowess.text("install", "../skills", *(word for name in installed for word in ("--skill", name)))
     if case != "install":
         place.prowess.text("install", *_TO_BOTH)
-        write_skill(place.used / "skills" / "alpha", "2.0.0", script="print(2)\n")
+        write_skill(place.used / "skills" / "alpha", "1.1.0", script="print(1)\n")
     if case in {"rollback", "prune"}:
-        place.prowess.text("install", "../skills", "--skill", "alpha")
+        place.prowess.text("update", "--accept", "scripts")
     if case == "repair":
         (place.project / ".claude/skills/alpha/SKILL.md").write_text("mine", encoding="utf-8")
     place.keep(user)
@@ -161,9 +161,9 @@ def _require_whole(folder: Path, *, allowed: bool) -> None:
 
 
 def _known_trees(name: str, text: str) -> set[str | None]:
-    version = "2.0.0" if '"2.0.0"' in text else "1.0.0"
+    version = "1.1.0" if '"1.1.0"' in text else "1.0.0"
     with TemporaryDirectory() as directory:
-        whole = write_skill(Path(directory) / name, version, script=f"print({version[0]})\n")
+        whole = write_skill(Path(directory) / name, version, script=f"print({version[2]})\n")
         return {read_tree(str(whole)).digest}
 
 
