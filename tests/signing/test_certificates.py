@@ -124,6 +124,17 @@ def test_a_broken_chain_is_invalid() -> None:
         assert _status(signer, chain=chain)[0] == "invalid"
 
 
+def test_no_flipped_byte_of_a_certificate_is_accepted() -> None:
+    signer = Holder("Signer", intermediate_authority(ROOT))
+    while not any(der[-1] % 2 == 0 for der in signer.chain):  # unused bits in a signature could then change unnoticed
+        signer = Holder("Signer", intermediate_authority(ROOT))
+    for which, der in enumerate(signer.chain):
+        for at, byte in enumerate(der):
+            other = der[:at] + bytes((byte ^ 1,)) + der[at + 1 :]
+            chain = (*signer.chain[:which], other, *signer.chain[which + 1 :])
+            assert _status(signer, chain=chain)[0] != "verified", (which, at)
+
+
 @pytest.mark.parametrize("curve", [ec.SECP256K1(), ec.SECP224R1(), ec.BrainpoolP256R1()])
 def test_a_certificate_with_a_key_on_another_curve_is_invalid(curve: ec.EllipticCurve) -> None:
     status, reason = _status(Holder("Signer", ROOT, curve=curve))

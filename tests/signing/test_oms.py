@@ -209,6 +209,8 @@ def test_two_signatures_of_which_one_is_bad_are_refused() -> None:
         lambda it: it["verificationMaterial"].pop("publicKey"),
         lambda it: it["verificationMaterial"]["publicKey"].update(hint=1),
         lambda it: it["verificationMaterial"]["publicKey"].update(rawBytes=""),
+        lambda it: it["verificationMaterial"].update(tlogEntries=""),
+        lambda it: it["verificationMaterial"].update(tlogEntries=None),
         lambda it: it.pop("dsseEnvelope"),
         lambda it: it.update(messageSignature={"signature": ""}),
         lambda it: it["dsseEnvelope"].update(payload=it["dsseEnvelope"]["payload"] + "\n"),

@@ -83,6 +83,8 @@ def read_signature_file(data: bytes) -> SignatureFile:
     material = members(fields["verificationMaterial"], _MATERIAL, optional=(*_SIGNERS, *_EVIDENCE))
     if len(material.keys() & set(_SIGNERS)) != 1:
         raise SignatureError(_MATERIAL, "it must name one key, one certificate or one chain")
+    if not isinstance(material.get("tlogEntries", []), list):
+        raise SignatureError(_MATERIAL, "its log entries are not a list")
     if "publicKey" not in material and any(key != "x509CertificateChain" and material[key] for key in material):
         return SigstoreBundle(data=data, is_envelope="dsseEnvelope" in fields)
     if fields["mediaType"] != MEDIA_TYPE:

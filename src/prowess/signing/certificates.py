@@ -163,7 +163,11 @@ def _load(ders: Sequence[bytes]) -> list[x509.Certificate]:
     if len(ders) > _MAX_CERTIFICATES:
         raise SignatureError(_CHAIN, f"it has more than {_MAX_CERTIFICATES} certificates")
     with _readable(_CHAIN):
-        return [x509.load_der_x509_certificate(der) for der in ders]
+        certificates = [x509.load_der_x509_certificate(der) for der in ders]
+    # The number of unused bits before a signature is not signed, and the library reads past it.
+    if not all(der.endswith(b"\0" + one.signature) for der, one in zip(ders, certificates, strict=True)):
+        raise SignatureError(_CHAIN, "the signature in a certificate is malformed")
+    return certificates
 
 
 def _ends_at(chain: Sequence[x509.Certificate], anchors: Sequence[x509.Certificate]) -> bool:
