@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
+from prowess._internal.text.canonical_json import sha256_of
 from prowess.distribution.publishing.container_registry import publish_to_registry
 from prowess.distribution.publishing.directory_registry import DirectoryRegistry
 from prowess.distribution.publishing.package import read_package
 from prowess.distribution.sources.http.client import HttpClient
+from prowess.distribution.sources.oci import manifest as oci
+from prowess.distribution.sources.oci.registry import Repository
 from prowess.testing.conformance.sources import SourceConformance
 from tests.catalog.installing import bare_project, install, install_node, site_of
 from tests.distribution.registries import docker_registry
@@ -169,6 +172,17 @@ class TestContainerRegistry(SourceConformance):
             skill = one.write_to(place / str(number))
             with HttpClient() as client:
                 publish_to_registry([read_package(str(skill))], f"{self.host}/acme/pdf", client)
+        return f"oci://{self.host}/acme/pdf"
+
+    def publish_archive(self, place: Path, archive: HostileArchive) -> str | None:
+        blobs = (b"{}", archive.make())
+        rows = [oci.Descriptor(media_type=oci.LAYER_TYPE, digest=sha256_of(blob), size=len(blob)) for blob in blobs]
+        with HttpClient() as client:
+            repository = Repository(f"{self.host}/acme/pdf", client)
+            for blob in blobs:
+                repository.push_blob(blob, sha256_of(blob))
+            manifest = oci.render_manifest(rows[0], rows[1:], {oci.NAME: "pdf"})
+            repository.push_manifest(manifest, oci.MANIFEST_TYPE, "1.0.0")
         return f"oci://{self.host}/acme/pdf"
 
     def tamper(self, place: Path, reference: str) -> bool:
