@@ -232,3 +232,16 @@ def _remove(directory: str) -> None:
     for parent, _, _ in os.walk(directory):
         os.chmod(parent, 0o700)
     shutil.rmtree(directory)
+
+
+def test_a_project_that_is_not_trusted_is_told_when_something_is_installed(prowess: Commands) -> None:
+    prowess.text("install", "../skills", "--skill", "alpha")
+    assert prowess.err == (
+        f"the project is not trusted, so its skills are held back; run `prowess trust {prowess.directory}`\n"
+    )
+    prowess.text("install")
+    assert prowess.err == ""
+    prowess.text("trust", str(prowess.directory))
+    prowess.text("install", "../skills", "--skill", "beta")
+    assert prowess.err == ""
+    assert "alpha" in prowess.text("list")

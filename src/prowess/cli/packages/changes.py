@@ -37,7 +37,18 @@ def carried_out(
         output.document(report.as_dict())
     else:
         _print(report, quiet=quiet, dry_run=dry_run)
+        if not (quiet or dry_run) and any(skill.action == "install" for skill in report.skills):
+            _note_distrust(scope)
     return exit_codes.FAILED if any(problem.is_failure for problem in report.problems) else exit_codes.OK
+
+
+def _note_distrust(scope: InstallScope) -> None:
+    """Tell that a project is not trusted: its installed skills are held back like its own."""
+    from prowess.catalog.trust import TrustStore  # Imported here because most commands install nothing.
+
+    if scope.kind == "project" and not TrustStore().is_trusted(scope.directory):
+        trust = f"prowess trust {scope.directory}"
+        output.note(printable_line(f"the project is not trusted, so its skills are held back; run `{trust}`"))
 
 
 def _refused(scope: InstallScope, fault: SkillError) -> InstallReport:
@@ -66,6 +77,7 @@ def _described(report: SkillReport) -> str:
     skill = report.skill
     version = f" {skill.version}" if skill.version else ""
     signer = f", signed by {skill.signer}" if skill.signer else ""
+    signer += ", which is not trusted here" if report.status == "untrusted" and signer else ""
     return printable_line(f"{skill.name}{version} ({skill.source}{signer})")
 
 
