@@ -80,3 +80,9 @@ def test_a_misspelt_word_near_two_words_of_a_skill_is_one_reason(
     write_skill(tmp_path / "books", description="Shows the contrast of contract and contact.")
     assert run(["match", "contrasct", "--root", str(tmp_path)]) == exit_codes.OK
     assert capfd.readouterr().out.endswith("  description: contrasct\n")
+
+
+@pytest.mark.parametrize("words", [[""], [" ", "\t"]])
+def test_an_empty_task_is_a_usage_error(skills: list[str], words: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["match", *words, *skills]) == exit_codes.USAGE
+    assert "TASK is empty; describe what to do" in capfd.readouterr().err

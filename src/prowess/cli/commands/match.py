@@ -40,8 +40,11 @@ def command(*, task: tuple[str, ...], limit: int, bodies: bool, skills: CatalogO
     Example:
       prowess match "totals of a csv file" --root examples/skills
     """  # noqa: D301 -- click needs the control character
+    text = " ".join(task)
+    if not text.strip():
+        raise click.UsageError("TASK is empty; describe what to do, for example: prowess match 'totals of a csv file'")
     catalog = skills.open(quiet=as_json, one=True, asks=not as_json)
-    matches = catalog.match(" ".join(task), limit, bodies=bodies)
+    matches = catalog.match(text, limit, bodies=bodies)
     if as_json:
         output.document({"matches": [_member(match) for match in matches]})
     elif matches:
