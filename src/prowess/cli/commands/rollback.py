@@ -29,7 +29,7 @@ _MOST_NAMES = 6
 def command(*, number: int | None, show: bool, kind: Scope, as_json: bool, quiet: bool) -> int:
     """Go back to state N of the installed skills; without N, to the state before the present one.
 
-    Each change of the lock made here leaves the former state, with a number. LockState 0 is from before the first
+    Each change of the lock made here leaves the former state, with a number. State 0 is from before the first
     installation. Nothing is contacted: the skills are in the store. A rollback can be undone by another one.
 
     \b

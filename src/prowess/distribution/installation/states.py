@@ -1,7 +1,7 @@
 """Earlier states of a lock, numbered in the order in which they were present.
 
 A lock is recorded just before it is replaced. So the newest state, the lock itself, is not recorded until something
-replaces it. LockState 0 is the empty lock from before the first installation; it exists only if that was made here. A
+replaces it. State 0 is the empty lock from before the first installation; it exists only if that was made here. A
 rollback makes an earlier text the lock again, notes its number, and removes no state.
 """
 
