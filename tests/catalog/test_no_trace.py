@@ -88,6 +88,7 @@ def _shows_nothing(text: str, *, asked: bool = False) -> None:
 
 _PATHS = "it works on the paths that it is given, and opens no catalog"
 _NO_SKILLS = "it shows settings, records or this machine, and no skill of the catalog"
+_LOCKS = "it works on locks and sources, whose skills it names to whoever manages them, and lists no catalog"
 _CASES: dict[str, list[list[str]] | str] = {
     "validate": _PATHS,
     "read-properties": _PATHS,
@@ -128,6 +129,17 @@ _CASES: dict[str, list[list[str]] | str] = {
     "sandbox check": _NO_SKILLS,
     "config show": _NO_SKILLS,
     "doctor": [["doctor"], ["doctor", "--json"]],
+    **dict.fromkeys(
+        (
+            *("add", "install", "lock check", "lock export", "lock import", "lock merge", "lock setup-git"),
+            *("mirror", "outdated", "remove", "rollback", "store prune", "update", "use", "verify"),
+        ),
+        _LOCKS,
+    ),
+    **dict.fromkeys(
+        ("pack", "publish", "registry list", "registry refresh", "registry search", "registry serve", "sign"), _PATHS
+    ),
+    **dict.fromkeys(("key forget", "key list", "key new", "key trust"), _NO_SKILLS),
     "completion": _NO_SKILLS,  # the completion of names, see below
 }
 

@@ -126,9 +126,8 @@ class Silencing:
         return findings if self._baseline is None else self._baseline.new(read(), findings)
 
     def _is_trusted(self, document: SkillDocument) -> bool:
-        from prowess.catalog.ownership import (
-            project_root,  # Imported here because few skills have suppression comments.
-        )
+        # Imported here because few skills have suppression comments.
+        from prowess.catalog.ownership import project_root
         from prowess.catalog.trust import TrustStore
 
         if document.directory is None:

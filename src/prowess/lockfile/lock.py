@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-Mode = Literal["copy", "link"]
+CopyMode = Literal["copy", "link"]
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -61,7 +61,7 @@ class LockedTarget(Struct, frozen=True, kw_only=True):
     """An agent that reads the installed skills in its own directory, as copies or through links."""
 
     agent: str
-    mode: Mode = "copy"
+    mode: CopyMode = "copy"
 
     @property
     def key(self) -> str:

@@ -25,7 +25,7 @@ from prowess.lockfile.places import lock_bytes, read_lock
 from prowess.lockfile.unmet import unmet
 
 if TYPE_CHECKING:
-    from prowess.distribution.locks.mending import Mended
+    from prowess.distribution.locks.mending import MendedLock
     from prowess.lockfile.lock import Lockfile
     from prowess.lockfile.places import Scope
 
@@ -238,7 +238,7 @@ def _lock_of(kind: Scope) -> str:
 
 
 def _reported(
-    path: str, lock: Lockfile | None, problems: list[Problem], *, as_json: bool, mended: Mended | None = None
+    path: str, lock: Lockfile | None, problems: list[Problem], *, as_json: bool, mended: MendedLock | None = None
 ) -> int:
     if as_json:
         output.document({**_answer(path, lock, problems), "mended": None if mended is None else mended.origin})

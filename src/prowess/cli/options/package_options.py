@@ -11,7 +11,7 @@ from prowess.distribution.installation.consent import ACCEPTANCES
 from prowess.lockfile.lock import LockedTarget
 
 if TYPE_CHECKING:
-    from prowess.lockfile.lock import Mode
+    from prowess.lockfile.lock import CopyMode
 
 scope_option = click.option(
     "--scope",
@@ -61,7 +61,7 @@ def _complete_target(context: click.Context, parameter: click.Parameter, text: s
 def _targets(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[LockedTarget, ...]:
     del context
     targets: dict[str, LockedTarget] = {}
-    modes: dict[str, Mode] = {"": "copy", "copy": "copy", "link": "link"}
+    modes: dict[str, CopyMode] = {"": "copy", "copy": "copy", "link": "link"}
     for text in given:
         agent, _, mode = text.partition("=")
         if mode not in modes or not agent:

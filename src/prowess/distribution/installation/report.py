@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from prowess.distribution.installation.plan import Action  # noqa: TC001 -- msgspec resolves it
 from prowess.lockfile import LockedSkill  # noqa: TC001 -- as above
-from prowess.lockfile.lock import Mode  # noqa: TC001 -- as above
+from prowess.lockfile.lock import CopyMode  # noqa: TC001 -- as above
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +52,7 @@ class TargetReport(Struct, frozen=True, kw_only=True):
 
     agent: str | None
     path: str
-    mode: Mode | None
+    mode: CopyMode | None
     state: TargetState
     name: str
 

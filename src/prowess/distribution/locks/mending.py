@@ -18,7 +18,7 @@ from prowess.lockfile.places import lock_bytes, write_lock
 from prowess.lockfile.text import parse_lock
 
 
-class Mended(Struct, frozen=True, kw_only=True):
+class MendedLock(Struct, frozen=True, kw_only=True):
     """A lock that was merged. `origin` is git's stages, or the text with the markers, with or without its base."""
 
     lock: Lockfile
@@ -49,7 +49,7 @@ def merge_lock_files(base: str, ours: str, theirs: str) -> Lockfile:
     return merged
 
 
-def mend_lock(path: str) -> Mended | None:
+def mend_lock(path: str) -> MendedLock | None:
     """Merge both sides of a lock with an unfinished merge, and write the result. None if there is nothing to mend.
 
     There is one if the lock has conflict markers, or if git could not merge it and the file is still one of the sides.
@@ -70,7 +70,7 @@ def mend_lock(path: str) -> Mended | None:
     return mended
 
 
-def _from_stages(path: str, text: bytes | None) -> Mended | None:
+def _from_stages(path: str, text: bytes | None) -> MendedLock | None:
     """Merge git's stages. If the file has a `text` without markers that is none of the sides, a person has merged."""
     if (stages := conflict_stages(path)) is None or (text is not None and text not in {stages.ours, stages.theirs}):
         return None
@@ -78,10 +78,10 @@ def _from_stages(path: str, text: bytes | None) -> Mended | None:
         parse_lock(data, f"{path} ({side})") if data else Lockfile()
         for side, data in (("base", stages.base), ("ours", stages.ours), ("theirs", stages.theirs))
     ]
-    return Mended(lock=merge_locks(*sides), origin="stages")
+    return MendedLock(lock=merge_locks(*sides), origin="stages")
 
 
-def _from_text(path: str, data: bytes) -> Mended:
+def _from_text(path: str, data: bytes) -> MendedLock:
     sides = conflict_sides(data, path)
     try:
         ours, theirs = parse_lock(sides.ours), parse_lock(sides.theirs)
@@ -97,7 +97,7 @@ def _from_text(path: str, data: bytes) -> Mended:
         with suppress(LockfileError):  # git's style `zdiff3` leaves lines out of it
             base = parse_lock(sides.base)
     merged = merge_locks(base or Lockfile(), ours, theirs)
-    return Mended(lock=merged, origin="text" if base is None else "text with base")
+    return MendedLock(lock=merged, origin="text" if base is None else "text with base")
 
 
 def _read(path: str) -> Lockfile:

@@ -51,7 +51,7 @@ _PLACE = {" ": (_SPACE, 0), "\u00a0": (_SPACE, 1)} | {
 }
 _ACCENT = {sign: at for at, sign in enumerate(_ACCENTS, 1)}
 
-Key = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+LocaleKey = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 
 class UnknownOrderError(ValueError):
@@ -72,7 +72,7 @@ def in_locale_order(names: Iterable[str]) -> list[str]:
 
 
 @lru_cache(maxsize=4096)
-def locale_key(name: str) -> Key:
+def locale_key(name: str) -> LocaleKey:
     """Return the sort key of a name: places, accents, forms. Raises UnknownOrderError."""
     places: list[int] = []
     accents: list[int] = []

@@ -15,7 +15,7 @@ from msgspec import Struct
 from prowess.catalog.other_agents.places import other_agent
 from prowess.distribution.installation.disk.store import tree_at
 from prowess.errors import InvalidArgumentsError, UnsafePathError
-from prowess.lockfile.lock import Mode  # noqa: TC001 -- msgspec resolves it
+from prowess.lockfile.lock import CopyMode  # noqa: TC001 -- msgspec resolves it
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ class TargetCopy(Struct, frozen=True, kw_only=True):
     """A skill as a target should have it: its path, and what is there then, `copy <tree>` or `link <tree>`."""
 
     agent: str
-    mode: Mode
+    mode: CopyMode
     path: str
     name: str
     tree: str
