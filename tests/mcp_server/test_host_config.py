@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prowess._internal.own_command import own_command
 from prowess.cli.dispatch import run
-from prowess.mcp_server.host_config import HOSTS, server_command, snippet
+from prowess.mcp_server.host_config import HOSTS, snippet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,14 +33,14 @@ def _entry(name: str, host: Host, *arguments: str, environment: dict[str, str] |
 @pytest.mark.parametrize(("name", "host"), HOSTS.items())
 def test_every_snippet_is_well_formed_and_keeps_odd_characters(name: str, host: Host) -> None:
     entry = _entry(name, host, "--root", ODD, environment={"PROWESS_HOME": ODD})
-    assert [entry["command"], *entry["args"]] == [*server_command(), "serve", "--root", ODD]
+    assert [entry["command"], *entry["args"]] == [*own_command(), "serve", "--root", ODD]
     assert entry["env"] == {"PROWESS_HOME": ODD}
     assert "env" not in _entry(name, host)
     assert ("type" in entry) == (name in {"claude-code", "vscode"})
 
 
 def test_the_command_is_absolute_and_runs() -> None:
-    command = server_command()
+    command = own_command()
     assert os.path.isabs(command[0])
     done = subprocess.run(
         [*command, "--version"], cwd="/", env={}, capture_output=True, text=True, check=True, timeout=30
@@ -49,7 +50,7 @@ def test_the_command_is_absolute_and_runs() -> None:
 
 def test_without_an_installed_script_the_interpreter_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
-    command = server_command()
+    command = own_command()
     assert os.path.isabs(command[0])
     assert command[1:] == ["-P", "-m", "prowess"]
     (tmp_path / "prowess.py").write_text("print('hostile')")

@@ -6,14 +6,12 @@ Hosts start servers with their own working directory and environment, so the com
 from __future__ import annotations
 
 import json
-import os
 import re
-import sys
-import sysconfig
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess._internal.own_command import own_command
 from prowess._internal.text.terminal_text import UNSAFE, json_text
 
 if TYPE_CHECKING:
@@ -69,19 +67,9 @@ HOSTS: Mapping[str, Host] = {
 }
 
 
-def server_command() -> list[str]:
-    """Return the absolute command of this installation: its `prowess` script, else its interpreter with `-m`.
-
-    The interpreter also gets `-P`, because a host may start the server in any project. Without `-P`, Python would
-    import modules from the working directory first.
-    """
-    script = os.path.join(sysconfig.get_path("scripts"), "prowess.exe" if os.name == "nt" else "prowess")
-    return [script] if os.access(script, os.X_OK) else [os.path.abspath(sys.executable), "-P", "-m", "prowess"]
-
-
 def snippet(host: Host, arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
     """Return the snippet for `host` that starts `prowess serve` with `arguments`."""
-    command, *rest = server_command()
+    command, *rest = own_command()
     entry: Entry = {"command": command, "args": [*rest, "serve", *arguments]}
     if environment:
         entry["env"] = dict(environment)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 
 from msgspec import Struct
 
 from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.own_command import own_command
 from prowess._internal.places import LOCK_FILE
 from prowess.distribution.locks.git import repository_root, set_config
 from prowess.errors import UnavailableError
@@ -43,9 +43,8 @@ def set_up_git(directory: str) -> GitSetup:
     """
     if (root := repository_root(directory)) is None:
         raise UnavailableError("git", None, f"{directory} is not in a working tree of git, or git is not installed")
-    # The interpreter by its path: git takes the PATH of whoever calls it, and editors have another one than shells.
-    # `-P` keeps the repository, in which git runs its drivers, from being searched for modules.
-    driver = f"{shlex.join([sys.executable, '-P', '-m', 'prowess', 'lock', 'merge'])} %O %A %B"
+    # An absolute path: git takes the PATH of whoever calls it, and editors have another one than shells.
+    driver = f"{shlex.join([*own_command(), 'lock', 'merge'])} %O %A %B"
     settings = {
         f"merge.{DRIVER}.name": "merge prowess.lock block by block",
         f"merge.{DRIVER}.driver": driver,
