@@ -65,7 +65,8 @@ def test_a_registry_that_cannot_be_read_is_named_and_the_others_are_listed(
     captured = capfd.readouterr()
     assert "absent" in captured.err
     assert len(captured.out.splitlines()) == 3
-    assert run(["registry", "list", str(tmp_path / "absent")]) == 1
+    assert run(["registry", "list", str(tmp_path / "absent"), str(tmp_path / "gone")]) == 1
+    assert run(["registry", "list", str(tmp_path / "absent")]) == 4
 
 
 def test_without_a_registry_the_message_says_how_to_name_one(capfd: pytest.CaptureFixture[str]) -> None:

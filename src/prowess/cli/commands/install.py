@@ -12,7 +12,6 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.package_options import accept_option, allow_host_option, change_options, target_option
 from prowess.cli.packages.changes import carried_out
-from prowess.cli.packages.registries import configured_registries
 from prowess.distribution.installation.installing import InstallOptions, install
 from prowess.distribution.installation.requests import SeveralSkillsError, SkillRequest
 from prowess.distribution.installation.scope import InstallScope
@@ -88,7 +87,7 @@ def command(
             offline=offline,
             redirect_hosts=allowed_hosts,
             mirror=mirror,
-            registries=configured_registries() if requests and not is_frozen else (),
+            registries=_registries() if requests and not is_frozen else (),
         ),
     )
     try:
@@ -102,6 +101,12 @@ def command(
     except SeveralSkillsError as fault:
         output.error(printable_line(str(fault)))
         return exit_codes.USAGE
+
+
+def _registries() -> tuple[str, ...]:
+    from prowess.cli.packages.registries import configured_registries  # Imported here for `install` without SOURCE.
+
+    return tuple(map(str, configured_registries()))
 
 
 def _is_frozen(given: bool | None) -> bool:  # noqa: FBT001 -- a tri-state of the command line

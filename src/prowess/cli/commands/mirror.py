@@ -11,9 +11,9 @@ from msgspec import to_builtins
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.package_options import allow_host_option, json_option, scope_option
-from prowess.distribution.installation.fetching import fetch_signatures
 from prowess.distribution.installation.scope import InstallScope
 from prowess.distribution.publishing.mirror import write_mirror
+from prowess.distribution.publishing.mirrored_signatures import fetch_signatures
 from prowess.distribution.sources.protocol import Access
 from prowess.errors import DistributionError
 from prowess.lockfile.places import read_lock

@@ -29,4 +29,4 @@ def configured_registries() -> tuple[SourceReference, ...]:
 
 def resolving_access(allowed_hosts: tuple[str, ...], *, offline: bool = False) -> Access:
     """Return the access of a command that chooses versions. Raises as `configured_registries`."""
-    return Access(offline=offline, redirect_hosts=allowed_hosts, registries=configured_registries())
+    return Access(offline=offline, redirect_hosts=allowed_hosts, registries=tuple(map(str, configured_registries())))

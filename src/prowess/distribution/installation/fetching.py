@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.files.open_flags import Closing
 from prowess.distribution import sources
-from prowess.distribution.installation.disk.staging import Stage
-from prowess.distribution.signatures import signature_in
-from prowess.distribution.sources.oci.mirrored import Mirror
 from prowess.errors import DistributionError, IntegrityError
-from prowess.lockfile import stored_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from prowess.distribution.installation.disk.staging import Stage
     from prowess.distribution.installation.scope import InstallScope
-    from prowess.distribution.sources.protocol import Access, Fetched, Offer, Signature, SkillSource
+    from prowess.distribution.sources.oci.mirrored import Mirror
+    from prowess.distribution.sources.protocol import Access, Fetched, Offer, SkillSource
     from prowess.distribution.sources.reference import Kind, SourceReference
-    from prowess.lockfile import LockedSkill, Lockfile
+    from prowess.lockfile import LockedSkill
 
 
 class Fetcher(Closing):
@@ -33,13 +31,17 @@ class Fetcher(Closing):
         self._sources: dict[str, SkillSource] = {}
         self._opened = ExitStack()
         self.fetched: dict[tuple[str, str], Fetched] = {}
-        self.registries = access.registries
-        self.mirror = None if access.mirror is None else Mirror(access.mirror)
+        self.mirror = None if access.mirror is None else sources.Mirror(access.mirror)
 
     @property
     def staged(self) -> dict[tuple[str, str], str]:
         """The directory of each fetched skill by tree and name."""
         return {key: one.directory for key, one in self.fetched.items()}
+
+    @property
+    def registries(self) -> tuple[SourceReference, ...]:
+        """The registries that may be asked, in their order."""
+        return tuple(map(sources.parse_reference, self._access.registries))
 
     @property
     def contacted(self) -> tuple[str, ...]:
@@ -89,25 +91,6 @@ def fetch_locked(skills: Iterable[LockedSkill], scope: InstallScope, fetcher: Fe
             raise IntegrityError(what, skill.artifact, str(fetched.artifact))
         if fetched.tree != skill.tree:
             raise IntegrityError(what, skill.tree, fetched.tree)
-
-
-def fetch_signatures(
-    lock: Lockfile, scope: InstallScope, access: Access
-) -> tuple[dict[tuple[str, str], tuple[Signature, ...]], tuple[str, ...]]:
-    """Fetch the signatures that are beside a skill and not in it: by tree and name, and the contacted hosts.
-
-    Only skills with a signer in the lock and without a `skill.oms.sig` are fetched. Raises as `fetch_locked`.
-    """
-    signed = [
-        skill
-        for skill in lock.skills
-        if skill.signer and signature_in(stored_tree(scope.home, skill.tree, skill.name)) is None
-    ]
-    if not signed:
-        return {}, ()
-    with Stage(scope.home) as stage, Fetcher(stage, access) as fetcher:
-        fetch_locked(signed, scope, fetcher)
-        return {key: one.signatures for key, one in fetcher.fetched.items()}, fetcher.contacted
 
 
 def _offer_of(skill: LockedSkill, source: SkillSource, kind: Kind) -> Offer:

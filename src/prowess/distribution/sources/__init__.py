@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from prowess._internal.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from prowess.distribution.sources.oci.mirrored import Mirror
     from prowess.distribution.sources.opening import open_source
     from prowess.distribution.sources.protocol import Access, Fetched, Offer, Signature, SkillSource
     from prowess.distribution.sources.reference import SourceReference, parse_reference
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Access",
     "Fetched",
+    "Mirror",
     "Offer",
     "Signature",
     "SkillSource",
@@ -29,6 +31,7 @@ if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
     __getattr__ = lazy_names(
         __name__,
         {
+            "oci.mirrored": ("Mirror",),
             "opening": ("open_source",),
             "protocol": ("Access", "Fetched", "Offer", "Signature", "SkillSource"),
             "reference": ("SourceReference", "parse_reference"),

@@ -12,11 +12,12 @@ Sources: protocol 003, distribution; protocol 001, versioning.
 
 from __future__ import annotations
 
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from msgspec import Struct
 
-from prowess.distribution.sources.reference import SourceReference  # noqa: TC001 -- msgspec resolves it
+if TYPE_CHECKING:
+    from prowess.distribution.sources.reference import SourceReference
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -72,13 +73,13 @@ class Fetched(Struct, frozen=True, kw_only=True):
 class Access(Struct, frozen=True, kw_only=True):
     """What a source may reach. `redirect_hosts` are hosts that a redirect may lead to, beside the host itself.
 
-    `registries` are asked, in this order, for dependencies that name no source. `mirror` is a directory that `prowess
-    mirror` wrote; then what a lock names is read from it and from nowhere else.
+    `registries` are the texts of sources that are asked, in this order, for dependencies that name no source. `mirror`
+    is a directory that `prowess mirror` wrote; then what a lock names is read from it and from nowhere else.
     """
 
     offline: bool = False
     redirect_hosts: tuple[str, ...] = ()
-    registries: tuple[SourceReference, ...] = ()
+    registries: tuple[str, ...] = ()
     mirror: str | None = None
 
 

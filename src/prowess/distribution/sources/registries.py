@@ -34,9 +34,10 @@ class RegistryListing(Struct, frozen=True, kw_only=True):
 
 
 def list_registries(references: Sequence[SourceReference], *, scratch: str, access: Access) -> RegistryListing:
-    """Read registries. One that cannot be read is a problem, and the other ones are read.
+    """Read registries. If there are several, one that cannot be read is a problem, and the other ones are read.
 
     Raises:
+        UnavailableError: the only one cannot be reached.
         DistributionError: none of them can be read.
     """
     skills: list[RegisteredSkill] = []
@@ -48,6 +49,8 @@ def list_registries(references: Sequence[SourceReference], *, scratch: str, acce
             try:
                 offers = source.offers(reference.version)
             except SkillError as fault:
+                if len(references) == 1:
+                    raise
                 problems.append(str(fault))
                 failed += 1
                 offers = ()
