@@ -18,6 +18,7 @@ from prowess.lockfile import Lockfile, read_lock, write_lock
 from prowess.lockfile.foreign.hashes import SkillFile
 from tests.counterparts import counterpart
 from tests.distribution.registries import docker_registry
+from tests.distribution.serving import Answer, serving
 from tests.lockfile.foreign.skills import MAIL, PDF, write_skill
 
 if TYPE_CHECKING:
@@ -109,6 +110,28 @@ def test_the_npm_client_restores_the_commit_of_an_export(project: Path) -> None:
     assert run(["lock", "export", "skills-lock.json"]) == 0
     _ran(*client, "experimental_install", "-y")
     assert (project / ".agents" / "skills" / "pdf" / "a.md").read_bytes() == _FILES["a.md"].data
+
+
+def test_a_skill_of_a_site_is_checked_by_the_digest_of_its_index(project: Path, tmp_path: Path) -> None:
+    client = _npm_client()
+    assert run(["publish", str(tmp_path / "skills" / "mail"), "--to", str(tmp_path / "site")]) == 0
+    served = {
+        f"/{path.relative_to(tmp_path / 'site').as_posix()}": Answer(path.read_bytes())
+        for path in (tmp_path / "site").rglob("*")
+        if path.is_file()
+    }
+    with serving(served) as site:
+        _ran(*client, "add", site.url, "--skill", "mail", "-a", "claude-code", "-y", "--copy", "-g")
+        _ran(*client, "add", site.url, "--skill", "mail", "-a", "claude-code", "-y", "--copy")
+        user_lock = project.parent / "home" / ".agents" / ".skill-lock.json"
+        assert run(["lock", "import", str(user_lock), "skills-lock.json"]) == 0
+        assert _names(project / "prowess.lock") == ["mail"]
+        os.unlink(project / "prowess.lock")
+        user_lock.write_text(
+            user_lock.read_text().replace('"wellKnownDigest": "sha256:', '"wellKnownDigest": "sha256:0')
+        )
+        assert run(["lock", "import", str(user_lock)]) == 1
+        assert not (project / "prowess.lock").exists()
 
 
 def test_the_lock_of_apm_is_imported(project: Path) -> None:

@@ -6,6 +6,7 @@ skills-lock.json and .skill-lock.json are from `skills` 1.7.4, apm.lock.yaml fro
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -88,6 +89,24 @@ def test_toolhive_and_apm_hashes_follow_their_published_vectors() -> None:
     crlf = {"SKILL.md": SkillFile(data=MAIL["SKILL.md"].data.replace(b"\n", b"\r\n"))}
     files = next(one for one in _read("apm.lock.yaml").skills[0].hashes if one.kind == "apm-files")
     assert matches(files, crlf)  # apm takes line ends of a text for equal
+
+
+def test_the_digest_of_a_site_without_one_in_its_index_is_the_hash_of_all_files() -> None:
+    data = b"SKILL.md\0one\0a/b.md\0two\0"
+    entry = {
+        "source": "example.org",
+        "sourceUrl": "https://example.org/skills",
+        "sourceType": "well-known",
+        "skillFolderHash": "",
+        "wellKnownDigest": f"sha256:{hashlib.sha256(data).hexdigest()}",
+    }
+    lock = json.dumps({"version": 3, "skills": {"x": entry}}).encode()
+    (skill,) = read_foreign_lock(lock, ".skill-lock.json").skills
+    (recorded,) = skill.hashes
+    files = {"a/b.md": SkillFile(data=b"two"), "SKILL.md": SkillFile(data=b"one")}
+    assert skill.source == "https://example.org/skills"
+    assert matches(recorded, files)
+    assert not matches(recorded, {"SKILL.md": SkillFile(data=b"one")})
 
 
 def test_the_tree_of_a_skill_is_the_object_that_git_makes(tmp_path: object) -> None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from prowess.distribution.installation.scope import InstallScope
     from prowess.distribution.sources.protocol import Fetched, Offer, SkillSource
     from prowess.distribution.sources.reference import SourceReference
-    from prowess.lockfile.foreign.entries import ForeignLock, ForeignSkill
+    from prowess.lockfile.foreign.entries import ForeignLock, ForeignSkill, RecordedHash
 
 ANY_VERSION = "*"
 _MOST_REASONS = 20
@@ -177,7 +177,7 @@ def _check(skill: ForeignSkill, fetched: Fetched, what: str) -> None:
     if skill.hashes:
         files = skill_files(fetched.directory)
         try:
-            wrong = next((recorded for recorded in skill.hashes if not matches(recorded, files)), None)
+            wrong = next((recorded for recorded in skill.hashes if not _fits(recorded, fetched, files)), None)
         except UnknownOrderError as fault:
             raise DistributionError(f"{what}: its hash depends on the order of names, and {fault}") from None
         if wrong is not None:
@@ -185,6 +185,11 @@ def _check(skill: ForeignSkill, fetched: Fetched, what: str) -> None:
                 f"{what} has other files than were recorded ({wrong.kind} hash): update it with the tool that wrote "
                 "the lock, and import again"
             )
+
+
+def _fits(recorded: RecordedHash, fetched: Fetched, files: Mapping[str, SkillFile]) -> bool:
+    is_artifact = recorded.kind == "skills-site" and recorded.expected == fetched.artifact
+    return is_artifact or matches(recorded, files)
 
 
 def skill_files(directory: str) -> Mapping[str, SkillFile]:

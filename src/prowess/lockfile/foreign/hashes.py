@@ -37,6 +37,8 @@ def matches(recorded: RecordedHash, files: Mapping[str, SkillFile]) -> bool:
     match recorded.kind:
         case "skills":
             return skills_hash(files) == recorded.expected
+        case "skills-site":
+            return _skills_site(files) == recorded.expected
         case "git-tree":
             return git_tree(files) == recorded.expected
         case "apm-package":
@@ -63,6 +65,14 @@ def skills_hash(files: Mapping[str, SkillFile]) -> str:
         whole.update(path.encode())
         whole.update(files[path].data)
     return whole.hexdigest()
+
+
+def _skills_site(files: Mapping[str, SkillFile]) -> str:
+    """SHA-256 over path and content of each file, each with a NUL after it, in the order of UTF-16."""
+    whole = hashlib.sha256()
+    for path in sorted(files, key=lambda path: path.encode("utf-16-be")):
+        whole.update(path.encode() + b"\0" + files[path].data + b"\0")
+    return f"sha256:{whole.hexdigest()}"
 
 
 def git_tree(files: Mapping[str, SkillFile]) -> str:

@@ -28,7 +28,7 @@ from prowess.lockfile.foreign.entries import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 PROJECT_LOCK, USER_LOCK = "skills-lock.json", ".skill-lock.json"
 _VERSIONS = {PROJECT_LOCK: 1, USER_LOCK: 3}
@@ -63,12 +63,15 @@ def _skill(name: str, entry: Mapping[str, object], path: str, lock: str) -> Fore
         state=text_of(entry, "pinnedRef", path, what) or text_of(entry, "ref", path, what),
         path=None if document is None else posixpath.dirname(document),
         version=text_of(entry, "version", path, what),
-        hashes=() if recorded is None else (_recorded(recorded),),
+        hashes=tuple(_hashes(recorded, text_of(entry, "wellKnownDigest", path, what))),
     )
 
 
-def _recorded(digest: str) -> RecordedHash:
-    return RecordedHash(kind="git-tree" if _TREE.fullmatch(digest) else "skills", expected=digest)
+def _hashes(recorded: str | None, of_site: str | None) -> Iterator[RecordedHash]:
+    if recorded is not None:
+        yield RecordedHash(kind="git-tree" if _TREE.fullmatch(recorded) else "skills", expected=recorded)
+    if of_site is not None:
+        yield RecordedHash(kind="skills-site", expected=of_site)
 
 
 def _source(entry: Mapping[str, object], path: str, what: str) -> str:
