@@ -16,8 +16,8 @@ HashKind = Literal["skills", "skills-site", "git-tree", "apm-package", "apm-tree
 class RecordedHash(Struct, frozen=True, kw_only=True):
     """A hash of a skill's files by the rules of another tool (`prowess.lockfile.foreign.hashes`).
 
-    `expected` is the hash in the lock; for `skills-site` it may also be the digest of the artifact. For `apm-files` it is
-    empty, and `files` has the hash of each file.
+    `expected` is the hash in the lock; for `skills-site` it may also be the digest of the artifact. For `apm-files` it
+    is empty, and `files` has the hash of each file.
     """
 
     kind: HashKind
