@@ -64,6 +64,14 @@ def test_one_skill_with_other_files_and_nothing_is_imported(project: Path, capsy
     assert not (project / "prowess.lock").exists()
 
 
+def test_a_file_that_the_hash_leaves_out_is_refused(project: Path, capsys: Capture) -> None:
+    _sample(project, "skills-lock.json")
+    write_skill(project.parent / "skills" / "pdf", {"node_modules/x/index.js": SkillFile(data=b"later")})
+    assert run(["lock", "import", "skills-lock.json"]) == 1
+    assert "no hash of the lock covers its file node_modules/x/index.js" in capsys.readouterr().err
+    assert not (project / "prowess.lock").exists()
+
+
 def test_dry_run_checks_and_changes_nothing(project: Path) -> None:
     _sample(project, "skills-lock.json")
     assert run(["lock", "import", "skills-lock.json", "--dry-run"]) == 0

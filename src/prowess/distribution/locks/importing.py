@@ -24,7 +24,7 @@ from prowess.distribution.installation.installing import InstallOptions, judges,
 from prowess.distribution.installation.report import Problem
 from prowess.distribution.resolution.declared import declared_requirements
 from prowess.errors import DistributionError, IntegrityError, SkillError
-from prowess.lockfile.foreign.hashes import SkillFile, matches
+from prowess.lockfile.foreign.hashes import SkillFile, is_covered, matches
 from prowess.lockfile.foreign.locale_order import UnknownOrderError
 from prowess.lockfile.foreign.reading import read_foreign_lock
 from prowess.lockfile.lock import LockedSkill, Lockfile
@@ -180,11 +180,20 @@ def _check(skill: ForeignSkill, fetched: Fetched, what: str) -> None:
             wrong = next((recorded for recorded in skill.hashes if not _fits(recorded, fetched, files)), None)
         except UnknownOrderError as fault:
             raise DistributionError(f"{what}: its hash depends on the order of names, and {fault}") from None
+        if wrong is None and not skill.is_pinned and skill.artifact is None:
+            _require_covered(skill, files, what)
         if wrong is not None:
             raise DistributionError(
                 f"{what} has other files than were recorded ({wrong.kind} hash): update it with the tool that wrote "
                 "the lock, and import again"
             )
+
+
+def _require_covered(skill: ForeignSkill, files: Mapping[str, SkillFile], what: str) -> None:
+    """Refuse a file that no hash depends on: nothing shows that it is the file that was installed."""
+    for path in files:
+        if not any(is_covered(recorded, path) for recorded in skill.hashes):
+            raise DistributionError(f"{what}: no hash of the lock covers its file {path}; install it anew")
 
 
 def _fits(recorded: RecordedHash, fetched: Fetched, files: Mapping[str, SkillFile]) -> bool:

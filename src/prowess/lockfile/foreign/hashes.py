@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct
 
+from prowess.lockfile.foreign.entries import HashKind, RecordedHash
 from prowess.lockfile.foreign.locale_order import in_locale_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-
-    from prowess.lockfile.foreign.entries import RecordedHash
 
 
 class SkillFile(Struct, frozen=True, kw_only=True):
@@ -54,6 +53,26 @@ def matches(recorded: RecordedHash, files: Mapping[str, SkillFile]) -> bool:
     assert_never(recorded.kind)
 
 
+_LEFT_OUT: Mapping[HashKind, frozenset[str]] = {  # directories and files whose content is not in the hash
+    "skills": frozenset({".git", "node_modules"}),
+    "apm-package": frozenset({".git", "__pycache__"}),
+    "hlock": frozenset({".git", ".DS_Store", "__pycache__", "node_modules"}),
+}
+_APM_PIN = ".apm-pin"  # at the root
+
+
+def is_covered(recorded: RecordedHash, path: str) -> bool:
+    """Return whether the hash depends on the file at `path`. The tools leave out what they do not install."""
+    if recorded.kind == "apm-package" and path == _APM_PIN:
+        return False
+    return _LEFT_OUT.get(recorded.kind, frozenset()).isdisjoint(path.split("/"))
+
+
+def _covered(kind: HashKind, files: Mapping[str, SkillFile]) -> dict[str, SkillFile]:
+    recorded = RecordedHash(kind=kind)
+    return {path: file for path, file in files.items() if is_covered(recorded, path)}
+
+
 def skills_hash(files: Mapping[str, SkillFile]) -> str:
     """Return the hash of the client `skills`: SHA-256 over path and content, in the order of `localeCompare`.
 
@@ -61,7 +80,7 @@ def skills_hash(files: Mapping[str, SkillFile]) -> str:
         UnknownOrderError: the order of the names is not known.
     """
     whole = hashlib.sha256()
-    for path in in_locale_order(path for path in files if not _is_below(path, {".git", "node_modules"})):
+    for path in in_locale_order(_covered("skills", files)):
         whole.update(path.encode())
         whole.update(files[path].data)
     return whole.hexdigest()
@@ -97,7 +116,7 @@ def git_tree(files: Mapping[str, SkillFile]) -> str:
 def _apm_package(files: Mapping[str, SkillFile]) -> str:
     """SHA-256 over path and content of each file, in the order of the paths."""
     whole = hashlib.sha256()
-    for path in sorted(path for path in files if not _is_below(path, {".git", "__pycache__"}) and path != ".apm-pin"):
+    for path in sorted(_covered("apm-package", files)):
         whole.update(path.encode())
         whole.update(files[path].data)
     return f"sha256:{whole.hexdigest()}"
@@ -127,14 +146,11 @@ def _toolhive(files: Mapping[str, SkillFile]) -> str:
 
 
 def _hlock(files: Mapping[str, SkillFile]) -> str:
-    left_out = {".git", ".DS_Store", "__pycache__", "node_modules"}
-    own = {path: file for path, file in files.items() if not _is_below(path, left_out)}
-
     def row(file: SkillFile) -> bytes:
         mode = "x" if file.executable else "-"
         return f"\0{mode}\0sha256:{hashlib.sha256(file.data).hexdigest()}\n".encode()
 
-    return _listed(own, row, lambda path: [part.encode() for part in path.split("/")])
+    return _listed(_covered("hlock", files), row, lambda path: [part.encode() for part in path.split("/")])
 
 
 def _listed(files: Mapping[str, SkillFile], row: Callable[[SkillFile], bytes], key: Callable[[str], object]) -> str:
@@ -142,10 +158,6 @@ def _listed(files: Mapping[str, SkillFile], row: Callable[[SkillFile], bytes], k
     for path in sorted(files, key=key):  # type: ignore[arg-type]  # keys are bytes, or lists of bytes
         whole.update(path.encode() + row(files[path]))
     return f"sha256:{whole.hexdigest()}"
-
-
-def _is_below(path: str, names: set[str]) -> bool:
-    return not names.isdisjoint(path.split("/"))
 
 
 def _is_text(data: bytes) -> bool:
