@@ -13,7 +13,7 @@ from mcp.client.stdio import stdio_client
 
 from prowess import Catalog, SyncSession
 from prowess.errors import DigestChangedError, SkillNotFoundError
-from tests.catalog.locking import edit, lock, locked, place_of
+from tests.catalog.locking import edit, lock, locked, place_of, store
 from tests.cli.commands.test_watch import WATCH, watching
 
 if TYPE_CHECKING:
@@ -126,3 +126,18 @@ def test_a_watch_tells_of_a_changed_lock() -> None:
         assert (added["event"], added["name"]) == ("added", "review")
         path.unlink()
         assert {watcher.document()["name"], watcher.document()["name"]} == {"deploy", "review"}
+
+
+@pytest.mark.usefixtures("work")
+@pytest.mark.proves("governance.plugin.isolated")
+@pytest.mark.parametrize("package", ["acme", "beta"])
+@pytest.mark.parametrize(
+    "place", ["${CLAUDE_SKILL_DIR}/../helper/scripts/run.sh", "$HOME/.claude/skills/helper/scripts/run.sh"]
+)
+def test_a_hook_of_an_installed_skill_gets_no_files_of_another_one(package: str, place: str) -> None:
+    hooks = f"hooks:\n  PreToolUse:\n  - command: bash {place}\n"
+    guard = locked("guard", tree=store("guard", extra=hooks))
+    lock(guard, locked("helper", package=package))
+    refused = prowess("load", "guard")
+    assert refused.returncode == 1
+    assert "names a file that the skill does not contain" in refused.stderr

@@ -171,9 +171,16 @@ class Visibility:
         return permits(policy, of_entry(entry, self.catalog if policy.needs_digests else None), by)
 
     def beside(self, root_dir: str, directory: str) -> SkillEntry | None:
-        """Return the listed, permitted skill whose directory has this name, preferably next to `root_dir`; or None."""
+        """Return the listed, permitted skill whose directory has this name, preferably next to `root_dir`; or None.
+
+        A skill of an installed package gets only skills of this package, and a locked one none: it reads and runs only
+        inside its own tree, which the lock names.
+        """
+        own = next((entry for entry in self.catalog.all_entries() if entry.root_dir == root_dir), None)
         parent, policy = os.path.dirname(root_dir), _with_rules(self._policy)
         found = [entry for entry in self.catalog.entries() if os.path.basename(entry.root_dir) == directory]
+        if own is not None and own.recorded is not None:  # each locked skill is a source of its own
+            found = [entry for entry in found if entry.source_id == own.source_id]
         for entry in sorted(found, key=lambda entry: os.path.dirname(entry.root_dir) != parent)[:1]:
             asked = None if policy is None else of_entry(entry, self.catalog if policy.needs_digests else None)
             return entry if policy is None or asked is None or permits(policy, asked, "model") else None
