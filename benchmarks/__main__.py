@@ -31,6 +31,7 @@ from benchmarks import (
     sandbox,
     serving,
     sessions,
+    verifying,
     watching,
 )
 from benchmarks.figures import ROUNDS, Figure
@@ -50,6 +51,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[corpora.Corpus], int], list[Figure]]] =
     "watching": watching.run,
     "sessions": sessions.run,
     "matching": matching.run,
+    "verifying": verifying.run,
 }
 
 

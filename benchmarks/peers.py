@@ -15,6 +15,7 @@ _LINTER = "agnix==0.59.3"
 _RETRIEVAL = "agentskills-retrieval==0.7.0"
 _REGISTRY = "ra-skills==1.0.0"
 _SKILLKIT = "skillkit==0.4.0 aiofiles"
+_MODEL_SIGNING = "model-signing==1.1.1 pyOpenSSL"  # it imports pyOpenSSL without requiring it
 _SDK = "agentskills-fs==0.7.0"  # brings agentskills-core
 _OPENSKILLS = "openskills@1.5.0"
 _LATER_PYTHONS = ("python3.14", "python3.13", "python3.12")  # it needs one of these
@@ -61,6 +62,18 @@ try:
 except ValueError:  # it reads all skills, and then refuses them together for the form of one field
     pass
 """
+VERIFY_ALL = """
+import sys
+from pathlib import Path
+from model_signing import verifying
+for skill in sorted(Path(sys.argv[1]).iterdir()):
+    if (skill / "skill.oms.sig").exists():
+        config = verifying.Config().use_certificate_verifier(certificate_chain=[sys.argv[2]])
+        try:
+            config.set_ignore_unsigned_files(True).verify(skill, skill / "skill.oms.sig")
+        except Exception:
+            pass
+"""
 
 
 class PeerMissingError(Exception):
@@ -97,6 +110,11 @@ def retrieval() -> str:
 def skillkit() -> str:
     """Return the interpreter of an environment that holds skillkit. Raises PeerMissingError as `interpreter`."""
     return os.path.join(_environment(_SKILLKIT, "python"), "python")
+
+
+def model_signing() -> str:
+    """Return the interpreter of an environment that holds model-signing. Raises PeerMissingError as `interpreter`."""
+    return os.path.join(_environment(_MODEL_SIGNING, "python"), "python")
 
 
 def sdk() -> str:
