@@ -50,12 +50,17 @@ def verify_file(path: str, verifier: Verifier, signature: bytes | None = None) -
         SignatureError: several signature files are beside it.
     """
     data = read_file(path, MAX_FILE_BYTES)
-    beside = [path + ending for ending in BESIDE if os.path.lexists(path + ending)]
+    beside = signatures_beside(path)
     if signature is None and len(beside) > 1:
         raise SignatureError(path, f"several files could be it; choose one: --signature {beside[0]}")
     if signature is None and beside:
         signature = read_file(beside[0], MAX_BYTES)
     return verifier.content(data, signature)
+
+
+def signatures_beside(path: str) -> list[str]:
+    """Return the paths of the signature files beside one file."""
+    return [path + ending for ending in BESIDE if os.path.lexists(path + ending)]
 
 
 def signature_in(directory: str) -> bytes | None:

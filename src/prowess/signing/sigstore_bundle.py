@@ -6,7 +6,6 @@ that is given. The library's own cache of roots is not used, so that no other pr
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 from prowess.errors import MissingExtraError, SignatureError
@@ -32,6 +31,8 @@ def verify_sigstore(data: bytes, digest: bytes | None, trust: Trust) -> Signed |
         SignatureError: the bundle is not valid for these bytes, whoever signed it.
         MissingExtraError: the library is not installed.
     """
+    import logging  # only here, because it is slow to import
+
     try:
         from sigstore.errors import Error
         from sigstore.hashes import Hashed

@@ -57,6 +57,17 @@ def test_a_signed_skill_is_verified_by_the_key_that_is_given(skill: Path, capfd:
     assert skill.joinpath("skill.oms.sig").stat().st_mode & 0o777 == 0o644
 
 
+def test_the_path_of_a_skill_md_selects_its_skill_unless_it_is_signed_itself(
+    skill: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    row = _verify(capfd, "skills/ours/SKILL.md", "--key", "k.pub", expected=exit_codes.OK)
+    assert (row["path"], row["status"], row["format"]) == ("skills/ours", "verified", "oms")
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "s"], check=True)
+    subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-f", "s", "-n", "file", skill / "SKILL.md"], check=True)
+    row = _verify(capfd, "skills/ours/SKILL.md", "--key", "s.pub", expected=exit_codes.OK)
+    assert (row["name"], row["format"]) == ("SKILL.md", "ssh")
+
+
 def test_nobody_is_trusted_until_a_publisher_is(skill: Path, capfd: pytest.CaptureFixture[str]) -> None:
     row = _verify(capfd, str(skill), expected=exit_codes.FAILED)
     assert row["status"] == "untrusted"

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
-from prowess.distribution.signatures import read_file, verify_file, verify_skill
+from prowess.distribution.signatures import read_file, signatures_beside, verify_file, verify_skill
 from prowess.distribution.trusted_publishers import trust_in_publishers
 from prowess.errors import LimitExceededError, SignatureError
 from prowess.format.skill_directories import find_skill_directories
@@ -64,8 +64,8 @@ def command(
     Without PATH, every skill that the locks of this project and of you name is compared with the lock, in the store and
     where other agents read it, and its signature is verified.
 
-    PATH is a skill, a folder of skills, or one file such as an archive. A skill's signature is its skill.oms.sig; that
-    of a file is beside it: FILE.sigstore.json, FILE.sigstore, FILE.dsse.json or FILE.sig.
+    PATH is a skill, its SKILL.md, a folder of skills, or one file such as an archive. A skill's signature is its
+    skill.oms.sig; that of a file is beside it: FILE.sigstore.json, FILE.sigstore, FILE.dsse.json or FILE.sig.
 
     Publishers are trusted by `prowess key trust`. If an option names whom to trust, only that counts. Exits with 1 if
     a skill or file is changed, untrusted, invalid or missing. Without a signature it is unsigned, which is no error.
@@ -168,7 +168,8 @@ def _signer(verdict: SignatureVerdict) -> str:
 
 def _places(path: str) -> Iterator[str]:
     if not os.path.isdir(path):
-        yield path
+        of_skill = os.path.basename(path).lower() == "skill.md" and os.path.exists(path) and not signatures_beside(path)
+        yield os.path.dirname(path) or "." if of_skill else path
         return
     found = find_skill_directories(path)
     for note in found.notes:
