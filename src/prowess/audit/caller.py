@@ -1,7 +1,8 @@
 """The caller and the skill of a record: keys in the data of every record of a session, null if unknown.
 
-`user`, `uid`, `host`, `client`, `agent` and `tenant` describe the caller. `layer`, `source`, `skill` and `digest`
-describe the skill that the record is about. If a call is about several skills, each of the four skill keys is a list.
+`user`, `uid`, `host`, `client`, `agent` and `tenant` describe the caller. `layer`, `source`, `skill`, `digest`
+and `publisher` describe the skill that the record is about. If a call is about several skills, each of these keys is a
+list.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from prowess.audit.record import AuditEvent, AuditLog, AuditRecord
 
-SKILL_KEYS = ("layer", "source", "skill", "digest")
+SKILL_KEYS = ("layer", "source", "skill", "digest", "publisher")
 
 
 class Caller(Struct, frozen=True, kw_only=True):

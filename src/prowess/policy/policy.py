@@ -3,7 +3,7 @@
 The order of the rules does not matter. Each policy file is a layer. A layer decides by its rules or, if none of its
 rules matches the call, by its default (`ask` if the file sets none). The strictest decision of all layers applies, so
 adding a layer never permits more. Without any file the built-in layer decides: it allows the skill tools, registered
-functions, Read, Glob and Grep, and asks about Write, Edit, Bash and every unregistered tool.
+functions, Read, Glob and Grep, and asks about Write, Edit, Bash, changes of packages and every unregistered tool.
 
 Unloading a skill (`skills.unload`) is allowed regardless of rules and defaults; otherwise a restricted agent could not
 lift the restrictions of a skill. There is one exception: a policy that cannot be read denies every call.
@@ -19,13 +19,15 @@ from msgspec import Struct
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.policy.decision import Allow, Ask, Decision, Deny, strictest
+from prowess.policy.package_rules import TOO_OLD
 from prowess.policy.restriction import RESTRICTION_MODES, decide
-from prowess.policy.tool_names import ALWAYS_ALLOWED, SKILL_TOOLS, canonical_tool_name
+from prowess.policy.tool_names import ALWAYS_ALLOWED, PACKAGE_TOOLS, SKILL_TOOLS, canonical_tool_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from prowess.errors import PolicyError
+    from prowess.policy.package_rules import PackageRules, TooOld
     from prowess.policy.policy_file import PolicyFile
     from prowess.policy.restriction import Restriction, RestrictionMode
     from prowess.policy.rule import Effect, PolicyCall, PolicyRule
@@ -42,7 +44,7 @@ _ALLOWED = {
 }
 _GIVEN_UP = Allow(rule=BUILT_IN, reason="a skill can always be unloaded")
 _DECISIONS: dict[Effect, type[Allow | Ask | Deny]] = {"allow": Allow, "ask": Ask, "deny": Deny}
-_ASKING = frozenset({"Write", "Edit", "Bash"})
+_ASKING = frozenset({"Write", "Edit", "Bash", *PACKAGE_TOOLS})
 
 
 class PolicySource(Protocol):
@@ -122,6 +124,28 @@ class Policy(Struct, frozen=True, kw_only=True):
         return self.fault is not None or any(file.audit_required for file in self.files)
 
     @property
+    def require_signature(self) -> bool:
+        """Whether only signed skills may be installed."""
+        return self.fault is not None or any(one.require_signature for one in self._packages)
+
+    @property
+    def max_age(self) -> int | None:
+        """Seconds after which a deployment that was not confirmed is too old: the least that a file sets."""
+        return min((one.max_age for one in self._packages if one.max_age is not None), default=None)
+
+    @property
+    def too_old(self) -> TooOld:
+        """The effect on a deployment that is too old: the strictest that a file sets, else `warn`."""
+        if self.fault is not None:
+            return "hide"
+        set_here: list[TooOld] = [one.too_old for one in self._packages if one.too_old is not None]
+        return max(set_here, key=TOO_OLD.index, default="warn")
+
+    @property
+    def _packages(self) -> tuple[PackageRules, ...]:
+        return tuple(file.packages for file in self.files if file.packages is not None)
+
+    @property
     def allowed_tools(self) -> RestrictionMode:
         """How `allowed-tools` of skills are interpreted: the strictest mode that a file sets, else `restrict`."""
         return self.mode_of_sessions()
@@ -168,6 +192,8 @@ class Policy(Struct, frozen=True, kw_only=True):
 
 
 def _decide(file: PolicyFile, call: PolicyCall, workspace: str | None) -> Decision:
+    if file.packages is not None and (refused := file.packages.refusal(call)) is not None:
+        return refused
     for effect in ("deny", "ask", "allow"):
         for rule in file.rules:
             if rule.effect == effect and (fit := rule.applies(call, workspace)) is not None:

@@ -15,6 +15,8 @@
 An unknown key is an error, not a warning, because a misspelt `deny` would otherwise permit calls. A file that cannot be
 read permits no call.
 
+The table `[packages]` is described in `prowess.policy.package_rules`.
+
 The key `skill` of `call` describes the skill that the call is about: `name`, `digest`, `source`, `layer`, `publisher`.
 """
 
@@ -34,6 +36,7 @@ from prowess.errors import PolicyError, UnsafePathError
 from prowess.format.fields.allowed_tools import parse_allowed_tools
 from prowess.format.fields.tool_patterns import COMMAND_TOOLS, FILE_TOOLS, PATHS, SEARCH_TOOLS, path_pattern_fault
 from prowess.policy.decision import RuleOrigin
+from prowess.policy.package_rules import PACKAGE_KEYS, TOO_OLD, PackageRules, seconds_of
 from prowess.policy.restriction import RESTRICTION_MODES
 from prowess.policy.rule import EFFECTS, ArgumentMatch, Effect, PolicyCall, PolicyRule
 from prowess.policy.skill_identity import FACTS, PREFIX, SkillIdentity, fact_fault, is_fact
@@ -52,7 +55,7 @@ T = TypeVar("T")
 C = TypeVar("C", bound=str)
 
 _SETTINGS = ("default", "allowed_tools", "dynamic_commands", "script_dirs", "env_allow", "read_scripts")
-_KEYS = (*_SETTINGS, "audit", "rule", "expect")
+_KEYS = (*_SETTINGS, "audit", "packages", "rule", "expect")
 
 
 class Expectation(Struct, frozen=True, kw_only=True):
@@ -84,6 +87,7 @@ class PolicyFile(Struct, frozen=True, kw_only=True):
     script_dirs: tuple[str, ...] | None = None
     env_allow: tuple[str, ...] | None = None
     read_scripts: bool | None = None
+    packages: PackageRules | None = None
 
 
 def read_policy_file(path: str) -> PolicyFile:
@@ -104,7 +108,7 @@ class _Reader:
 
     def read(self, content: dict[str, object]) -> PolicyFile:
         self._only(content, _KEYS)
-        audit = self._table(content, "audit")
+        audit, packages = self._table(content, "audit"), self._table(content, "packages")
         self._only(audit, ("required",), "audit")
         return PolicyFile(
             path=self._file.path,
@@ -115,8 +119,22 @@ class _Reader:
             env_allow=self._variables(content, "env_allow"),
             read_scripts=self._switch(content, "read_scripts"),
             audit_required=self._switch(audit, "required", "audit"),
+            packages=self._packages(packages) if "packages" in content else None,
             rules=self._each(content, "rule", self._rule),
             expectations=self._each(content, "expect", self._expectation),
+        )
+
+    def _packages(self, table: dict[str, object]) -> PackageRules:
+        self._only(table, PACKAGE_KEYS, "packages")
+        max_age = self._text(table, "max_age", "packages")
+        if max_age is not None and seconds_of(max_age) is None:
+            self._fault('must be a number of seconds, minutes, hours or days, such as "7d"', "packages", "max_age")
+        return PackageRules(
+            sources=self._list(table, "sources", "packages"),
+            require_signature=self._switch(table, "require_signature", "packages"),
+            max_age=None if max_age is None else seconds_of(max_age),
+            too_old=self._choice(table, "too_old", TOO_OLD, "packages"),
+            origin=RuleOrigin(path=self._file.path, line=self._file.line("packages")),
         )
 
     def _rule(self, table: dict[str, object], *at: str | int) -> PolicyRule:

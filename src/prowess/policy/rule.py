@@ -163,7 +163,7 @@ class PolicyRule(Struct, frozen=True, kw_only=True):
         facts = {match.argument.removeprefix(PREFIX): match.patterns for match in self.matches if match.is_fact}
         fits = [match.fit(tool, call, workspace, possible_without=named) for match in self.matches if not match.is_fact]
         if facts:
-            fits.append(fit_of_skills(facts, call.about))
+            fits.append(fit_of_skills(facts, call.about, refuses=self.effect != "allow"))
         if not all(fit.possible for fit in fits):
             return next(fit for fit in fits if not fit.possible)
         return next((fit for fit in fits if not fit.certain), CERTAIN)

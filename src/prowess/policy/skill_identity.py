@@ -34,7 +34,9 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
 
     `digests` are the digests of the whole tree, of the regular files, and of SKILL.md; records contain the first one.
     `sources` are the label of the skill's source, then every path that contains the skill. `copies` are the
-    qualified names of this copy: `name@source` of a plugin's copy, and `name@VERSION`.
+    qualified names of this copy: `name@source` of a plugin's copy, and `name@VERSION`. `pending` are facts that are not
+    known yet and will be known when the policy is asked again about the same change: until then, they neither refuse a
+    call nor keep it from being allowed.
     """
 
     name: str | None = None
@@ -43,6 +45,7 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
     layer: str | None = None
     publisher: str | None = None
     copies: tuple[str, ...] = ()
+    pending: frozenset[str] = frozenset()
 
     def values(self, fact: str) -> tuple[str, ...] | None:
         """Return the values of a fact, given by its name in rules; None if the fact is unknown."""
@@ -59,9 +62,15 @@ def is_fact(argument: str) -> bool:
     return argument.removeprefix(PREFIX) in FACTS and argument.startswith(PREFIX)
 
 
-def fit_of_skills(wanted: Mapping[str, Sequence[str]], skills: Sequence[SkillIdentity]) -> Fit:
-    """Compare the skills of one call with the patterns for each fact. A call without skills does not match."""
-    outcomes = [[_met(skill, fact, patterns) for fact, patterns in wanted.items()] for skill in skills]
+def fit_of_skills(wanted: Mapping[str, Sequence[str]], skills: Sequence[SkillIdentity], *, refuses: bool = True) -> Fit:
+    """Compare the skills of one call with the patterns for each fact. A call without skills does not match.
+
+    `refuses` states whether the rule denies or asks. Such a rule waits for pending facts, and one that allows does not.
+    """
+    outcomes = [
+        [not refuses if fact in skill.pending else _met(skill, fact, patterns) for fact, patterns in wanted.items()]
+        for skill in skills
+    ]
     if outcomes and all(met for outcome in outcomes for met in outcome):
         return CERTAIN
     possible = any(all(met is not False for met in outcome) for outcome in outcomes)
@@ -82,13 +91,13 @@ def _met(skill: SkillIdentity, fact: str, patterns: Sequence[str]) -> bool | Non
 
 
 def _forms(source: str) -> tuple[str, ...]:
-    """Return the pattern as written and, for an absolute path, its resolved form.
+    """Return the pattern as written and, for an absolute path, its resolved form, else its form in lower case.
 
     Components before the first glob are resolved: symbolic links are followed, and `.`, `..` and a trailing slash are
     removed. So a rule may name a symbolic link to a directory of skills.
     """
     if not source.startswith("/"):
-        return (source,)
+        return source, source.lower()  # the names of a repository on a host that ignores case are in lower case too
     parts = source.split("/")
     signs = next((place for place, part in enumerate(parts) if re.search(_GLOB, part)), len(parts))
     real = as_written(os.path.realpath("/".join(parts[:signs]) or "/")).rstrip("/")

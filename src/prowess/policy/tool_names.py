@@ -37,6 +37,11 @@ SKILL_ARGUMENTS = {  # tool: the argument that contains the skill names
     **dict.fromkeys(("skills.read", "skills.run_script", USER_TOOL, *ONE_SKILL_TOOLS), "skill"),
 }
 
+# Changes of the installed skills. They are offered to a model only if a host registers them.
+PACKAGE_TOOLS = tuple(
+    f"packages.{change}" for change in ("install", "update", "remove", "rollback", "deploy", "revoke", "sync")
+)
+
 ALWAYS_ALLOWED = "skills.unload"  # regardless of the policy: a skill can always be unloaded
 
 

@@ -22,7 +22,7 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.audit.caller import SKILL_KEYS
 from prowess.audit.record import AuditEvent
 from prowess.errors import AuditError
-from prowess.policy.tool_names import SKILL_ARGUMENTS
+from prowess.policy.tool_names import PACKAGE_TOOLS, SKILL_ARGUMENTS
 
 if TYPE_CHECKING:
     from prowess.audit.record import AuditLog
@@ -150,7 +150,7 @@ class CallAudit:
 def skill_facts(call: ToolCall) -> dict[str, object]:
     """Return facts for the call's record about the skills that it names, else about the skill loaded last."""
     skills = call.skills or ()
-    if call.name not in SKILL_ARGUMENTS:
+    if call.name not in SKILL_ARGUMENTS and call.name not in PACKAGE_TOOLS:
         skills = skills[-1:]
     rows = [
         (
@@ -158,6 +158,7 @@ def skill_facts(call: ToolCall) -> dict[str, object]:
             None if skill.sources is None else skill.sources[0],
             None if skill.name is None else shortened(skill.name),
             skill.digests[0] if skill.digests else None,
+            shortened(skill.publisher) if skill.publisher else None,
         )
         for skill in skills
     ]

@@ -108,6 +108,8 @@ class ApprovalGate:
     """Asks `approver` if the policy, a skill or the tool requires approval of a call.
 
     Answers for the session are reused while `memory` exists. `record` logs a kind, the id of the call, and data.
+    `typed_by` is the person who typed the command that makes the calls. This answers the questions of a default, and
+    not those of a rule.
     """
 
     def __init__(
@@ -120,8 +122,10 @@ class ApprovalGate:
         session_id: str | None = None,
         workspace: str | None = None,
         record: Record | None = None,
+        typed_by: str | None = None,
     ) -> None:
         self._policy, self._active, self._approver, self._memory = policy, active, approver, memory
+        self._typed_by = typed_by
         self._session_id, self._workspace = session_id, workspace
         self._record = record
         self._asking: dict[str, anyio.Event] = {}
@@ -141,6 +145,8 @@ class ApprovalGate:
             return PROCEED
         active = await self._active() if active is None else active
         rule = rule_of(decision)
+        if decision.by_default and self._typed_by is not None:
+            return Proceed(by=self._typed_by)
         if decision.by_default and (skill := self._preapproved_by(call, active)) is not None:
             return Proceed(by=f"allowed-tools of skill {skill!r}")
         request = ApprovalRequest(
@@ -343,12 +349,13 @@ def standard_gates(
     session_id: str | None = None,
     workspace: str | None = None,
     record: Record | None = None,
+    typed_by: str | None = None,
 ) -> tuple[Gate, ...]:
     """Return the policy, restriction and approval gates of one session.
 
     `active` is called at each call and returns the restriction of each active skill. If `approver` is None, no person
     is asked. Pass a `memory` to settle requests from outside. `workspace` is the directory that path globs are relative
-    to. `record` is called with each answer.
+    to. `record` is called with each answer. `typed_by` as in `ApprovalGate`.
     """
     return (
         PolicyGate(policy, workspace=workspace),
@@ -361,6 +368,7 @@ def standard_gates(
             session_id=session_id,
             workspace=workspace,
             record=record,
+            typed_by=typed_by,
         ),
     )
 

@@ -136,6 +136,9 @@ def test_show_has_every_rule_with_its_place_and_layers_in_order(file: str, capsy
         "env_allow: none",
         "read_scripts: no",
         "audit_required: yes",
+        "require_signature: no",
+        "max_age: not set",
+        "too_old: warn",
     ]
     assert run(["policy", "show", "--policy", file, "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)

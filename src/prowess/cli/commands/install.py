@@ -12,6 +12,7 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.package_options import accept_option, allow_host_option, change_options, target_option
 from prowess.cli.packages.changes import carried_out
+from prowess.cli.packages.permission import permission_for
 from prowess.distribution.installation.installing import InstallOptions, install
 from prowess.distribution.installation.requests import SeveralSkillsError, SkillRequest
 from prowess.distribution.installation.scope import InstallScope
@@ -130,9 +131,10 @@ def _installed(
     scope: InstallScope, requests: tuple[SkillRequest, ...], options: InstallOptions, *, asks: bool
 ) -> InstallReport:
     """Install; if a source has several skills and none is named, ask a person at a terminal."""
+    permission = permission_for("packages.install", scope.kind)
     while True:
         try:
-            return install(scope, requests, options)
+            return install(scope, requests, options, permission=permission)
         except SeveralSkillsError as fault:
             if not (asks and output.is_interactive()):
                 raise

@@ -17,6 +17,7 @@ from prowess.cli.options.package_options import (
     scope_option,
 )
 from prowess.cli.packages.changes import carried_out
+from prowess.cli.packages.permission import permission_for
 from prowess.distribution.installation.report import Problem
 from prowess.distribution.locks.mending import mend_lock, merge_lock_files
 from prowess.distribution.locks.merge_driver import set_up_git
@@ -68,9 +69,9 @@ def command(
         from prowess.distribution.installation.scope import InstallScope
 
         try:
-            resolve_lock(
-                InstallScope.find(kind), InstallOptions(accepted=accepted, access=resolving_access(allowed_hosts))
-            )
+            permission = permission_for("packages.update", kind)
+            options = InstallOptions(accepted=accepted, access=resolving_access(allowed_hosts))
+            resolve_lock(InstallScope.find(kind), options, permission=permission)
         except SkillError:
             _reported(path, lock, problems, as_json=as_json, mended=mended)
             raise
@@ -194,8 +195,13 @@ def import_(
     scope = InstallScope.find(kind)
     locks = [read_foreign_file(file) for file in files]
     options = InstallOptions(dry_run=dry_run, accepted=accepted, access=Access(offline=offline))
+    permission = permission_for("packages.install", kind)
     return carried_out(
-        scope, lambda: import_locks(scope, locks, options), as_json=as_json, quiet=quiet, dry_run=dry_run
+        scope,
+        lambda: import_locks(scope, locks, options, permission=permission),
+        as_json=as_json,
+        quiet=quiet,
+        dry_run=dry_run,
     )
 
 

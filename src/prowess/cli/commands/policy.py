@@ -20,7 +20,17 @@ if TYPE_CHECKING:
     from prowess.policy.rule import PolicyRule
 
 _AN_EXPECTATION = 'add an expectation, for example call = "Bash(git status)" and effect = "allow" below [[expect]]'
-_SETTINGS = ("allowed_tools", "dynamic_commands", "script_dirs", "env_allow", "read_scripts", "audit_required")
+_SETTINGS = (
+    "allowed_tools",
+    "dynamic_commands",
+    "script_dirs",
+    "env_allow",
+    "read_scripts",
+    "audit_required",
+    "require_signature",
+    "max_age",
+    "too_old",
+)
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
@@ -90,6 +100,8 @@ def _shown(policy: Policy) -> Iterator[str]:
             yield f"  {rule.origin.line:>4}  {printable_line(str(rule))}"
             if rule.reason:
                 yield f"        {printable_line(rule.reason)}"
+        if file.packages is not None and file.packages.sources is not None:
+            yield f"        packages from {printable_line(', '.join(file.packages.sources)) or 'no source'}"
         said = "" if file.default else " (the file sets none)"
         yield f"        default {file.default or DEFAULT_EFFECT}{said}"
     for name, value in _settings(policy).items():
@@ -97,6 +109,8 @@ def _shown(policy: Policy) -> Iterator[str]:
 
 
 def _text(value: object) -> str:
+    if value is None:
+        return "not set"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return printable_line(", ".join(value) or "none") if isinstance(value, tuple) else str(value)
@@ -111,6 +125,7 @@ def _file(file: PolicyFile) -> dict[str, object]:
         "path": file.path,
         "default": file.default or DEFAULT_EFFECT,
         "default_set": file.default is not None,
+        "package_sources": None if file.packages is None else file.packages.sources,
         "rules": [_rule(rule) for rule in file.rules],
     }
 

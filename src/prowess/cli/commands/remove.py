@@ -8,6 +8,7 @@ import click
 
 from prowess.cli.options.package_options import change_options
 from prowess.cli.packages.changes import carried_out
+from prowess.cli.packages.permission import permission_for
 from prowess.distribution.installation.installing import remove
 from prowess.distribution.installation.scope import InstallScope
 
@@ -33,4 +34,7 @@ def command(*, names: tuple[str, ...], targets: tuple[str, ...], kind: Scope, as
     if not names and not targets:
         raise click.UsageError("name a skill, or a target with --target")
     scope = InstallScope.find(kind)
-    return carried_out(scope, lambda: remove(scope, names, targets=targets), as_json=as_json, quiet=quiet)
+    permission = permission_for("packages.remove", kind)
+    return carried_out(
+        scope, lambda: remove(scope, names, targets=targets, permission=permission), as_json=as_json, quiet=quiet
+    )

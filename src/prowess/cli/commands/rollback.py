@@ -10,6 +10,7 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.package_options import change_options
 from prowess.cli.packages.changes import carried_out
+from prowess.cli.packages.permission import permission_for
 from prowess.distribution.installation.change import read_former
 from prowess.distribution.installation.installing import roll_back
 from prowess.distribution.installation.scope import InstallScope
@@ -40,7 +41,12 @@ def command(*, number: int | None, show: bool, kind: Scope, as_json: bool, quiet
     """  # noqa: D301 -- click needs the control character
     scope = InstallScope.find(kind)
     if not show:
-        return carried_out(scope, lambda: roll_back(scope, number), as_json=as_json, quiet=quiet)
+        return carried_out(
+            scope,
+            lambda: roll_back(scope, number, permission=permission_for("packages.rollback", kind)),
+            as_json=as_json,
+            quiet=quiet,
+        )
     if number is not None:
         raise click.UsageError("--list takes no N")
     states = states_of(scope, read_former(scope))

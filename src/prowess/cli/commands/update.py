@@ -8,6 +8,7 @@ import click
 
 from prowess.cli.options.package_options import accept_option, allow_host_option, change_options
 from prowess.cli.packages.changes import carried_out
+from prowess.cli.packages.permission import permission_for
 from prowess.cli.packages.registries import resolving_access
 from prowess.distribution.installation.installing import InstallOptions, update
 from prowess.distribution.installation.scope import InstallScope
@@ -49,4 +50,11 @@ def command(
     options = InstallOptions(
         accepted=accepted, dry_run=dry_run, access=resolving_access(allowed_hosts, offline=offline)
     )
-    return carried_out(scope, lambda: update(scope, names, options), as_json=as_json, quiet=quiet, dry_run=dry_run)
+    permission = permission_for("packages.update", kind)
+    return carried_out(
+        scope,
+        lambda: update(scope, names, options, permission=permission),
+        as_json=as_json,
+        quiet=quiet,
+        dry_run=dry_run,
+    )

@@ -1,7 +1,7 @@
 """One change of a lock: proposed, planned, judged, applied and reported. If nothing changes, nothing is written.
 
     def proposed(lock: Lockfile, stage: Stage) -> Proposal: ...     # reads and fetches, changes nothing
-    report = change_lock(scope, proposed, judge=policy_and_consent)
+    report = change_lock(scope, proposed, permission=permission, judge=consent)
 
 If another command replaces the lock meanwhile, everything is done again from the new lock.
 """
@@ -9,6 +9,7 @@ If another command replaces the lock meanwhile, everything is done again from th
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 from prowess.distribution.installation.apply import LockReplacedError, apply_plan
 from prowess.distribution.installation.disk.staging import Stage, draft_beside, has_orphans, nothing_changed
 from prowess.distribution.installation.disk.store import SkillStore
+from prowess.distribution.installation.permitted import changes_of
 from prowess.distribution.installation.plan import plan_change
 from prowess.distribution.installation.report import InstallReport, Problem, SkillReport
 from prowess.distribution.installation.states import is_registered
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from prowess.distribution.installation.plan import InstallPlan
     from prowess.distribution.installation.scope import InstallScope
+    from prowess.distribution.permission.permission import Permission
     from prowess.lockfile import LockedSkill
 
     Judge = Callable[[InstallPlan, Mapping[tuple[str, str], str]], None]
@@ -58,18 +61,21 @@ def change_lock(
     scope: InstallScope,
     propose: Callable[[Lockfile, Stage], Proposal],
     *,
+    permission: Permission,
     judge: Judge | None = None,
     repair: bool = False,
     dry_run: bool = False,
 ) -> InstallReport:
     """Carry out what `propose` returns for the present lock, and return what was done.
 
-    `judge` is called with the plan and the staged directories before anything is changed; it raises to refuse. If
-    there is nothing to change, nothing is written and nobody is asked. With `dry_run`, nothing is written.
+    `judge` is called with the plan and the staged directories before anything is changed; it raises to refuse. Then
+    `permission` is asked for each change. If there is nothing to change, nothing is written and nobody is asked. With
+    `dry_run`, nothing is written.
 
     Raises:
         LockfileError: the lock is no lock.
         StoreError: a file system fault; the lock was not changed.
+        PolicyDeniedError, ApprovalRequiredError, AuditError: the change is not permitted.
     """
     for _ in range(_ATTEMPTS):
         former = read_former(scope)
@@ -96,10 +102,16 @@ def change_lock(
                     targets=targets,
                     problems=(*proposal.problems, *problems),
                 )
-            if judge is not None and (plan.changes_lock or staged):
+            apply = partial(
+                apply_plan, plan, scope, stage, staged=staged, repair=repair, next_state=proposal.next_state
+            )
+            is_change = plan.changes_lock or bool(staged)
+            if judge is not None and is_change:
                 judge(plan, staged)
             try:
-                report = apply_plan(plan, scope, stage, staged=staged, repair=repair, next_state=proposal.next_state)
+                report = (
+                    permission.carry_out(changes_of(plan, staged, scope, permission), apply) if is_change else apply()
+                )
             except LockReplacedError:
                 continue
             return replace(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from prowess.distribution.installation.disk.staging import Stage
     from prowess.distribution.installation.scope import InstallScope
+    from prowess.distribution.permission.permission import Permission
     from prowess.distribution.sources.oci.mirrored import Mirror
     from prowess.distribution.sources.protocol import Access, Fetched, Offer, SkillSource
     from prowess.distribution.sources.reference import Kind, SourceReference
@@ -23,11 +24,12 @@ if TYPE_CHECKING:
 class Fetcher(Closing):
     """The sources that one command opens, each one once, and the skills that were fetched from them.
 
-    `fetched` has them by tree and name.
+    `fetched` has them by tree and name. `permission` is asked before a source is contacted, and before a skill is
+    fetched; None for a command that changes nothing.
     """
 
-    def __init__(self, stage: Stage, access: Access) -> None:
-        self._stage, self._access = stage, access
+    def __init__(self, stage: Stage, access: Access, permission: Permission | None = None) -> None:
+        self._stage, self._access, self._permission = stage, access, permission
         self._sources: dict[str, SkillSource] = {}
         self._opened = ExitStack()
         self.fetched: dict[tuple[str, str], Fetched] = {}
@@ -48,8 +50,14 @@ class Fetcher(Closing):
         """The hosts that were contacted so far."""
         return tuple(sorted({host for source in self._sources.values() for host in source.contacted}))
 
+    def expect(self, reference: SourceReference, names: Iterable[str] = ()) -> None:
+        """Ask for permission to fetch skills from a source. Raises as `Permission.before_fetch`."""
+        if self._permission is not None:
+            self._permission.before_fetch(reference, names)
+
     def open(self, reference: SourceReference) -> SkillSource:
         """Return the source of a reference, whatever its version. Raises DistributionError: it cannot be read."""
+        self.expect(reference)
         if reference.source not in self._sources:
             source = sources.open_source(reference, scratch=self._stage.directory(), access=self._access)
             self._sources[reference.source] = self._opened.enter_context(source)
@@ -57,6 +65,7 @@ class Fetcher(Closing):
 
     def fetch(self, source: SkillSource, offer: Offer) -> Fetched:
         """Fetch one skill into the stage. Raises as `SkillSource.fetch`."""
+        self.expect(source.reference, (offer.name,))
         fetched = source.fetch(offer, self._stage.directory())
         self.fetched[fetched.tree, fetched.name] = fetched
         return fetched

@@ -17,6 +17,7 @@ from prowess.distribution.installation.requests import ALL, SkillRequest
 from prowess.distribution.installation.resolving import Resolving, preferred
 from prowess.distribution.installation.states import earlier_state, states_of
 from prowess.distribution.installation.targets.copies import require_target
+from prowess.distribution.permission.permission import Permission
 from prowess.distribution.sources.protocol import Access
 from prowess.errors import DistributionError
 from prowess.lockfile import Lockfile
@@ -24,7 +25,7 @@ from prowess.lockfile.lock import LockedTarget  # noqa: TC001 -- msgspec resolve
 from prowess.lockfile.unmet import unmet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from prowess.distribution.installation.change import Judge
     from prowess.distribution.installation.disk.staging import Stage
@@ -47,7 +48,11 @@ class InstallOptions(Struct, frozen=True, kw_only=True):
 
 
 def install(
-    scope: InstallScope, requests: Sequence[SkillRequest], options: InstallOptions, *, judge: Judge | None = None
+    scope: InstallScope,
+    requests: Sequence[SkillRequest],
+    options: InstallOptions,
+    *,
+    permission: Permission | None = None,
 ) -> InstallReport:
     """Install the requested skills, and everything that the lock names and is not in place.
 
@@ -59,9 +64,11 @@ def install(
     for target in options.targets:
         require_target(target, scope)
 
+    asked = permission or Permission("packages.install", scope.kind)
+
     def propose(before: Lockfile, stage: Stage) -> Proposal:
         _require_fitting(before)
-        with Fetcher(stage, options.access) as fetcher:
+        with Fetcher(stage, options.access, asked) as fetcher:
             lock = with_targets(_mirrored(before, scope, fetcher), options.targets)
             if options.frozen and (reason := _why_outdated(requests, before, lock, scope)) is not None:
                 return Proposal(lock=before, refused=_outdated(reason))
@@ -70,17 +77,20 @@ def install(
             return _completed(lock, scope, fetcher)
 
     return change_lock(
-        scope, propose, judge=judges(scope, options, judge), repair=options.repair, dry_run=options.dry_run
+        scope,
+        propose,
+        permission=asked,
+        judge=consent_of(scope, options),
+        repair=options.repair,
+        dry_run=options.dry_run,
     )
 
 
-def judges(scope: InstallScope, options: InstallOptions, judge: Judge | None) -> Judge:
-    """Return a judge that asks for consent first."""
+def consent_of(scope: InstallScope, options: InstallOptions) -> Judge:
+    """Return a judge that asks for consent."""
 
     def judged(plan: InstallPlan, staged: Mapping[tuple[str, str], str]) -> None:
         require_consent(plan, staged, scope, options.accepted)
-        if judge is not None:
-            judge(plan, staged)
 
     return judged
 
@@ -137,7 +147,7 @@ def _with_requests(lock: Lockfile, requests: Sequence[SkillRequest], scope: Inst
 
 
 def update(
-    scope: InstallScope, names: Sequence[str], options: InstallOptions, *, judge: Judge | None = None
+    scope: InstallScope, names: Sequence[str], options: InstallOptions, *, permission: Permission | None = None
 ) -> InstallReport:
     """Bring installed skills to the newest versions that all demands allow: those that are named, or all.
 
@@ -149,6 +159,7 @@ def update(
         UnavailableError, IntegrityError: as the sources raise.
         StoreError, LockfileError: as in `change_lock`.
     """
+    asked = permission or Permission("packages.update", scope.kind)
 
     def propose(before: Lockfile, stage: Stage) -> Proposal:
         named = {installed(name, before).key for name in names}
@@ -159,29 +170,23 @@ def update(
                 return "released"
             return "preferred" if skill.name in needed else "held"
 
-        return _resolved(before, scope, stage, options, mode_of)
+        with Fetcher(stage, options.access, asked) as fetcher:
+            return _completed(Resolving(before, scope, fetcher).resolved(mode_of=mode_of), scope, fetcher)
 
-    return change_lock(scope, propose, judge=judges(scope, options, judge), dry_run=options.dry_run)
+    return change_lock(scope, propose, permission=asked, judge=consent_of(scope, options), dry_run=options.dry_run)
 
 
-def resolve_lock(scope: InstallScope, options: InstallOptions, *, judge: Judge | None = None) -> InstallReport:
+def resolve_lock(
+    scope: InstallScope, options: InstallOptions, *, permission: Permission | None = None
+) -> InstallReport:
     """Choose versions that meet all demands of the lock, and keep each locked one that does. Raises as `update`."""
+    asked = permission or Permission("packages.update", scope.kind)
 
     def propose(before: Lockfile, stage: Stage) -> Proposal:
-        return _resolved(before, scope, stage, options, preferred)
+        with Fetcher(stage, options.access, asked) as fetcher:
+            return _completed(Resolving(before, scope, fetcher).resolved(mode_of=preferred), scope, fetcher)
 
-    return change_lock(scope, propose, judge=judges(scope, options, judge), dry_run=options.dry_run)
-
-
-def _resolved(
-    before: Lockfile,
-    scope: InstallScope,
-    stage: Stage,
-    options: InstallOptions,
-    mode_of: Callable[[LockedSkill], Mode],
-) -> Proposal:
-    with Fetcher(stage, options.access) as fetcher:
-        return _completed(Resolving(before, scope, fetcher).resolved(mode_of=mode_of), scope, fetcher)
+    return change_lock(scope, propose, permission=asked, judge=consent_of(scope, options), dry_run=options.dry_run)
 
 
 def _completed(lock: Lockfile, scope: InstallScope, fetcher: Fetcher) -> Proposal:
@@ -210,7 +215,7 @@ def with_targets(lock: Lockfile, targets: Iterable[LockedTarget]) -> Lockfile:
 
 
 def remove(
-    scope: InstallScope, names: Sequence[str], *, targets: Sequence[str] = (), judge: Judge | None = None
+    scope: InstallScope, names: Sequence[str], *, targets: Sequence[str] = (), permission: Permission | None = None
 ) -> InstallReport:
     """Remove installed skills with the dependencies that nothing else needs, and targets by their agents.
 
@@ -218,6 +223,7 @@ def remove(
         DistributionError: a skill is not installed, is required by another one, or has copies of several packages.
         StoreError, LockfileError: as in `change_lock`.
     """
+    asked = permission or Permission("packages.remove", scope.kind)
 
     def propose(before: Lockfile, stage: Stage) -> Proposal:
         del stage
@@ -233,7 +239,7 @@ def remove(
         kept = tuple(target for target in before.targets if target.agent not in targets)
         return Proposal(lock=Lockfile(skills=_still_needed(left, before), targets=kept))
 
-    return change_lock(scope, propose, judge=judge)
+    return change_lock(scope, propose, permission=asked)
 
 
 def installed(name: str, lock: Lockfile) -> LockedSkill:
@@ -265,13 +271,14 @@ def _name_of(requirement: str) -> str:
     return requirement.partition("@")[0].strip()
 
 
-def roll_back(scope: InstallScope, number: int | None, *, judge: Judge | None = None) -> InstallReport:
+def roll_back(scope: InstallScope, number: int | None, *, permission: Permission | None = None) -> InstallReport:
     """Make an earlier state of the lock the present one. Contacts nothing.
 
     Raises:
         DistributionError: there is no such state, or the store does not have its skills any more.
         StoreError, LockfileError: as in `change_lock`.
     """
+    asked = permission or Permission("packages.rollback", scope.kind)
 
     def propose(before: Lockfile, stage: Stage) -> Proposal:
         del before, stage
@@ -286,4 +293,4 @@ def roll_back(scope: InstallScope, number: int | None, *, judge: Judge | None = 
                 )
         return Proposal(lock=lock, next_state=state.number)
 
-    return change_lock(scope, propose, judge=judge)
+    return change_lock(scope, propose, permission=asked)

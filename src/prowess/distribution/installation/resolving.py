@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prowess.distribution.installation.requests import chosen_offers
+from prowess.distribution.installation.requests import ALL, chosen_offers
 from prowess.distribution.resolution.resolver import resolve
 from prowess.distribution.resolution.source_supply import SourceSupply, place_of
 from prowess.distribution.resolution.supply import Candidate, Locked
@@ -53,7 +53,7 @@ class Resolving:
     """Resolves one scope. `mode_of` returns how much a locked skill may change."""
 
     def __init__(self, before: Lockfile, scope: InstallScope, opener: Opener) -> None:
-        self._before, self._scope = before, scope
+        self._before, self._scope, self._opener = before, scope, opener
         self._supply = SourceSupply(opener, scope.directory)
 
     def resolved(
@@ -94,7 +94,10 @@ class Resolving:
         reference, supply = request.reference, self._supply
         version = reference.version
         state = version if version is not None and not _is_range(version) else None
-        for offer in chosen_offers(request, supply.offers(reference, state)):
+        self._opener.expect(reference, () if ALL in request.names else request.names)
+        chosen = chosen_offers(request, supply.offers(reference, state))
+        self._opener.expect(reference, [offer.name for offer in chosen])
+        for offer in chosen:
             place = place_of(reference, offer.package or "")
             if state is not None:
                 supply.pin(place, offer)

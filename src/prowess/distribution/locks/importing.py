@@ -20,10 +20,18 @@ from prowess._internal.files.tree_digest import read_tree
 from prowess.distribution import sources
 from prowess.distribution.installation.change import change_lock
 from prowess.distribution.installation.fetching import Fetcher
-from prowess.distribution.installation.installing import InstallOptions, judges, proposed
+from prowess.distribution.installation.installing import InstallOptions, consent_of, proposed
 from prowess.distribution.installation.report import Problem
+from prowess.distribution.permission.permission import Permission
 from prowess.distribution.resolution.declared import declared_requirements
-from prowess.errors import DistributionError, IntegrityError, SkillError
+from prowess.errors import (
+    ApprovalRequiredError,
+    AuditError,
+    DistributionError,
+    IntegrityError,
+    PolicyDeniedError,
+    SkillError,
+)
 from prowess.lockfile.foreign.hashes import SkillFile, is_covered, matches
 from prowess.lockfile.foreign.locale_order import UnknownOrderError
 from prowess.lockfile.foreign.reading import read_foreign_lock
@@ -34,7 +42,7 @@ from prowess.lockfile.unmet import unmet
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from prowess.distribution.installation.change import Judge, Proposal
+    from prowess.distribution.installation.change import Proposal
     from prowess.distribution.installation.disk.staging import Stage
     from prowess.distribution.installation.report import InstallReport
     from prowess.distribution.installation.scope import InstallScope
@@ -66,7 +74,11 @@ def read_foreign_file(path: str) -> ForeignFile:
 
 
 def import_locks(
-    scope: InstallScope, files: Sequence[ForeignFile], options: InstallOptions, *, judge: Judge | None = None
+    scope: InstallScope,
+    files: Sequence[ForeignFile],
+    options: InstallOptions,
+    *,
+    permission: Permission | None = None,
 ) -> InstallReport:
     """Install every skill of the locks of other tools, or none.
 
@@ -75,15 +87,18 @@ def import_locks(
         IntegrityError: a single skill has other bytes than the lock recorded.
         StoreError, LockfileError: as in `change_lock`.
     """
+    asked = permission or Permission("packages.install", scope.kind)
 
     def propose(before: Lockfile, stage: Stage) -> Proposal:
         locked: dict[tuple[str, str], LockedSkill] = {}
         faults: list[SkillError] = []
-        with Fetcher(stage, options.access) as fetcher:
+        with Fetcher(stage, options.access, asked) as fetcher:
             for file in files:
                 for skill in file.lock.skills:
                     try:
                         one = _imported(skill, file.directory, scope, fetcher)
+                    except (PolicyDeniedError, ApprovalRequiredError, AuditError):
+                        raise
                     except SkillError as fault:
                         faults.append(fault)
                         continue
@@ -93,7 +108,7 @@ def import_locks(
             lock = _with_skills(before, locked.values())
             return replace(proposed(lock, fetcher), problems=(*_unmapped(files), *_unmet(lock)))
 
-    return change_lock(scope, propose, judge=judges(scope, options, judge), dry_run=options.dry_run)
+    return change_lock(scope, propose, permission=asked, judge=consent_of(scope, options), dry_run=options.dry_run)
 
 
 def _with_skills(before: Lockfile, imported: Collection[LockedSkill]) -> Lockfile:

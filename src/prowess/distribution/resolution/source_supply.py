@@ -15,7 +15,7 @@ from prowess.errors import DistributionError
 from prowess.lockfile.requirement import Requirement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from prowess.distribution.sources.protocol import Fetched, Offer, SkillSource
     from prowess.distribution.sources.reference import SourceReference
@@ -27,6 +27,10 @@ class Opener(Protocol):
     @property
     def registries(self) -> Sequence[SourceReference]:
         """Where a dependency is searched that names no source."""
+        ...
+
+    def expect(self, reference: SourceReference, names: Iterable[str] = ()) -> None:
+        """Ask for permission to contact a source and to fetch skills of it."""
         ...
 
     def open(self, reference: SourceReference) -> SkillSource:

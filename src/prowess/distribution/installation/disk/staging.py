@@ -17,7 +17,7 @@ from prowess._internal.files.file_lock import descriptor_locked, locked
 from prowess._internal.files.open_flags import NEW_FILE, READ_ROOT, Closing
 from prowess._internal.places import NotPrivateError, ensure_private_directory
 from prowess.distribution.installation.disk.trees import remove_tree
-from prowess.errors import StoreError
+from prowess.errors import SkillError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -198,6 +198,8 @@ def nothing_changed(home: str) -> Iterator[None]:
     except TimeoutError:
         waited = f"another command has installed skills here for more than {WAIT_SECONDS:g} s; try again later"
         raise StoreError(home, waited) from None
+    except SkillError:  # a refused permission is an `OSError` too
+        raise
     except NotPrivateError as fault:
         raise StoreError(home, f"{fault.strerror}; nothing was changed") from fault
     except OSError as fault:

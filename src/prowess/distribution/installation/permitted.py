@@ -1,0 +1,54 @@
+"""The facts about the skills of a plan, for the question whether the change is permitted."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from prowess.distribution.installation.disk.store import SkillStore
+from prowess.distribution.permission.permission import PackageFacts
+from prowess.distribution.permission.source_names import source_names
+from prowess.distribution.sources.reference import parse_reference
+from prowess.format.reading import read_document
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from prowess.distribution.installation.plan import InstallPlan
+    from prowess.distribution.installation.scope import InstallScope
+    from prowess.distribution.permission.permission import Permission
+    from prowess.lockfile import LockedSkill
+
+_ROLLBACK = "packages.rollback"
+
+
+def changes_of(
+    plan: InstallPlan, staged: Mapping[tuple[str, str], str], scope: InstallScope, permission: Permission
+) -> list[tuple[str, PackageFacts]]:
+    """Return the tool and the facts of each skill that changes. All changes of a rollback are calls of one tool."""
+    store = SkillStore(scope.home)
+    found = []
+    for change in plan.changes:
+        if change.action == "keep" and change.before == change.after:
+            continue
+        skill = change.skill
+        tool = permission.tool
+        if tool != _ROLLBACK and change.action != "keep":
+            tool = f"packages.{change.action}"
+        directory = staged.get((skill.tree, skill.name), store.path(skill.tree, skill.name))
+        found.append((tool, _facts(skill, directory, scope)))
+    return found
+
+
+def _facts(skill: LockedSkill, directory: str, scope: InstallScope) -> PackageFacts:
+    reference = parse_reference(skill.source, base=scope.directory, has_version=False)
+    digests: tuple[str, ...] = (skill.tree,)
+    if os.path.isdir(directory):
+        digests = (skill.tree, read_document(directory).document_digest)
+    return PackageFacts(
+        name=skill.name,
+        version=skill.version,
+        sources=source_names(reference),
+        digests=digests,
+        signer=skill.signer,
+    )

@@ -1,0 +1,68 @@
+"""The table `[packages]` of a policy file: which sources are permitted, signatures, and the age of deployments.
+
+    [packages]
+    sources = ["acme/*", "oci://ghcr.io/acme/*", "/srv/skills/*"]
+    require_signature = true
+    max_age = "7d"
+    too_old = "hide"
+
+A source is compared as a rule compares `skill.source`. If several files have the table, each of them must permit the
+source, one demand for signatures is enough, and the least age and the strictest effect apply.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal, get_args
+
+from msgspec import Struct
+
+from prowess.policy.decision import Deny, RuleOrigin
+from prowess.policy.skill_identity import fit_of_skills
+from prowess.policy.tool_names import canonical_tool_name
+
+if TYPE_CHECKING:
+    from prowess.policy.rule import PolicyCall
+
+TooOld = Literal["keep", "warn", "hide"]
+TOO_OLD: tuple[TooOld, ...] = get_args(TooOld)  # from the mildest to the strictest
+PACKAGE_KEYS = ("sources", "require_signature", "max_age", "too_old")
+_BRINGS_SKILLS = frozenset({"packages.install", "packages.update", "packages.rollback"})
+_AGE = re.compile(r"([0-9]{1,6})(s|m|h|d)")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+class PackageRules(Struct, frozen=True, kw_only=True):
+    """The table of one file. A value is None if the file does not set it. `max_age` is in seconds."""
+
+    sources: tuple[str, ...] | None = None
+    require_signature: bool | None = None
+    max_age: int | None = None
+    too_old: TooOld | None = None
+    origin: RuleOrigin
+
+    def refusal(self, call: PolicyCall) -> Deny | None:
+        """Return the denial of a call that would bring a skill against these rules, or None.
+
+        A source that is not known is not permitted. A publisher that is pending is not judged yet.
+        """
+        if canonical_tool_name(call.tool) not in _BRINGS_SKILLS:
+            return None
+        if self.sources is not None and not fit_of_skills({"source": self.sources}, call.about, refuses=False).certain:
+            listed = ", ".join(self.sources) or "none"
+            return self._denied("packages.sources", f"only these sources of skills are permitted: {listed}")
+        if self.require_signature:
+            unsigned = [skill for skill in call.about if not skill.publisher and "publisher" not in skill.pending]
+            if unsigned:
+                names = ", ".join(skill.name or "a skill" for skill in unsigned)
+                return self._denied("packages.require_signature", f"it has no verified signature: {names}")
+        return None
+
+    def _denied(self, rule: str, reason: str) -> Deny:
+        return Deny(rule=rule, reason=reason, origin=self.origin)
+
+
+def seconds_of(text: str) -> int | None:
+    """Return the seconds of a text such as `90s`, `30m`, `12h` or `7d`; None for any other text."""
+    found = _AGE.fullmatch(text)
+    return None if found is None else int(found[1]) * _SECONDS[found[2]]

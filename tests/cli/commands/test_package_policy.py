@@ -1,0 +1,253 @@
+"""Changes of packages are tool calls: policy files decide, a person answers, and the audit log has each of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from prowess._internal.places import audit_path, prowess_home
+from prowess.cli import exit_codes
+from prowess.lockfile import read_lock
+from prowess.tools.builtin import builtin_tools
+from tests.distribution.installation.projects import Commands, make_project, write_skill
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_INSTALL = ("install", "../skills", "--skill", "alpha")
+
+
+@pytest.fixture
+def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Commands:
+    return Commands(make_project(tmp_path, "alpha", "beta"), monkeypatch, capfd)
+
+
+def _policy(text: str) -> None:
+    os.makedirs(prowess_home(), mode=0o700, exist_ok=True)
+    with open(os.path.join(prowess_home(), "policy.toml"), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _records(tool: str) -> list[dict[str, Any]]:
+    with open(audit_path(), encoding="utf-8") as file:
+        found = [json.loads(line) for line in file]
+    return [{"kind": one["kind"], **one["data"]} for one in found if one["data"].get("tool") == tool]
+
+
+def _denied(commands: Commands, *arguments: str) -> str:
+    """Run a command that the policy refuses; nothing may have been fetched or changed."""
+    lock = commands.directory / "prowess.lock"
+    before = lock.read_bytes() if lock.exists() else None
+    commands.text(*arguments, code=exit_codes.DENIED)
+    assert (lock.read_bytes() if lock.exists() else None) == before
+    return commands.err
+
+
+def _tree(commands: Commands, name: str = "alpha") -> str:
+    return next(one.tree for one in read_lock(str(commands.directory / "prowess.lock")).skills if one.name == name)
+
+
+def test_without_a_policy_file_each_change_is_allowed_and_recorded_with_its_facts(
+    tmp_path: Path, commands: Commands
+) -> None:
+    commands.text(*_INSTALL)
+    tree = _tree(commands)
+    asked, done = [one for one in _records("packages.install") if one["kind"] == "tool.started"]
+    source = str(tmp_path / "skills")
+    assert (asked["skill"], asked["source"], asked["layer"], asked["digest"]) == ("alpha", source, "plugin", None)
+    assert (done["skill"], done["source"], done["layer"], done["digest"]) == ("alpha", source, "plugin", tree)
+    assert done["publisher"] is None
+    assert done["allowed_by"].startswith("command:")
+    write_skill(tmp_path / "skills" / "alpha", "1.0.1", script="print('alpha')\n")
+    commands.text("update")
+    commands.text("rollback")
+    commands.text("remove", "alpha")
+    for tool in ("update", "rollback", "remove"):
+        last = _records(f"packages.{tool}")[-1]
+        assert (last["kind"], last["outcome"], last["skill"]) == ("tool.finished", "success", "alpha")
+
+
+def test_a_command_that_changes_nothing_asks_nobody(commands: Commands) -> None:
+    commands.text(*_INSTALL)
+    before = len(_records("packages.install"))
+    _policy('default = "deny"\n')
+    commands.text("install")
+    commands.text("install", "--frozen")
+    assert len(_records("packages.install")) == before
+
+
+@pytest.mark.parametrize("tool", ["*", "packages.*", "packages.install"])
+@pytest.mark.parametrize(
+    "match",
+    [
+        '{ "skill.name" = "alpha" }',
+        '{ skill.name = "al*" }',
+        '{ skill.source = "SOURCE" }',
+        "{ skill.layer = 'plugin' }",
+    ],
+)
+def test_a_rule_that_denies_is_obeyed_before_anything_is_fetched(
+    tmp_path: Path, commands: Commands, tool: str, match: str
+) -> None:
+    match = match.replace("SOURCE", str(tmp_path / "skills"))
+    _policy(f'default = "allow"\n[[rule]]\neffect = "deny"\ntool = "{tool}"\nmatch = {match}\nreason = "not here"\n')
+    assert "not here" in _denied(commands, *_INSTALL)
+    assert not os.path.isdir(os.path.join(prowess_home(), "store"))
+    refused = _records("packages.install")
+    assert [one["kind"] for one in refused] == ["tool.refused"]
+    assert refused[0]["digest"] is None
+    if "name" in match:
+        commands.text("install", "../skills", "--skill", "beta")
+
+
+def test_a_rule_about_the_name_holds_if_no_name_was_given(commands: Commands) -> None:
+    _policy('default = "allow"\n[[rule]]\neffect = "deny"\ntool = "packages.*"\nmatch = { skill.name = "beta" }\n')
+    _denied(commands, "install", "../skills", "--skill", "*")
+    commands.text(*_INSTALL)
+
+
+def test_a_rule_about_the_name_holds_for_a_dependency(tmp_path: Path, commands: Commands) -> None:
+    file = write_skill(tmp_path / "skills" / "gamma") / "SKILL.md"
+    file.write_text(file.read_text("utf-8").replace("metadata:\n", "metadata:\n  dependencies: beta\n"), "utf-8")
+    _policy('default = "allow"\n[[rule]]\neffect = "deny"\ntool = "packages.*"\nmatch = { skill.name = "beta" }\n')
+    _denied(commands, "install", "../skills", "--skill", "gamma")
+
+
+def test_a_rule_about_the_digest_holds_at_install_and_for_no_other_skill(commands: Commands) -> None:
+    commands.text(*_INSTALL)
+    tree = _tree(commands)
+    commands.text("remove", "alpha")
+    rule = f'[[rule]]\neffect = "deny"\ntool = "*"\nmatch = {{ "skill.digest" = "{tree}" }}\nreason = "malware"\n'
+    _policy(f'default = "allow"\n{rule}')
+    assert "malware" in _denied(commands, *_INSTALL)
+    assert "malware" in _denied(commands, "rollback")
+    assert _records("packages.install")[-1]["digest"] == tree
+    commands.text("install", "../skills", "--skill", "beta")
+
+
+def test_a_policy_that_allows_one_source_only_denies_all_others(tmp_path: Path, commands: Commands) -> None:
+    rule = f'[[rule]]\neffect = "allow"\ntool = "packages.*"\nmatch = {{ skill.source = "{tmp_path}/skills" }}\n'
+    _policy(f'default = "deny"\n{rule}')
+    commands.text(*_INSTALL)
+    write_skill(tmp_path / "others" / "delta")
+    _denied(commands, "install", "../others")
+
+
+def test_a_policy_that_allows_one_publisher_only_denies_unsigned_skills_once_they_are_known(commands: Commands) -> None:
+    _policy('default = "deny"\n[[rule]]\neffect = "allow"\ntool = "packages.*"\nmatch = { skill.publisher = "acme" }\n')
+    _denied(commands, *_INSTALL)
+    kinds = [one["kind"] for one in _records("packages.install")]
+    assert kinds == ["tool.started", "tool.finished", "tool.refused"]  # fetched, and then refused
+
+
+def test_the_default_ask_is_answered_by_who_typed_the_command_and_a_rule_that_asks_is_not(commands: Commands) -> None:
+    _policy('default = "ask"\n')
+    commands.text(*_INSTALL)
+    _policy('default = "allow"\n[[rule]]\neffect = "ask"\ntool = "packages.remove"\n')
+    assert "terminal" in _denied(commands, "remove", "alpha")
+    report = commands.report("remove", "alpha", code=exit_codes.DENIED)
+    assert report["problems"][0]["code"] == "approval_required"
+    assert commands.installed() == {"alpha": "1.0.0"}
+
+
+@pytest.mark.parametrize(
+    ("sources", "allowed"),
+    [
+        ('["HERE/skills"]', True),
+        ('["HERE/*"]', True),
+        ('["acme/*", "HERE/skills"]', True),
+        ('["acme/*"]', False),
+        ("[]", False),
+        ('["HERE/other"]', False),
+    ],
+)
+def test_packages_sources_refuses_every_source_that_it_does_not_list(
+    tmp_path: Path,
+    commands: Commands,
+    sources: str,
+    allowed: bool,  # noqa: FBT001 -- a parameter of the test
+) -> None:
+    _policy(f'default = "allow"\n[packages]\nsources = {sources.replace("HERE", str(tmp_path))}\n')
+    if allowed:
+        commands.text(*_INSTALL)
+    else:
+        assert "only these sources" in _denied(commands, *_INSTALL)
+        assert not os.path.isdir(os.path.join(prowess_home(), "store"))
+
+
+def test_a_lower_policy_cannot_permit_a_source_that_a_higher_one_does_not_list(
+    tmp_path: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = tmp_path / "machine.toml"
+    machine.write_text('default = "allow"\n[packages]\nsources = ["acme/*"]\n', "utf-8")
+    monkeypatch.setattr("prowess.policy.policy_in_force.ENTERPRISE_FILE", str(machine))
+    monkeypatch.setattr(
+        "prowess.policy.policy_in_force.PolicyInForce.__init__.__kwdefaults__",
+        {"policy_file": None, "enterprise_file": str(machine)},
+    )
+    rule = '[[rule]]\neffect = "allow"\ntool = "packages.*"\n'
+    _policy(f'default = "allow"\n[packages]\nsources = ["{tmp_path}/*"]\n{rule}')
+    _denied(commands, *_INSTALL)
+
+
+def test_require_signature_refuses_an_unsigned_skill_at_install_and_rollback(commands: Commands) -> None:
+    commands.text(*_INSTALL)
+    commands.text("remove", "alpha")
+    _policy('default = "allow"\n[packages]\nrequire_signature = true\n')
+    for arguments in (_INSTALL, ("rollback",)):
+        assert "no verified signature: alpha" in _denied(commands, *arguments)
+
+
+def test_a_policy_that_cannot_be_read_permits_no_change(commands: Commands) -> None:
+    _policy("[packages]\nsource = []\n")
+    commands.text(*_INSTALL, code=exit_codes.USAGE)
+    assert "did you mean 'sources'?" in commands.err
+    assert not (commands.directory / "prowess.lock").exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "fault"),
+    [
+        ('sources = "acme/*"', "must be a list of texts"),
+        ('require_signature = "yes"', "must be true or false"),
+        ('max_age = "soon"', "must be a number of seconds, minutes, hours or days"),
+        ('too_old = "delete"', "must be one of keep, warn, hide"),
+    ],
+)
+def test_a_faulty_table_is_refused_with_its_line(commands: Commands, table: str, fault: str) -> None:
+    _policy(f"[packages]\n{table}\n")
+    commands.text("policy", "show", code=exit_codes.USAGE)
+    assert fault in commands.err
+    assert "policy.toml:2" in commands.err
+
+
+def test_policy_show_prints_the_settings_of_packages(commands: Commands) -> None:
+    _policy('[packages]\nsources = ["acme/*"]\nrequire_signature = true\nmax_age = "7d"\ntoo_old = "hide"\n')
+    shown = commands.text("policy", "show")
+    for line in ("packages from acme/*", "require_signature: yes", "max_age: 604800", "too_old: hide"):
+        assert line in shown
+    assert commands.report("policy", "show")["files"][0]["package_sources"] == ["acme/*"]
+
+
+def test_expectations_cover_changes_of_packages(tmp_path: Path, commands: Commands) -> None:
+    file = tmp_path / "policy.toml"
+    call = 'call = {{ tool = "packages.install", skill = {{ name = "pdf", source = "{source}", publisher = "acme" }} }}'
+    expected = "".join(
+        f'[[expect]]\n{call.format(source=source)}\neffect = "{effect}"\n'
+        for source, effect in (("acme/skills", "allow"), ("other/skills", "deny"))
+    )
+    unsigned = (
+        '[[expect]]\ncall = { tool = "packages.install", skill = { name = "a", source = "acme/a" } }\neffect = "deny"\n'
+    )
+    text = f'default = "allow"\n[packages]\nsources = ["acme/*"]\nrequire_signature = true\n{expected}{unsigned}'
+    file.write_text(text, "utf-8")
+    assert "3 of 3 expectations hold" in commands.text("policy", "test", str(file))
+
+
+def test_no_model_is_offered_the_tools_of_packages(tmp_path: Path) -> None:
+    assert not [
+        tool.spec.name for tool in builtin_tools(workspace=tmp_path, write=True) if "packages" in tool.spec.name
+    ]
