@@ -72,7 +72,7 @@ async def test_every_record_has_every_key(skills: Path, log: Path) -> None:
         assert {name: record["data"][name] for name in mine} == mine
         assert (record["data"]["client"], record["data"]["agent"], record["data"]["tenant"]) == (None, None, None)
     digest = Catalog(skills).skill("deploy").digest
-    about = {"layer": "project", "source": str(skills), "skill": "deploy", "digest": digest}
+    about = {"layer": "project", "source": str(skills), "skill": "deploy", "digest": digest, "publisher": None}
     for record in _records(log, "skill.loaded", "skill.unloaded"):
         if record["data"]["skill"] == "deploy":
             assert {key: record["data"][key] for key in SKILL_KEYS} == about
@@ -110,6 +110,7 @@ async def test_a_refused_load_names_the_skill_and_the_policy(
         "source": str(skills),
         "skill": "deploy",
         "digest": skill.digest,
+        "publisher": None,
     }
     assert record["data"]["policy_version"].startswith("sha256:")
 

@@ -112,6 +112,9 @@ def test_show_without_any_file_says_what_holds(capsys: Capture) -> None:
             "env_allow": [],
             "read_scripts": False,
             "audit_required": False,
+            "require_signature": False,
+            "max_age": None,
+            "too_old": "warn",
         },
     }
 

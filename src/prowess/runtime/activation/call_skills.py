@@ -63,7 +63,12 @@ class CallSkills:
         except SkillNotFoundError:
             return {}
         source = None if known.sources is None else known.sources[0]
-        return {"layer": known.layer, "source": source, "digest": next(iter(known.digests), None)}
+        return {
+            "layer": known.layer,
+            "source": source,
+            "digest": next(iter(known.digests), None),
+            "publisher": known.publisher,
+        }
 
     async def _of_name(self, name: str, location: str | None, active: Sequence[ActiveSkill]) -> SkillIdentity:
         key = SkillName.of(name).text
