@@ -33,13 +33,17 @@ _KANA = """
 """
 _ACCENTS = (
     "\u0301\u0300\u0306\u0302\u030c\u030a\u0308\u030b\u0303\u0307\u0338\u0327\u0328\u0304\u0335"
-    "\u3099\u309a\u0309\u031b\u0323"
+    "\u3099\u309a\u0309\u031b\u0323\ue000"
 )
 _HAN = ("\u4e00", "\u9fff")
 _KANA_AT, _HAN_AT = 20_000, 30_000
 # Letters that the order takes apart or keeps together, other than Unicode's decomposition.
 _LETTERS = {"ø": "o\u0338", "Ø": "O\u0338", "ł": "l\u0335", "Ł": "L\u0335", "đ": "d\u0335", "Đ": "D\u0335"}
 _LETTERS |= {"ħ": "h\u0335", "Ħ": "H\u0335"}
+_LAST_ACCENT = "\ue000"
+# As an accent that comes after all others, which Unicode does not have.
+_LETTERS |= {"æ": "a\ue000e", "Æ": "A\ue000E", "œ": "o\ue000e", "Œ": "O\ue000E", "ß": "s\ue000s", "ẞ": "S\ue000S"}
+_LETTERS |= {"ð": "d\ue000", "Ð": "D\ue000", "ґ": "г\ue000", "Ґ": "Г\ue000"}
 _TOGETHER = {"и\u0306": "й", "И\u0306": "Й"}
 
 _SPACE = 0  # in front of all other places
@@ -92,6 +96,8 @@ def locale_key(name: str) -> LocaleKey:
 def _signs(name: str) -> str:
     if name.isascii():
         return name
+    if _LAST_ACCENT in name:
+        raise UnknownOrderError(f"the character {_LAST_ACCENT!r} has no known place in it")
     text = unicodedata.normalize("NFD", "".join(_LETTERS.get(sign, sign) for sign in name))
     for apart, together in _TOGETHER.items():
         text = text.replace(apart, together)
