@@ -72,6 +72,18 @@ def test_a_file_that_the_hash_leaves_out_is_refused(project: Path, capsys: Captu
     assert not (project / "prowess.lock").exists()
 
 
+def test_a_policy_refuses_a_skill_of_another_lock_before_its_source_is_read(project: Path, capsys: Capture) -> None:
+    _sample(project, "skills-lock.json")
+    policy = '[[rule]]\neffect = "deny"\ntool = "packages.install"\nmatch = { "skill.name" = "pdf" }\n'
+    home = Path(os.environ["PROWESS_HOME"])
+    home.mkdir(mode=0o700)
+    (home / "policy.toml").write_text(policy)
+    (project.parent / "skills" / "pdf" / "SKILL.md").unlink()  # reading the source would find that it is gone
+    assert run(["lock", "import", "skills-lock.json"]) == 3
+    assert "does not have it any more" not in capsys.readouterr().err
+    assert not (project / "prowess.lock").exists()
+
+
 def test_dry_run_checks_and_changes_nothing(project: Path) -> None:
     _sample(project, "skills-lock.json")
     assert run(["lock", "import", "skills-lock.json", "--dry-run"]) == 0

@@ -148,6 +148,7 @@ def _imported(skill: ForeignSkill, directory: str, scope: InstallScope, fetcher:
     if not skill.can_be_checked:
         raise DistributionError(f"{what}: the lock recorded neither a commit nor a hash; install it anew")
     reference = sources.parse_reference(skill.source, base=directory, has_version=False)
+    fetcher.expect(reference, (skill.name,))
     source = fetcher.open(reference)
     offer = _offer_of(skill, source, reference)
     fetched = fetcher.fetch(source, offer)
