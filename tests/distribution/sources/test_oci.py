@@ -13,7 +13,7 @@ from prowess.distribution.publishing.container_registry import publish_to_regist
 from prowess.distribution.publishing.oci_artifact import oci_artifact
 from prowess.distribution.publishing.package import read_package
 from prowess.distribution.sources.http.client import HttpClient
-from prowess.distribution.sources.oci.manifest import MANIFEST_TYPE
+from prowess.distribution.sources.oci.manifest import INDEX_TYPE, MANIFEST_TYPE, Descriptor, canonical_json
 from prowess.distribution.sources.oci.registry import Repository
 from prowess.distribution.sources.opening import open_source
 from prowess.distribution.sources.protocol import Access
@@ -22,7 +22,7 @@ from prowess.errors import DistributionError, IntegrityError, UnavailableError
 from tests.distribution.making import files_of, make_skill
 from tests.distribution.referrers import add_bundle
 from tests.distribution.registries import PASSWORD, USER, docker_registry
-from tests.distribution.serving import Answer, serving
+from tests.distribution.serving import Answer, Asked, serving
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -268,3 +268,81 @@ def test_offline_nothing_is_contacted(tmp_path: Path) -> None:
         with pytest.raises(UnavailableError, match="offline"):
             source.offers()
         assert site.asked == []
+
+
+def test_an_index_of_several_skills_offers_each_and_names_what_is_left_out(tmp_path: Path) -> None:
+    artifacts = [oci_artifact(read_package(str(make_skill(tmp_path, name)))) for name in ("pdf", "xlsx")]
+    rows = [
+        Descriptor(
+            media_type=MANIFEST_TYPE, digest=one.digest, size=len(one.manifest), artifact_type="application/vnd.x"
+        ).as_json()
+        for one in artifacts
+    ]
+    image = Descriptor(media_type=MANIFEST_TYPE, digest=f"sha256:{'a' * 64}", size=1).as_json()
+    index = canonical_json({"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": [*rows, image]})
+    with serving() as site:
+        base = "/v2/acme/all"
+        site.answers[f"{base}/tags/list"] = Answer(b'{"tags": ["latest"]}')
+        site.answers[f"{base}/manifests/latest"] = Answer(index)
+        for one in artifacts:
+            site.answers[f"{base}/manifests/{one.digest}"] = Answer(one.manifest)
+            site.answers |= {f"{base}/blobs/{digest}": Answer(data) for digest, data in one.blobs.items()}
+        with opened(f"oci://{site.host}/acme/all", tmp_path) as source:
+            offers = source.offers()
+            assert [(offer.name, offer.version) for offer in offers] == [("pdf", "1.0.0"), ("xlsx", "1.0.0")]
+            assert len(source.problems) == 1
+            for offer in offers:
+                source.fetch(offer, str(tmp_path / "into"))
+    assert files_of(tmp_path / "into" / "xlsx") == files_of(tmp_path / "xlsx")
+
+
+def test_tags_are_read_page_by_page_from_the_same_server_only(tmp_path: Path) -> None:
+    base = "/v2/acme/pdf/tags/list"
+    with serving() as other, serving() as site:
+        following = (("link", f'<{base}?n=1000&last=b>; rel="next"'),)
+        site.answers[f"{base}?n=1000"] = Answer(b'{"tags": ["v1.0.0", "latest"]}', headers=following)
+        site.answers[f"{base}?n=1000&last=b"] = Answer(b'{"tags": ["2.0.0", "nightly"]}')
+        with opened(f"oci://{site.host}/acme/pdf", tmp_path) as source:
+            assert source.versions() == ("2.0.0", "1.0.0")
+        elsewhere = (("link", f'<{other.url}{base}>; rel="next"'),)
+        site.answers[f"{base}?n=1000"] = Answer(b'{"tags": ["1.0.0"]}', headers=elsewhere)
+        with (
+            opened(f"oci://{site.host}/acme/pdf", tmp_path) as source,
+            pytest.raises(DistributionError, match="another server"),
+        ):
+            source.versions()
+        assert other.asked == []
+
+
+def test_tags_without_end_are_left(tmp_path: Path) -> None:
+    base = "/v2/acme/pdf/tags/list"
+    with serving() as site:
+        again = (("link", f'<{base}?n=1000>; rel="next"'),)
+        site.answers[base] = Answer(b'{"tags": ["1.0.0"]}', headers=again)
+        with (
+            opened(f"oci://{site.host}/acme/pdf", tmp_path) as source,
+            pytest.raises(DistributionError, match="more than 10000 tags"),
+        ):
+            source.versions()
+        assert len(site.asked) == 100
+
+
+def test_an_identity_token_is_exchanged_and_never_sent_to_the_registry(tmp_path: Path, own_home: Path) -> None:
+    with serving() as site:
+        (own_home / ".docker").mkdir()
+        logins = {"auths": {site.host: {"identitytoken": PASSWORD}}}
+        (own_home / ".docker" / "config.json").write_text(json.dumps(logins))
+        challenge = f'Bearer realm="{site.url}/token",service="skills"'
+
+        def tags(asked: Asked) -> Answer:
+            if asked.headers.get("authorization") == "Bearer granted":
+                return Answer(b'{"tags": ["1.0.0"]}')
+            return Answer(status=401, headers=(("www-authenticate", challenge),))
+
+        site.answers["/v2/acme/pdf/tags/list"] = tags
+        site.answers["/token"] = Answer(b'{"access_token": "granted"}')
+        with opened(f"oci://{site.host}/acme/pdf", tmp_path) as source:
+            assert source.versions() == ("1.0.0",)
+        (exchange,) = [asked for asked in site.asked if asked.path == "/token"]
+        assert f"refresh_token={PASSWORD}".encode() in exchange.body
+        assert all(PASSWORD not in str(asked.headers) for asked in site.asked)
