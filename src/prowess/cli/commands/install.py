@@ -6,18 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 import click
-from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.package_options import accept_option, allow_host_option, change_options, target_option
 from prowess.cli.packages.changes import carried_out
-from prowess.cli.packages.permission import permission_for
-from prowess.distribution.installation.installing import InstallOptions, install
-from prowess.distribution.installation.requests import SeveralSkillsError, SkillRequest
+from prowess.distribution.installation.requests import SeveralSkillsError
 from prowess.distribution.installation.scope import InstallScope
-from prowess.distribution.sources.protocol import Access
-from prowess.errors import InvalidArgumentsError
+from prowess.distribution.installation.verification import settled_report
 
 if TYPE_CHECKING:
     from prowess.distribution.installation.report import InstallReport
@@ -75,76 +71,39 @@ def command(
       prowess install --frozen
       prowess install --from /media/mirror --offline
     """  # noqa: D301 -- click needs the control character
+    if names and len(sources) != 1:
+        raise click.UsageError("--skill needs exactly one SOURCE")
     scope = InstallScope.find(kind)
-    requests = _requests(sources, names)
-    is_frozen = _is_frozen(frozen)
-    options = InstallOptions(
-        frozen=is_frozen,
-        accepted=accepted,
-        repair=repair,
-        dry_run=dry_run,
-        targets=targets,
-        access=Access(
-            offline=offline,
-            redirect_hosts=allowed_hosts,
-            mirror=mirror,
-            registries=_registries() if requests and not is_frozen else (),
-        ),
-    )
-    try:
-        return carried_out(
+
+    def change() -> InstallReport:
+        if not sources and mirror is None:
+            report = settled_report(scope, targets, repair=repair)
+            if report is not None:
+                return report
+        # Imported here because an installation with nothing to do opens no source, and asks no policy.
+        from prowess.cli.packages.installing import installed
+
+        return installed(
             scope,
-            lambda: _installed(scope, requests, options, asks=not (as_json or quiet)),
-            as_json=as_json,
-            quiet=quiet,
+            sources,
+            names,
+            targets=targets,
+            frozen=_is_frozen(frozen),
+            accepted=accepted,
+            offline=offline,
+            mirror=mirror,
+            allowed_hosts=allowed_hosts,
+            repair=repair,
             dry_run=dry_run,
+            asks=not (as_json or quiet),
         )
+
+    try:
+        return carried_out(scope, change, as_json=as_json, quiet=quiet, dry_run=dry_run)
     except SeveralSkillsError as fault:
         output.error(printable_line(str(fault)))
         return exit_codes.USAGE
 
 
-def _registries() -> tuple[str, ...]:
-    from prowess.cli.packages.registries import configured_registries  # Imported here for `install` without SOURCE.
-
-    return tuple(map(str, configured_registries()))
-
-
 def _is_frozen(given: bool | None) -> bool:  # noqa: FBT001 -- a tri-state of the command line
     return bool(os.environ.get("CI")) if given is None else given
-
-
-def _requests(sources: tuple[str, ...], names: tuple[str, ...]) -> tuple[SkillRequest, ...]:
-    if names and len(sources) != 1:
-        raise click.UsageError("--skill needs exactly one SOURCE")
-    if not sources:
-        return ()
-    from prowess.distribution.sources.reference import parse_reference  # Imported here for `install` without SOURCE.
-
-    try:
-        return tuple(SkillRequest(reference=parse_reference(source), names=names) for source in sources)
-    except InvalidArgumentsError as fault:
-        raise click.UsageError(printable_line(str(fault))) from fault
-
-
-def _installed(
-    scope: InstallScope, requests: tuple[SkillRequest, ...], options: InstallOptions, *, asks: bool
-) -> InstallReport:
-    """Install; if a source has several skills and none is named, ask a person at a terminal."""
-    permission = permission_for("packages.install", scope.kind)
-    while True:
-        try:
-            return install(scope, requests, options, permission=permission)
-        except SeveralSkillsError as fault:
-            if not (asks and output.is_interactive()):
-                raise
-            # Imported here because most commands ask nothing.
-            from prowess.cli.packages.picker import picked_skills
-
-            names = picked_skills(fault)
-            if not names:
-                raise
-            requests = tuple(
-                replace(one, names=names) if one.reference.source == fault.source and not one.names else one
-                for one in requests
-            )

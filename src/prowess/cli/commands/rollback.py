@@ -11,9 +11,8 @@ from prowess.cli import exit_codes, output
 from prowess.cli.options.package_options import change_options
 from prowess.cli.packages.changes import carried_out
 from prowess.cli.packages.permission import permission_for
-from prowess.distribution.installation.change import read_former
 from prowess.distribution.installation.installing import roll_back
-from prowess.distribution.installation.scope import InstallScope
+from prowess.distribution.installation.scope import InstallScope, read_former
 from prowess.distribution.installation.states import states_of
 
 if TYPE_CHECKING:

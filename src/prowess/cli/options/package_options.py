@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from prowess.cli.options import together
-from prowess.distribution.installation.consent import ACCEPTANCES
+from prowess.distribution.installation.plan import ACCEPTANCES
 from prowess.lockfile.lock import LockedTarget
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ If another command replaces the lock meanwhile, everything is done again from th
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,16 +15,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess.distribution.installation.apply import LockReplacedError, apply_plan
-from prowess.distribution.installation.disk.staging import Stage, draft_beside, has_orphans, nothing_changed
+from prowess.distribution.installation.disk.staging import Stage, nothing_changed
 from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.installation.permitted import changes_of
 from prowess.distribution.installation.plan import plan_change
 from prowess.distribution.installation.report import InstallReport, Problem, SkillReport
+from prowess.distribution.installation.scope import read_former
 from prowess.distribution.installation.states import is_registered
-from prowess.distribution.installation.targets.placement import near_stage, target_rows, view_targets
+from prowess.distribution.installation.targets.placement import target_rows, view_targets
+from prowess.distribution.installation.verification import has_leftovers
 from prowess.errors import StoreError
 from prowess.lockfile import Lockfile, parse_lock
-from prowess.lockfile.places import lock_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from prowess.distribution.installation.plan import InstallPlan
     from prowess.distribution.installation.scope import InstallScope
     from prowess.distribution.permission.permission import Permission
-    from prowess.lockfile import LockedSkill
 
     Judge = Callable[[InstallPlan, Mapping[tuple[str, str], str]], None]
 
@@ -90,7 +89,7 @@ def change_lock(
             absent = [skill for skill in proposal.lock.skills if (skill.tree, skill.name) in staged]
             plan = plan_change(former, before, proposal.lock, absent)
             view = view_targets(plan.lock, scope, store)
-            settled = view.is_settled(repair=repair) and is_registered(scope, plan.lock) and not _has_leftovers(scope)
+            settled = view.is_settled(repair=repair) and is_registered(scope, plan.lock) and not has_leftovers(scope)
             if dry_run or (settled and not plan.changes_lock and not staged):
                 targets, problems = target_rows(view)
                 return InstallReport(
@@ -123,27 +122,8 @@ def change_lock(
     raise StoreError(scope.lock, "other commands keep replacing it; run this one again")
 
 
-def read_former(scope: InstallScope) -> bytes | None:
-    """Return the text of the lock, None if there is none. Raises StoreError."""
-    try:
-        return lock_bytes(scope.lock)
-    except OSError as fault:
-        raise StoreError(scope.lock, f"{fault.strerror or fault}; nothing was changed") from fault
-
-
-def missing_skills(lock: Lockfile, scope: InstallScope) -> list[LockedSkill]:
-    """Return the skills that are not in the store, or whose files are not the locked ones. Hashes every file."""
-    store = SkillStore(scope.home)
-    return [skill for skill in lock.skills if not store.has(skill.tree, skill.name)]
-
-
 def _skill_reports(plan: InstallPlan, proposal: Proposal) -> tuple[SkillReport, ...]:
     return tuple(
         SkillReport(skill=change.skill, action=change.action, status=proposal.statuses.get(change.skill.key))
         for change in plan.changes
     )
-
-
-def _has_leftovers(scope: InstallScope) -> bool:
-    """Whether a command that was killed, or one that is running, has files outside the store."""
-    return has_orphans(scope.home) or any(map(os.path.lexists, (draft_beside(scope.lock), near_stage(scope))))

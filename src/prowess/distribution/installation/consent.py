@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import os
 from difflib import unified_diff
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, to_builtins
 
 from prowess._internal.files.tree_digest import read_tree
 from prowess._internal.text.canonical_json import canonical_json
 from prowess.distribution.installation.disk.store import SkillStore
+from prowess.distribution.installation.plan import ACCEPTANCES, Acceptance
 from prowess.errors import ConsentRequiredError
 from prowess.execution.interpreters import INTERPRETERS
 from prowess.format.manifest.manifest_reader import read_sidecar
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from prowess.distribution.installation.scope import InstallScope
     from prowess.lockfile import LockedSkill
 
-Acceptance = Literal["major", "tools", "scripts", "permissions", "signer", "source"]
-ACCEPTANCES: tuple[Acceptance, ...] = get_args(Acceptance)
 _MOST_LINES = 200  # of the diff of one skill
 _MOST_BYTES = 256 * 1024  # of a file whose lines are compared
 _SUFFIXES = tuple(suffix for rule in INTERPRETERS for suffix in rule.extensions)

@@ -8,15 +8,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess.distribution import installation
-from prowess.distribution.installation.change import Proposal, change_lock, missing_skills, read_former
+from prowess.distribution.installation.change import Proposal, change_lock
 from prowess.distribution.installation.consent import require_consent
 from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.installation.fetching import Fetcher, fetch_locked
 from prowess.distribution.installation.report import Problem
 from prowess.distribution.installation.requests import ALL, SkillRequest
 from prowess.distribution.installation.resolving import Resolving, preferred
+from prowess.distribution.installation.scope import read_former
 from prowess.distribution.installation.states import earlier_state, states_of
 from prowess.distribution.installation.targets.copies import require_target
+from prowess.distribution.installation.verification import missing_skills
 from prowess.distribution.permission.permission import Permission
 from prowess.distribution.sources.protocol import Access
 from prowess.errors import DistributionError
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class InstallOptions(Struct, frozen=True, kw_only=True):
-    """How to install. `targets` are added to those of the lock. `accepted` are words of `consent.ACCEPTANCES`."""
+    """How to install. `targets` are added to those of the lock. `accepted` are words of `plan.ACCEPTANCES`."""
 
     frozen: bool = False
     repair: bool = False

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess.distribution.installation.change import read_former
 from prowess.distribution.installation.disk.staging import Stage
 from prowess.distribution.installation.fetching import Fetcher
 from prowess.distribution.installation.installing import installed
 from prowess.distribution.installation.resolving import Resolving
+from prowess.distribution.installation.scope import read_former
 from prowess.distribution.sources.protocol import Access
 from prowess.lockfile import Lockfile, parse_lock
 

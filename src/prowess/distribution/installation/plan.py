@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from msgspec import Struct
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Action = Literal["install", "update", "keep", "remove"]
+Acceptance = Literal["major", "tools", "scripts", "permissions", "signer", "source"]  # see `consent`
+ACCEPTANCES: tuple[Acceptance, ...] = get_args(Acceptance)
 
 
 class PlannedSkill(Struct, frozen=True, kw_only=True):

@@ -10,8 +10,9 @@ from msgspec import Struct
 
 from prowess._internal.places import prowess_home, working_directory
 from prowess.catalog.ownership import project_root
+from prowess.errors import StoreError
 from prowess.lockfile import lock_path
-from prowess.lockfile.places import Scope  # noqa: TC001 -- msgspec resolves it
+from prowess.lockfile.places import Scope, lock_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,6 +56,14 @@ class InstallScope(Struct, frozen=True, kw_only=True):
     def path_file(self) -> str:
         """The file in the history that has the path of the lock."""
         return os.path.join(self.history, _PATH_FILE)
+
+
+def read_former(scope: InstallScope) -> bytes | None:
+    """Return the text of the lock, None if there is none. Raises StoreError."""
+    try:
+        return lock_bytes(scope.lock)
+    except OSError as fault:
+        raise StoreError(scope.lock, f"{fault.strerror or fault}; nothing was changed") from fault
 
 
 def known_scopes(home: str) -> Iterator[InstallScope]:

@@ -1,4 +1,7 @@
-"""Compares what a lock names with what is in the store and in the targets, byte for byte. Changes nothing."""
+"""Compares what a lock names with what is in the store and in the targets, byte for byte. Changes nothing.
+
+This module imports little: an installation with nothing to do needs nothing else.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,22 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from prowess.distribution.installation.change import read_former
+from prowess.distribution.installation.disk.staging import draft_beside, has_orphans
 from prowess.distribution.installation.disk.store import SkillStore, tree_at
+from prowess.distribution.installation.report import InstallReport, SkillReport
+from prowess.distribution.installation.scope import read_former
+from prowess.distribution.installation.states import is_registered
 from prowess.distribution.installation.targets.copies import wanted_copies
+from prowess.distribution.installation.targets.placement import near_stage, target_rows, view_targets
 from prowess.errors import InvalidArgumentsError, UnsafePathError
 from prowess.lockfile import LockedSkill, Lockfile, parse_lock
+from prowess.lockfile.unmet import unmet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from prowess.distribution.installation.scope import InstallScope
+    from prowess.lockfile.lock import LockedTarget
 
 
 class InstalledCopy(Struct, frozen=True, kw_only=True):
@@ -67,3 +76,42 @@ def _looked_at(path: str, skill: LockedSkill, store: SkillStore) -> InstalledCop
     is_directory = os.path.isdir(path)
     files = store.differing(skill.tree, skill.name, path) if is_directory else ()
     return InstalledCopy(path=path, skill=skill, state="changed", files=files)
+
+
+def settled_report(
+    scope: InstallScope, targets: Sequence[LockedTarget] = (), *, repair: bool = False
+) -> InstallReport | None:
+    """Return the report of an installation of what the lock names, if there is nothing to do; else None.
+
+    None means only that a closer look is necessary: there is no lock, the lock does not have one of `targets`, it does
+    not fit together, or something is not in place.
+
+    Raises:
+        LockfileError: the lock is no lock.
+        StoreError: the lock cannot be read.
+    """
+    former = read_former(scope)
+    if former is None:
+        return None
+    lock = parse_lock(former, scope.lock)
+    if not set(targets) <= set(lock.targets) or unmet(lock) or missing_skills(lock, scope):
+        return None
+    view = view_targets(lock, scope, SkillStore(scope.home))
+    if not view.is_settled(repair=repair) or not is_registered(scope, lock) or has_leftovers(scope):
+        return None
+    rows, problems = target_rows(view)
+    skills = tuple(SkillReport(skill=skill, action="keep") for skill in lock.skills)
+    return InstallReport(
+        scope=scope.kind, lock=scope.lock, changed=False, skills=skills, targets=rows, problems=problems
+    )
+
+
+def missing_skills(lock: Lockfile, scope: InstallScope) -> list[LockedSkill]:
+    """Return the skills that are not in the store, or whose files are not the locked ones. Hashes every file."""
+    store = SkillStore(scope.home)
+    return [skill for skill in lock.skills if not store.has(skill.tree, skill.name)]
+
+
+def has_leftovers(scope: InstallScope) -> bool:
+    """Whether a command that was killed, or one that is running, has files outside the store."""
+    return has_orphans(scope.home) or any(map(os.path.lexists, (draft_beside(scope.lock), near_stage(scope))))
