@@ -261,3 +261,14 @@ def test_a_step_of_a_version_that_is_smaller_than_the_change_is_a_warning(comman
     commands.text("publish", "../skills/ledger", "--to", "../registry")
     assert "ledger: from 1.0.0 to 1.0.1 is a patch step, but" in commands.err
     assert "which asks for a major step" in commands.err
+
+
+@pytest.mark.proves("governance.beyond.marketplace")
+def test_an_index_of_an_organisation_is_searched_and_installed_from(commands: Commands, tmp_path: Path) -> None:
+    commands.text("publish", "../skills", "--to", "../registry")
+    with serving(files_below(tmp_path / "registry")) as site:
+        found = commands.text("registry", "search", "does", "mail", "--registry", site.url)
+        assert found.startswith("mail  1.0.0")
+        assert "ledger" not in found
+        commands.text("install", site.url, "--skill", "mail")
+    assert names() == ["mail"]
