@@ -46,7 +46,7 @@ def test_skills_are_copied_and_linked_and_follow_every_change(prowess: Commands,
     assert (copy / "scripts/run.py").stat().st_mode & 0o700 == 0o700
     assert not copy.is_symlink()
     assert os.readlink(link).startswith(os.path.join(prowess_home(), "store"))
-    write_skill(tmp_path / "skills" / "alpha", "2.0.0", body="New.\n")
+    write_skill(tmp_path / "skills" / "alpha", "1.1.0", body="New.\n")
     report = prowess.report("install", "../skills", "--skill", "alpha")
     assert states(report, here)[".claude/skills/alpha"] == "replaced"
     for place in (copy, link):
@@ -65,7 +65,7 @@ def test_an_edited_copy_is_kept_until_it_is_repaired(prowess: Commands, tmp_path
     prowess.text("install", "../skills", "--skill", "*", "--target", "claude-code")
     edited = prowess.directory / ".claude/skills/alpha/SKILL.md"
     edited.write_text("mine", encoding="utf-8")
-    write_skill(tmp_path / "skills" / "alpha", "2.0.0")
+    write_skill(tmp_path / "skills" / "alpha", "1.1.0")
     for given in (("install",), ("install", "../skills", "--skill", "alpha")):
         report = prowess.report(*given, code=exit_codes.FAILED)
         assert states(report, prowess.directory)[".claude/skills/alpha"] == "drifted"
@@ -74,7 +74,7 @@ def test_an_edited_copy_is_kept_until_it_is_repaired(prowess: Commands, tmp_path
     assert edited.read_text(encoding="utf-8") == "mine"
     report = prowess.report("install", "--repair")
     assert states(report, prowess.directory)[".claude/skills/alpha"] == "replaced"
-    assert 'version: "2.0.0"' in edited.read_text(encoding="utf-8")
+    assert 'version: "1.1.0"' in edited.read_text(encoding="utf-8")
     edited.write_text("mine again", encoding="utf-8")
     report = prowess.report("remove", "alpha", code=exit_codes.FAILED)
     assert edited.read_text(encoding="utf-8") == "mine again"
@@ -98,7 +98,7 @@ def test_a_copy_that_is_as_it_should_be_is_taken_over(prowess: Commands, tmp_pat
     shutil.rmtree(os.path.join(prowess_home(), "states"))
     report = prowess.report("install")
     assert states(report, prowess.directory) == {".claude/skills/alpha": "current"}
-    write_skill(tmp_path / "skills" / "alpha", "2.0.0")
+    write_skill(tmp_path / "skills" / "alpha", "1.1.0")
     report = prowess.report("install", "../skills", "--skill", "alpha")
     assert states(report, prowess.directory) == {".claude/skills/alpha": "replaced"}
 
@@ -180,7 +180,7 @@ def test_a_record_that_was_damaged_keeps_what_is_there(prowess: Commands, tmp_pa
     for damage in ("{", json.dumps([1]), json.dumps({"a": 1})):
         with open(record, "w", encoding="utf-8") as file:
             file.write(damage)
-        write_skill(tmp_path / "skills" / "alpha", "2.0.0")
+        write_skill(tmp_path / "skills" / "alpha", "1.1.0")
         report = prowess.report("install", "../skills", "--skill", "alpha", code=exit_codes.FAILED)
         assert codes(report) == ["drifted"]
         prowess.text("rollback", code=exit_codes.OK)
