@@ -137,6 +137,16 @@ def test_unsigned_missing_and_invalid(skill: Path, capfd: pytest.CaptureFixture[
     assert (row["status"], row["path"]) == ("missing", "skills/none")
 
 
+def test_unsigned_is_an_error_if_the_policy_asks_for_signatures(skill: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (skill / "skill.oms.sig").unlink()
+    policy = skill.parent.parent / "home" / "policy.toml"
+    policy.parent.mkdir(exist_ok=True)
+    policy.write_text("[packages]\nrequire_signature = true\n")
+    assert _verify(capfd, str(skill), "--key", "k.pub", expected=exit_codes.FAILED)["status"] == "unsigned"
+    policy.write_text("[packages]\nrequire_signature = false\n")
+    assert _verify(capfd, str(skill), "--key", "k.pub", expected=exit_codes.OK)["status"] == "unsigned"
+
+
 def test_a_chain_of_certificates_ends_at_the_given_root(skill: Path, capfd: pytest.CaptureFixture[str]) -> None:
     root = root_authority()
     signer = Holder("Skill Signer", intermediate_authority(root))

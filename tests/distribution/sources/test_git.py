@@ -323,6 +323,15 @@ def test_signed_tags_and_commits_are_handed_over(repository: Path, tmp_path: Pat
         assert b"gpgsig" in found.data
 
 
+def test_an_old_signed_tag_under_a_new_name_is_not_handed_over(repository: Path, tmp_path: Path) -> None:
+    commit(repository, {"pdf/SKILL.md": skill("pdf")})
+    git(repository, "tag", "-a", "-m", "-----BEGIN SSH SIGNATURE-----\nx\n-----END SSH SIGNATURE-----", "v1.0.0")
+    git(repository, "update-ref", "refs/tags/v2.0.0", git(repository, "rev-parse", "refs/tags/v1.0.0").strip())
+    with opened(repository, tmp_path) as source:
+        assert fetched(source, source.offers("2.0.0")[0], tmp_path).signatures == ()
+        assert len(fetched(source, source.offers("1.0.0")[0], tmp_path).signatures) == 1
+
+
 def test_a_repository_over_http_is_fetched_and_its_host_is_listed(repository: Path, tmp_path: Path) -> None:
     first = commit(repository, {"pdf/SKILL.md": skill("pdf"), "pdf/a.md": "a"}, "v1.0.0")
     commit(repository, {"pdf/SKILL.md": skill("pdf", "x")}, "v2.0.0")

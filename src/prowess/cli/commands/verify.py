@@ -68,7 +68,8 @@ def command(
     skill.oms.sig; that of a file is beside it: FILE.sigstore.json, FILE.sigstore, FILE.dsse.json or FILE.sig.
 
     Publishers are trusted by `prowess key trust`. If an option names whom to trust, only that counts. Exits with 1 if
-    a skill or file is changed, untrusted, invalid or missing. Without a signature it is unsigned, which is no error.
+    a skill or file is changed, untrusted, invalid or missing. One without a signature is unsigned, which is an error
+    only if the policy has require_signature.
 
     \b
     Example:
@@ -94,7 +95,15 @@ def command(
 
 def _finished(found: Sequence[Verified], *, as_json: bool) -> int:
     report(found, as_json=as_json)
-    return exit_codes.FAILED if any(one.verdict.status in _FAILED for one in found) else exit_codes.OK
+    statuses = {one.verdict.status for one in found}
+    if "unsigned" in statuses and not statuses & _FAILED:
+        # Imported here because most results do not depend on the policy.
+        from prowess.policy.policy_in_force import load_policy
+
+        if load_policy().require_signature:
+            output.note("the policy asks for signatures, so a skill without one is an error")
+            return exit_codes.FAILED
+    return exit_codes.FAILED if statuses & _FAILED else exit_codes.OK
 
 
 def _installed(verifier: Verifier, kind: Scope | None) -> list[Verified]:

@@ -19,7 +19,7 @@ from prowess.distribution.sources.found_skills import find_skills
 from prowess.distribution.sources.git.objects import GitObjects
 from prowess.distribution.sources.git.outline import write_outline
 from prowess.distribution.sources.git.repository_tree import RepositoryTree
-from prowess.distribution.sources.git.versions import RepositoryVersions
+from prowess.distribution.sources.git.versions import RepositoryVersions, names_version
 from prowess.distribution.sources.http.client import MAX_DOCUMENT, HttpClient
 from prowess.distribution.sources.protocol import Fetched, Signature
 from prowess.distribution.sources.staged_tree import StagedTree
@@ -110,7 +110,9 @@ class GitRepository(Closing):
             commit=commit,
             tree=staged.digest,
             directory=staged.directory,
-            signatures=self._signed(commit),
+            signatures=tuple(
+                one for one in self._signed(commit) if one.kind != "git-tag" or names_version(one.data, offer.version)
+            ),
         )
 
     def _known(self) -> RepositoryVersions:

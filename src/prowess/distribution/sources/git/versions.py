@@ -71,6 +71,14 @@ class RepositoryVersions:
         return ()
 
 
+def names_version(tag: bytes, version: str | None) -> bool:
+    """Return whether a tag object itself names this version. An old signed tag can be served under a new name."""
+    headers = tag.partition(b"\n\n")[0].split(b"\n")
+    names = [line.removeprefix(b"tag ").decode("utf-8", "replace") for line in headers if line.startswith(b"tag ")]
+    found = _VERSION_TAG.fullmatch(names[0]) if len(names) == 1 else None
+    return found is not None and found["version"] == version
+
+
 def _newest(states: Iterable[RepositoryState]) -> tuple[RepositoryState, ...]:
     by_version = {state.version: state for state in states}
     if not by_version:
