@@ -158,6 +158,20 @@ def test_a_directory_that_is_no_mirror_is_named(
     assert "is no mirror; `prowess mirror --to DIR` writes one" in capfd.readouterr().err
 
 
+@pytest.mark.usefixtures("project")
+def test_a_policy_about_the_source_holds_for_a_mirror_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["mirror", "--to", str(tmp_path / "mirror")]) == 0
+    other = elsewhere(tmp_path, monkeypatch)
+    os.makedirs(os.environ["PROWESS_HOME"], mode=0o700)
+    policy = 'default = "allow"\n[packages]\nsources = ["https://skills.example.com/*"]\n'
+    Path(os.environ["PROWESS_HOME"], "policy.toml").write_text(policy)
+    assert run(["install", "--from", str(tmp_path / "mirror"), "--offline"]) == 3
+    assert "only these sources of skills are permitted" in capfd.readouterr().err
+    assert not (other / "prowess.lock").exists()
+
+
 def _skopeo(*arguments: str | Path, cwd: Path) -> str:
     place = counterpart("skopeo")
     libraries = os.pathsep.join(str(place / above / "x86_64-linux-gnu") for above in ("usr/lib", "lib"))

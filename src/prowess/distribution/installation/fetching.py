@@ -89,10 +89,11 @@ def fetch_locked(skills: Iterable[LockedSkill], scope: InstallScope, fetcher: Fe
         DistributionError: a source does not have a skill any more.
     """
     for skill in skills:
+        reference = sources.parse_reference(skill.source, base=scope.directory, has_version=False)
         if fetcher.mirror is not None:
+            fetcher.expect(reference, (skill.name,))  # a mirror is another way to the same skill of the same source
             fetcher.fetch_mirrored(fetcher.mirror, skill)
             continue
-        reference = sources.parse_reference(skill.source, base=scope.directory, has_version=False)
         source = fetcher.open(reference)
         fetched = fetcher.fetch(source, _offer_of(skill, source, reference.kind))
         what = f"skill {skill.name!r} of {skill.source}"
