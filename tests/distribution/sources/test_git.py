@@ -191,15 +191,20 @@ def test_links_lead_to_files_of_the_skill_or_the_skill_is_refused(repository: Pa
 
 def test_submodules_and_large_files_are_refused_with_the_reason(repository: Path, tmp_path: Path) -> None:
     commit(repository, {"pdf/SKILL.md": skill("pdf"), "big/SKILL.md": skill("big"), "big/model.bin": LFS})
+    commit(repository, {"ok/SKILL.md": skill("ok"), "big/zzz.md": "never read"})
     tree = git(repository, "rev-parse", "HEAD")
     git(repository, "update-index", "--add", "--cacheinfo", f"160000,{tree},pdf/vendor")
     git(repository, "commit", "-q", "-m", "x")
     with opened(repository, tmp_path) as source:
-        big, pdf = source.offers()
+        big, ok, pdf = source.offers()
         with pytest.raises(DistributionError, match="pdf/vendor is a submodule"):
             fetched(source, pdf, tmp_path)
-        with pytest.raises(DistributionError, match=r"model\.bin is kept in Git LFS"):
+        with pytest.raises(DistributionError, match=r"model\.bin is kept in Git LFS") as kept:
             fetched(source, big, tmp_path)
+        result = fetched(source, ok, tmp_path)
+        assert kept.value.__traceback__ is not None, "the error is still there, and the next skill is read"
+        assert (Path(result.directory) / "SKILL.md").read_text() == skill("ok")
+        shutil.rmtree(result.directory)
     assert not [path for path in tmp_path.glob("into-*") if os.listdir(path)]
 
 

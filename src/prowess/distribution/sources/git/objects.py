@@ -20,7 +20,7 @@ from prowess.errors import DistributionError, LimitExceededError, UnavailableErr
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Mapping, Sequence
 
 _REF = re.compile(rb"([0-9a-f]{40}|[0-9a-f]{64})\t(\S+)")
 _BATCH = 400  # ids that are asked for at once; they must fit into a pipe
@@ -93,8 +93,10 @@ class GitObjects(Closing):
         except UnicodeDecodeError:
             raise DistributionError(f"{self._what} has a path that is not UTF-8; its author must rename it") from None
 
-    def read(self, oids: Sequence[str], *, most: int = MAX_BYTES) -> Iterator[bytes]:
+    def read(self, oids: Sequence[str], *, most: int = MAX_BYTES) -> Generator[bytes]:
         """Yield the content of objects, in this order. `most` limits their bytes together.
+
+        Read it to its end or close it before the next call.
 
         Raises:
             LimitExceededError: they have more bytes.

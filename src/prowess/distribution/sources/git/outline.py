@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.atomic_write import write_all
@@ -41,13 +42,13 @@ def write_outline(tree: RepositoryTree, objects: GitObjects, place: str) -> None
         for directory in sorted(directories.union(map(_parent, files))):
             if directory == "" or _is_safe(directory):
                 _make(place, directory, made)
-        contents = objects.read([tree.file(path).oid for path in files], most=_MAX_BYTES)
-        for path, data in zip(files, contents, strict=True):
-            out = os.open(f"{place}/{path}", NEW_FILE, 0o600)
-            try:
-                write_all(out, data)
-            finally:
-                os.close(out)
+        with closing(objects.read([tree.file(path).oid for path in files], most=_MAX_BYTES)) as contents:
+            for path, data in zip(files, contents, strict=True):
+                out = os.open(f"{place}/{path}", NEW_FILE, 0o600)
+                try:
+                    write_all(out, data)
+                finally:
+                    os.close(out)
     except (FileExistsError, NotADirectoryError) as fault:
         raise DistributionError(
             f"the commit has two entries with the path {os.path.relpath(fault.filename, place)!r}"

@@ -7,6 +7,7 @@ attribute, hook, submodule or checkout is involved. Versions are tags (`prowess.
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from itertools import groupby
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
@@ -95,8 +96,8 @@ class GitRepository(Closing):
         tree = self._tree(commit)
         what = f"the skill {offer.name!r}"
         files = list(tree.skill_files(offer.path, what))
-        contents = self._objects.read([oid for _, _, oid in files])
-        with StagedTree(into, offer.name) as staged:
+        reading = closing(self._objects.read([oid for _, _, oid in files]))
+        with reading as contents, StagedTree(into, offer.name) as staged:
             for (path, executable, _), data in zip(files, contents, strict=True):
                 if len(data) < _MAX_POINTER and data.startswith(_LARGE_FILE):
                     raise DistributionError(f"{what}: {path} is kept in Git LFS, which is not fetched")
