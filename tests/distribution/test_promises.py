@@ -272,3 +272,19 @@ def test_an_index_of_an_organisation_is_searched_and_installed_from(commands: Co
         assert "ledger" not in found
         commands.text("install", site.url, "--skill", "mail")
     assert names() == ["mail"]
+
+
+@pytest.mark.proves("governance.policy.allow-block")
+def test_a_policy_permits_or_prohibits_by_the_publisher_that_the_lock_names(commands: Commands, tmp_path: Path) -> None:
+    commands.text("key", "new", "../release.key")
+    commands.text("key", "trust", "../release.key.pub", "--as", "acme")
+    commands.text("sign", "../skills/ledger", "--key", "../release.key")
+    commands.text("install", "../skills", "--skill", "*")
+    (signer,) = (skill.signer for skill in read_lock(str(commands.lock)).skills if skill.name == "ledger")
+    policy = Path(prowess_home()) / "policy.toml"
+    only_acme = f'[[rule]]\neffect = "allow"\ntool = "*"\nmatch = {{ "skill.publisher" = "{signer}" }}\n'
+    policy.write_text(f'default = "deny"\n{only_acme}')
+    assert commands.text("run", "ledger", "run.py") == "ledger\n"
+    commands.text("run", "mail", "run.py", code=exit_codes.DENIED)
+    policy.write_text(f"{only_acme}{only_acme.replace('allow', 'deny')}")
+    commands.text("run", "ledger", "run.py", code=exit_codes.DENIED)
