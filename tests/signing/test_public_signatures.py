@@ -94,6 +94,18 @@ def test_bundles_of_sigstore_are_verified_by_identity_and_issuer() -> None:
             assert verdict.signer is not None
 
 
+def test_a_trusted_root_that_is_none_is_named_in_the_reason() -> None:
+    sample = _sample("sigstore-bundles.json")
+    known = TrustedIdentity(identity=sample["identity"], issuer=sample["issuer"])
+    data = json.dumps(sample["happy-path-v0.3"]).encode()
+    for root in (b"junk", b"{}", b""):
+        verifier = Verifier(Trust(identities=(known,), sigstore_root=root), NOW)
+        verdict = verifier.content(sample["artifact"].encode(), data)
+        assert verdict.status == "invalid"
+        assert str(verdict.reason).startswith("the given trusted root: it is none of Sigstore")
+        assert "http" not in str(verdict.reason)
+
+
 def test_a_key_signs_a_bundle_of_sigstore_without_a_certificate() -> None:
     sample = _sample("sigstore-bundles.json")
     key = TrustedKey(key=read_public_key(sample["key"].encode(), "key"))

@@ -55,7 +55,7 @@ def verify_sigstore(data: bytes, digest: bytes | None, trust: Trust) -> Signed |
     except SignatureError:
         raise
     except Exception as fault:  # noqa: BLE001 -- the library raises errors of many kinds; each of them refuses the bundle
-        raise SignatureError(_WHAT, " ".join(str(fault).split()) or type(fault).__name__) from None
+        raise SignatureError(_WHAT, _shortened(fault)) from None
     for known in trust.identities:
         try:
             Identity(identity=known.identity, issuer=known.issuer).verify(bundle.signing_certificate)
@@ -88,13 +88,20 @@ def _trusted_root(given: bytes | None) -> TrustedRoot:
     from sigstore.models import TrustedRoot
     from sigstore_models.trustroot import v1
 
-    data = given
-    if data is None:
-        shipped = files("sigstore._store")
-        for part in _SHIPPED:
-            shipped = shipped.joinpath(part)
-        data = shipped.read_bytes()
-    return TrustedRoot(v1.TrustedRoot.from_json(data))
+    if given is not None:
+        try:
+            return TrustedRoot(v1.TrustedRoot.from_json(given))
+        except Exception as fault:  # noqa: BLE001 -- as above
+            raise SignatureError("the given trusted root", f"it is none of Sigstore ({_shortened(fault)})") from None
+    shipped = files("sigstore._store")
+    for part in _SHIPPED:
+        shipped = shipped.joinpath(part)
+    return TrustedRoot(v1.TrustedRoot.from_json(shipped.read_bytes()))
+
+
+def _shortened(fault: Exception) -> str:
+    """Return the message on one line, without the references of the library that parses JSON."""
+    return " ".join(str(fault).partition(" [type=")[0].split()) or type(fault).__name__
 
 
 def _signer(bundle: Bundle) -> str:
