@@ -251,3 +251,8 @@ def test_no_model_is_offered_the_tools_of_packages(tmp_path: Path) -> None:
     assert not [
         tool.spec.name for tool in builtin_tools(workspace=tmp_path, write=True) if "packages" in tool.spec.name
     ]
+
+
+def test_a_skill_of_a_source_that_is_not_listed_is_not_used_either(commands: Commands) -> None:
+    _policy('default = "allow"\n[packages]\nsources = ["acme/*"]\n')
+    assert "only these sources" in _denied(commands, "use", "../skills", "--skill", "alpha")

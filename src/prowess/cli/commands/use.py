@@ -15,6 +15,7 @@ from prowess.cli import exit_codes
 from prowess.cli.one_activation import activated, print_instructions
 from prowess.cli.options.package_options import allow_host_option, json_option, quiet_option
 from prowess.cli.options.session_options import policy_option
+from prowess.cli.packages.permission import permission_for
 from prowess.distribution.installation.disk.staging import Stage, nothing_changed
 from prowess.distribution.installation.fetching import Fetcher
 from prowess.distribution.installation.requests import SeveralSkillsError, SkillRequest, chosen_offers
@@ -22,6 +23,7 @@ from prowess.distribution.sources import Access, parse_reference
 from prowess.errors import InvalidArgumentsError, SkillNotFoundError
 
 if TYPE_CHECKING:
+    from prowess.distribution.permission.permission import Permission
     from prowess.distribution.sources import Fetched
 
 
@@ -58,7 +60,9 @@ def command(
         raise click.UsageError(printable_line(str(fault))) from fault
     with Stage(prowess_home()) as stage:
         try:
-            fetched = _fetched(request, stage, Access(offline=offline, redirect_hosts=allowed_hosts))
+            permission = permission_for("packages.install", "none", policy_file)
+            access = Access(offline=offline, redirect_hosts=allowed_hosts)
+            fetched = _fetched(request, stage, access, permission)
         except SeveralSkillsError as fault:
             raise click.UsageError(printable_line(str(fault))) from fault
         label = fetched.source
@@ -80,8 +84,8 @@ def command(
     return exit_codes.OK
 
 
-def _fetched(request: SkillRequest, stage: Stage, access: Access) -> Fetched:
-    with Fetcher(stage, access) as fetcher, nothing_changed(stage.home):
+def _fetched(request: SkillRequest, stage: Stage, access: Access, permission: Permission) -> Fetched:
+    with Fetcher(stage, access, permission) as fetcher, nothing_changed(stage.home):
         source = fetcher.open(request.reference)
         offers = chosen_offers(request, source.offers(request.reference.version))
         if len(offers) > 1:

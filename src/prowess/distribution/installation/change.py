@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prowess.distribution import installation
 from prowess.distribution.installation.apply import LockReplacedError, apply_plan
 from prowess.distribution.installation.disk.staging import Stage, nothing_changed
 from prowess.distribution.installation.disk.store import SkillStore
-from prowess.distribution.installation.permitted import changes_of
 from prowess.distribution.installation.plan import plan_change
 from prowess.distribution.installation.report import InstallReport, Problem, SkillReport
 from prowess.distribution.installation.scope import read_former
@@ -109,7 +109,9 @@ def change_lock(
                 judge(plan, staged)
             try:
                 report = (
-                    permission.carry_out(changes_of(plan, staged, scope, permission), apply) if is_change else apply()
+                    permission.carry_out(installation.changes_of(plan, staged, scope, permission), apply)
+                    if is_change
+                    else apply()
                 )
             except LockReplacedError:
                 continue

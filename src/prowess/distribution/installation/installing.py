@@ -9,12 +9,10 @@ from msgspec.structs import replace
 
 from prowess.distribution import installation
 from prowess.distribution.installation.change import Proposal, change_lock
-from prowess.distribution.installation.consent import require_consent
 from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.installation.fetching import Fetcher, fetch_locked
 from prowess.distribution.installation.report import Problem
 from prowess.distribution.installation.requests import ALL, SkillRequest
-from prowess.distribution.installation.resolving import Resolving, preferred
 from prowess.distribution.installation.scope import read_former
 from prowess.distribution.installation.states import earlier_state, states_of
 from prowess.distribution.installation.targets.copies import require_target
@@ -92,7 +90,7 @@ def consent_of(scope: InstallScope, options: InstallOptions) -> Judge:
     """Return a judge that asks for consent."""
 
     def judged(plan: InstallPlan, staged: Mapping[tuple[str, str], str]) -> None:
-        require_consent(plan, staged, scope, options.accepted)
+        installation.require_consent(plan, staged, scope, options.accepted)
 
     return judged
 
@@ -145,7 +143,7 @@ def _outdated(reason: str) -> Problem:
 
 
 def _with_requests(lock: Lockfile, requests: Sequence[SkillRequest], scope: InstallScope, fetcher: Fetcher) -> Lockfile:
-    return Resolving(lock, scope, fetcher).resolved(requests) if requests else lock
+    return installation.Resolving(lock, scope, fetcher).resolved(requests) if requests else lock
 
 
 def update(
@@ -173,7 +171,7 @@ def update(
             return "preferred" if skill.name in needed else "held"
 
         with Fetcher(stage, options.access, asked) as fetcher:
-            return _completed(Resolving(before, scope, fetcher).resolved(mode_of=mode_of), scope, fetcher)
+            return _completed(installation.Resolving(before, scope, fetcher).resolved(mode_of=mode_of), scope, fetcher)
 
     return change_lock(scope, propose, permission=asked, judge=consent_of(scope, options), dry_run=options.dry_run)
 
@@ -186,9 +184,16 @@ def resolve_lock(
 
     def propose(before: Lockfile, stage: Stage) -> Proposal:
         with Fetcher(stage, options.access, asked) as fetcher:
-            return _completed(Resolving(before, scope, fetcher).resolved(mode_of=preferred), scope, fetcher)
+            resolving = installation.Resolving(before, scope, fetcher)
+            return _completed(resolving.resolved(mode_of=_preferred), scope, fetcher)
 
     return change_lock(scope, propose, permission=asked, judge=consent_of(scope, options), dry_run=options.dry_run)
+
+
+def _preferred(skill: LockedSkill) -> Mode:
+    """Let each locked skill change if the demands ask for it."""
+    del skill
+    return "preferred"
 
 
 def _completed(lock: Lockfile, scope: InstallScope, fetcher: Fetcher) -> Proposal:

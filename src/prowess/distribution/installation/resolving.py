@@ -36,12 +36,6 @@ def held(skill: LockedSkill) -> Mode:
     return "held"
 
 
-def preferred(skill: LockedSkill) -> Mode:
-    """Let each locked skill change if the demands ask for it."""
-    del skill
-    return "preferred"
-
-
 class Root(Struct, frozen=True, kw_only=True):
     """A skill that the scope asks for. `requested` is the text for the lock, None for a skill without request."""
 

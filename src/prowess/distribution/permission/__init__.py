@@ -1,6 +1,6 @@
 """Permission for changes of packages: each change is a tool call, with policy, approval and audit record.
 
-`PackageCalls` is imported lazily: a command that changes nothing asks nobody.
+The names here are imported lazily: a command that changes nothing asks nobody.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from prowess._internal.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from prowess.distribution.permission.package_calls import PackageCalls
+    from prowess.distribution.permission.source_names import source_names
 
-__all__ = ["PackageCalls"]
+__all__ = ["PackageCalls", "source_names"]
 
 if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
-    __getattr__ = lazy_names(__name__, {"package_calls": ("PackageCalls",)})
+    __getattr__ = lazy_names(__name__, {"package_calls": ("PackageCalls",), "source_names": ("source_names",)})

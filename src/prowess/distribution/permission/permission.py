@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 
 from prowess.distribution import permission
-from prowess.distribution.permission.source_names import source_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -75,7 +74,7 @@ class Permission:
         if not wanted and not any(asked == source for asked, _ in self._asked):
             wanted = [None]
         if wanted:
-            facts = [PackageFacts(name=name, sources=source_names(reference)) for name in wanted]
+            facts = [PackageFacts(name=name, sources=permission.source_names(reference)) for name in wanted]
             self.calls.ask(self.tool, self.scope, facts)
             self._asked |= {(source, name) for name in wanted}
 
