@@ -33,6 +33,7 @@ from prowess.distribution.installation.apply import LockReplacedError
 from prowess.distribution.installation.requests import SeveralSkillsError
 from prowess.errors import MissingExtraError, SkillError
 from prowess.execution import staging
+from prowess.lockfile.foreign import locale_order
 from prowess.runtime import forks as session_forks
 from prowess.runtime import json_lines
 from prowess.runtime.activation import stack as activation_stack
@@ -210,6 +211,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (audit_log.BadHeadError("no head"), "no head"),
     (audit_record.BadLineError("no line"), "no line"),
     (audit_record.ChangedRecordError(_RECORD), "AuditRecord("),
+    (locale_order.UnknownOrderError("no order"), "no order"),
     (workspace_root.ChangedMeanwhileError("a"), "a"),
     (places.NotPrivateError(1, "others may write", "/a"), "[Errno 1] others may write: '/a'"),
     (sqlite.NewerSchemaError(9), "9"),

@@ -76,7 +76,8 @@
     ├── UnreadableAnswerError                                     runtime: unreadable output of a hook
     ├── BadHeadError                                              audit: the head file of the log is damaged
     ├── BadLineError                                              audit: a line of the log is not a record
-    └── ChangedRecordError                 .record                audit: the hash does not fit the record
+    ├── ChangedRecordError                 .record                audit: the hash does not fit the record
+    └── UnknownOrderError                                         lockfile: `localeCompare` has no known order for it
     OSError
     └── ChangedMeanwhileError                                     _internal: the file changed after it was read
     PermissionError
