@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -245,3 +247,15 @@ def test_a_project_that_is_not_trusted_is_told_when_something_is_installed(prowe
     prowess.text("install", "../skills", "--skill", "beta")
     assert prowess.err == ""
     assert "alpha" in prowess.text("list")
+
+
+def test_an_installation_with_nothing_to_do_imports_nothing_of_sources_signatures_and_policies(
+    prowess: Commands,
+) -> None:
+    prowess.text("install", "../skills", "--skill", "*", "--target", "claude-code")
+    script = "import sys; from prowess.cli.dispatch import run; run(['install', '--frozen']); print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert "nothing to do" in ran.stdout
+    rooms = {"prowess.distribution.sources", "prowess.signing", "prowess.policy", "prowess.format.parsing"}
+    libraries = {"anyio", "cryptography", "httpx2", "importlib.resources", "subprocess", "urllib.parse"}
+    assert {*ran.stdout.split()} & (rooms | libraries) == set()
