@@ -137,9 +137,11 @@ _CASES: dict[str, list[list[str]] | str] = {
         _LOCKS,
     ),
     **dict.fromkeys(
-        ("pack", "publish", "registry list", "registry refresh", "registry search", "registry serve", "sign"), _PATHS
+        ("deploy", "pack", "publish", "registry list", "registry refresh", "registry search", "registry serve", "sign"),
+        _PATHS,
     ),
-    **dict.fromkeys(("key forget", "key list", "key new", "key trust"), _NO_SKILLS),
+    **dict.fromkeys(("key forget", "key list", "key new", "key trust", "registry init"), _NO_SKILLS),
+    **dict.fromkeys(("hosts", "revoke", "sync"), _NO_SKILLS),
     "completion": _NO_SKILLS,  # the completion of names, see below
 }
 

@@ -80,6 +80,10 @@ _LOOKS: dict[str, tuple[str, ...]] = {
     "mirror": ("--to", "mirrored"),
     "registry": ("list", "."),
     "publish": ("plain", "--to", "registry"),
+    "deploy": ("--to", "deployment", "--discard"),
+    "revoke": ("--help",),  # it needs a key
+    "sync": ("--from", "deployment", "--into", "host"),
+    "hosts": ("--from", "deployment"),
     "policy": ("show",),
     "audit": ("show",),
     "sandbox": ("check", "--help"),  # it takes no skill

@@ -12,7 +12,7 @@ from prowess._internal.files.open_flags import NEW_FILE
 from prowess.cli import output
 from prowess.distribution.signatures import read_file
 from prowess.errors import LimitExceededError, SignatureError
-from prowess.signing.keys import PrivateKey, read_private_key
+from prowess.signing.keys import PrivateKey, PublicKey, read_private_key, read_public_key
 
 _MOST = 1024 * 1024
 
@@ -32,6 +32,14 @@ def read_signing_key(path: str) -> PrivateKey:
                 raise
         password: str = click.prompt(f"Password of {path}", hide_input=True, err=True)
         return read_private_key(data, path, password.encode())
+    except SignatureError as fault:
+        raise click.UsageError(f"{fault.what}: {fault.reason}") from None
+
+
+def read_verifying_key(path: str) -> PublicKey:
+    """Read a public key. Raises click.UsageError if the file cannot be read, or holds no public key."""
+    try:
+        return read_public_key(key_file_bytes(path), path)
     except SignatureError as fault:
         raise click.UsageError(f"{fault.what}: {fault.reason}") from None
 

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.check_run import CheckRun
-from prowess.cli.options.configuration_options import open_configuration
 from prowess.cli.options.package_options import allow_host_option
-from prowess.cli.skill_result import Silencing
+from prowess.cli.packages.checked import check_errors
 from prowess.cli.targets import targets
-from prowess.diagnostics import Severity
 from prowess.distribution.publishing.publish import publish
 from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import InvalidArgumentsError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from prowess.diagnostics import Diagnostic
     from prowess.distribution.publishing.publish import PublishReport
     from prowess.distribution.sources.reference import SourceReference
 
@@ -53,7 +46,7 @@ def command(
     report = publish(
         [target.directory or target.path for target in targets(paths)],
         _destination(to),
-        check=_errors,
+        check=check_errors,
         yank=[_version(text) for text in yank],
         allowed_hosts=allowed_hosts,
     )
@@ -80,15 +73,6 @@ def _version(text: str) -> tuple[str, str]:
     if not (name and at and version):
         raise click.BadParameter(f"{text!r}: write NAME@VERSION", param_hint="--yank")
     return name, version
-
-
-def _errors(directories: Sequence[str]) -> tuple[Diagnostic, ...]:
-    """Return the errors that `prowess check` finds in these skills."""
-    configuration = open_configuration(config_file=None, isolated=False)
-    run = CheckRun(configuration, Silencing(configuration, None))
-    opening = partial(open_configuration, quiet=True, config_file=None, isolated=False)
-    run.judge(targets(directories), None, 1, opening)
-    return tuple(found for skill in run.skills for found in skill.diagnostics if found.severity is Severity.ERROR)
 
 
 def _document(report: PublishReport) -> dict[str, object]:

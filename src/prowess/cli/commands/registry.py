@@ -12,6 +12,7 @@ from msgspec import to_builtins
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.key_files import read_signing_key, read_verifying_key
 from prowess.cli.options.http_options import http_place
 from prowess.cli.options.package_options import allow_host_option, json_option
 from prowess.cli.packages.registries import configured_registries
@@ -32,10 +33,52 @@ _DEFAULT_ADDRESS = "127.0.0.1:8000"
 
 @click.group(name="registry")
 def command() -> None:
-    """List, search, check or serve registries of skills.
+    """Make, list, search, check or serve registries of skills.
 
     Example: prowess registry search pdf
     """
+
+
+@command.command(name="init")
+@click.argument("directory", metavar="DIR", type=click.Path(file_okay=False))
+@click.option("--key", "root_file", required=True, metavar="ROOT", help="The private key of the root; keep it offline.")
+@click.option("--online", "online_file", required=True, metavar="KEY", help="The private key that dates releases.")
+@click.option("--signer", "signers", required=True, multiple=True, metavar="PUB", help="A public key that may sign.")
+@click.option("--threshold", required=True, type=click.IntRange(1), metavar="N", help="How many signers must sign.")
+@json_option
+def init(
+    *, directory: str, root_file: str, online_file: str, signers: tuple[str, ...], threshold: int, as_json: bool
+) -> int:
+    """Make a deployment in DIR: a repository of signed releases for `prowess deploy` and `prowess sync`.
+
+    Hosts trust it by DIR/metadata/1.root.json, so bring that file to each host by another way. ROOT is needed again
+    only to renew that file. KEY stays where it is; its path is written to DIR/online-key.
+
+    \b
+    Example:
+      prowess key new root.key
+      prowess key new online.key
+      prowess registry init /srv/deployment --key root.key --online online.key \\
+        --signer alice.key.pub --signer bob.key.pub --threshold 2
+    """  # noqa: D301 -- click needs the control character
+    from prowess.distribution.deployment.repository import create_repository  # Imported here for the other commands.
+
+    public = [read_verifying_key(file) for file in signers]
+    path = create_repository(
+        directory,
+        root=read_signing_key(root_file),
+        online=read_signing_key(online_file),
+        online_file=online_file,
+        signers=public,
+        threshold=threshold,
+    )
+    if as_json:
+        row = {"root": path, "threshold": threshold, "signers": [key.fingerprint for key in public]}
+        output.document({"registry": os.path.abspath(directory), **row})
+    else:
+        output.line(f"{output.shown_path(path)}: {threshold} of {counted(len(public), 'signer')} must sign a release")
+        output.line("give this file to each host: prowess sync --root FILE")
+    return exit_codes.OK
 
 
 @command.command(name="list")
@@ -69,20 +112,43 @@ def search_(*, words: tuple[str, ...], sources: tuple[str, ...], allowed_hosts: 
 
 @command.command(name="refresh")
 @click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+@click.option("--online", "online_file", metavar="KEY", help="The online key of a deployment, if it was moved.")
+@click.option("--key", "root_file", metavar="ROOT", help="The root key of a deployment, to renew its root too.")
 @json_option
-def refresh(*, directory: str, as_json: bool) -> int:
+def refresh(*, directory: str, online_file: str | None, root_file: str | None, as_json: bool) -> int:
     """Compare every artifact of a registry in DIR with its digest, and write the index anew.
 
     Use it after files were restored or merged. An artifact that is missing or changed is reported, and nothing is
-    written.
+    written. If DIR is a deployment, its timestamp is signed anew with the online key. Run this every day: hosts refuse
+    a timestamp that is older than 7 days, because somebody could hold back newer releases.
 
     Example: prowess registry refresh build/registry
     """
+    if os.path.lexists(os.path.join(directory, "metadata")):
+        return _refreshed_deployment(directory, online_file, root_file, as_json=as_json)
+    if online_file or root_file:
+        raise click.UsageError(f"{directory} is no deployment, so it has no keys")
     number = DirectoryRegistry(directory).refresh()
     if as_json:
         output.document({"registry": os.path.abspath(directory), "artifacts": number})
     else:
         output.line(f"{counted(number, 'artifact')} in {output.shown_path(os.path.abspath(directory))}: all unchanged")
+    return exit_codes.OK
+
+
+def _refreshed_deployment(directory: str, online_file: str | None, root_file: str | None, *, as_json: bool) -> int:
+    from prowess.distribution.deployment.repository import DeploymentRepository  # Imported here as in `init`.
+
+    repository = DeploymentRepository(directory)
+    online = read_signing_key(online_file or repository.online_file())
+    expires = repository.refresh(online, None if root_file is None else read_signing_key(root_file))
+    shown = None if expires is None else expires.isoformat()
+    if as_json:
+        output.document({"registry": repository.directory, "expires": shown})
+    elif shown is None:
+        output.line(f"{output.shown_path(repository.directory)} has no release yet")
+    else:
+        output.line(f"{output.shown_path(repository.directory)}: signed anew, expires {shown}")
     return exit_codes.OK
 
 

@@ -8,7 +8,7 @@ import click
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options.package_options import change_options
+from prowess.cli.options.package_options import change_options, deployment_key_option
 from prowess.cli.packages.changes import carried_out
 from prowess.cli.packages.permission import permission_for
 from prowess.distribution.installation.installing import roll_back
@@ -24,20 +24,40 @@ _MOST_NAMES = 6
 
 @click.command()
 @click.argument("number", metavar="[N]", type=click.IntRange(0), required=False)
+@click.option("--deployment", metavar="DIR", help="Roll back what is deployed from DIR instead, for every host.")
+@deployment_key_option
 @click.option("--list", "show", is_flag=True, help="Print the numbered states instead.")
 @change_options
-def command(*, number: int | None, show: bool, kind: Scope, as_json: bool, quiet: bool) -> int:
+def command(
+    *,
+    number: int | None,
+    deployment: str | None,
+    key_files: tuple[str, ...],
+    show: bool,
+    kind: Scope,
+    as_json: bool,
+    quiet: bool,
+) -> int:
     """Go back to state N of the installed skills; without N, to the state before the present one.
 
     Each change of the lock made here leaves the former state, with a number. State 0 is from before the first
     installation. Nothing is contacted: the skills are in the store. A rollback can be undone by another one.
+
+    With --deployment, N is a release, and its content becomes a new release, signed like any other.
 
     \b
     Example:
       prowess rollback --list
       prowess rollback
       prowess rollback 3
+      prowess rollback 3 --deployment /srv/deployment --key alice.key --key bob.key
     """  # noqa: D301 -- click needs the control character
+    if deployment is not None:
+        if show or not key_files:
+            raise click.UsageError("--deployment needs --key, and takes no --list")
+        return _of_deployment(number, deployment, key_files, as_json=as_json)
+    if key_files:
+        raise click.UsageError("--key needs --deployment")
     scope = InstallScope.find(kind)
     if not show:
         return carried_out(
@@ -55,6 +75,17 @@ def command(*, number: int | None, show: bool, kind: Scope, as_json: bool, quiet
         for state in states:
             output.line(_line(state))
     return exit_codes.OK
+
+
+def _of_deployment(number: int | None, directory: str, key_files: tuple[str, ...], *, as_json: bool) -> int:
+    # Imported here, because the other forms of this command need nothing of deployments.
+    from prowess.cli.packages.deployments import printed_report, signing_keys
+    from prowess.distribution.deployment.deploy import roll_back_deployment
+    from prowess.distribution.deployment.repository import DeploymentRepository
+
+    repository = DeploymentRepository(directory)
+    report = roll_back_deployment(number, repository, signing_keys(repository, key_files))
+    return printed_report(report, repository, as_json=as_json)
 
 
 def _row(state: LockState) -> dict[str, object]:

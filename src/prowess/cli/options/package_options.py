@@ -28,6 +28,13 @@ allow_host_option = click.option(
     help="Another host that a source may lead to, for example the one with a registry's layers. Repeatable.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+deployment_key_option = click.option(
+    "--key",
+    "key_files",
+    metavar="FILE",
+    multiple=True,
+    help="A private key that signs the release. Repeatable; the online key is found by itself if it is at its place.",
+)
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 
 

@@ -1,0 +1,104 @@
+"""`prowess deploy`: signs a new release of the skills that every host of an organisation has."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import click
+
+from prowess.cli import exit_codes, output
+from prowess.cli.options.package_options import deployment_key_option, json_option
+from prowess.cli.packages.checked import check_errors
+from prowess.cli.packages.deployments import printed_report, signing_keys
+from prowess.cli.targets import targets
+from prowess.distribution.deployment.deploy import deploy, revoke
+from prowess.distribution.deployment.repository import DeploymentRepository
+from prowess.distribution.installation.scope import InstallScope
+from prowess.lockfile.places import read_lock, stored_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from prowess.lockfile.places import Scope
+
+_SCOPES: tuple[Scope, ...] = ("project", "personal")
+
+
+@click.command()
+@click.argument("skills", nargs=-1, metavar="[PATH|NAME]...")
+@click.option("--to", "to", required=True, metavar="DIR", help="The directory of the deployment.")
+@deployment_key_option
+@click.option("--scope", type=click.Choice(("enterprise",)), default="enterprise", help="The layer of the skills.")
+@click.option("--revoke", "revoked", metavar="NAME|DIGEST", multiple=True, help="The same as `prowess revoke`.")
+@click.option("--discard", is_flag=True, help="Drop the release that waits for signatures.")
+@json_option
+def command(
+    *,
+    skills: tuple[str, ...],
+    to: str,
+    key_files: tuple[str, ...],
+    scope: str,
+    revoked: tuple[str, ...],
+    discard: bool,
+    as_json: bool,
+) -> int:
+    """Add skills to what every host has, and sign that as a new release.
+
+    PATH is a skill or a folder of skills, NAME an installed skill. A deployed skill of the same name is replaced, and
+    the others stay. `prowess check` must find no errors. A release with too few signatures is kept as pending, nothing
+    is published, and the exit code is 3; other signers run this command with the same skills, or with none, which signs
+    the pending release as it is. Hosts take a release with `prowess sync`.
+
+    \b
+    Example:
+      prowess deploy ./csv-report --to /srv/deployment --key alice.key
+      prowess deploy --to /srv/deployment --key bob.key
+    """  # noqa: D301 -- click needs the control character
+    del scope  # there is one layer that can be deployed to
+    repository = DeploymentRepository(to)
+    if discard:
+        if skills or revoked or key_files:
+            raise click.UsageError("--discard takes no skills and no keys")
+        return _discarded(repository, as_json=as_json)
+    if not key_files:
+        raise click.UsageError("give the key that signs: --key FILE")
+    if skills and revoked:
+        raise click.UsageError("deploy and revoke in two steps: each is a release")
+    signing = signing_keys(repository, key_files)
+    if revoked:
+        return printed_report(revoke(revoked, repository, signing), repository, as_json=as_json)
+    report = deploy(tuple(_directories(skills)), repository, signing, check=check_errors)
+    return printed_report(report, repository, as_json=as_json)
+
+
+def _discarded(repository: DeploymentRepository, *, as_json: bool) -> int:
+    found = repository.discard_pending()
+    if as_json:
+        output.document({"discarded": None if found is None else found.number})
+    else:
+        output.line("no release is pending" if found is None else f"release {found.number} is no longer pending")
+    return exit_codes.OK
+
+
+def _directories(skills: Sequence[str]) -> Iterator[str]:
+    for text in skills:
+        installed = None if os.path.lexists(text) or os.sep in text else _installed(text)
+        if installed is not None:
+            yield installed
+            continue
+        if not os.path.lexists(text):
+            raise click.UsageError(f"{text!r} is neither a path nor an installed skill")
+        for target in targets((text,)):
+            yield target.directory or target.path
+
+
+def _installed(name: str) -> str | None:
+    for kind in _SCOPES:
+        scope = InstallScope.find(kind)
+        with suppress(FileNotFoundError):
+            for skill in read_lock(scope.lock).skills:
+                if skill.name == name:
+                    return stored_tree(scope.home, skill.tree, skill.name)
+    return None

@@ -1,0 +1,42 @@
+"""`prowess hosts`: shows which release each host of a deployment has."""
+
+from __future__ import annotations
+
+import click
+
+from prowess._internal.text.terminal_text import counted, printable_line
+from prowess.cli import exit_codes, output
+from prowess.cli.options.package_options import json_option
+from prowess.distribution.deployment.host_reports import reported_hosts
+from prowess.distribution.deployment.repository import DeploymentRepository
+
+
+@click.command()
+@click.option(
+    "--from", "source", required=True, metavar="DIR", help="The deployment: a directory made by registry init."
+)
+@json_option
+def command(*, source: str, as_json: bool) -> int:
+    """Show the release that each host has, as it reported it, and whether it is the present one.
+
+    A host reports if it runs `prowess sync --from DIR --host ID` and can write to DIR/hosts.
+
+    Example: prowess hosts --from /srv/deployment
+    """
+    repository = DeploymentRepository(source)
+    present = repository.present()
+    release = None if present is None else present.number
+    hosts = reported_hosts(repository)
+    if as_json:
+        rows = [
+            {"host": one.host, "release": one.release, "at": one.at, "current": one.release == release} for one in hosts
+        ]
+        output.document({"release": release, "hosts": rows})
+        return exit_codes.OK
+    behind = sum(one.release != release for one in hosts)
+    output.line(f"release {release or '-'}: {counted(len(hosts), 'host')}, {behind} without it")
+    width = max((len(one.host) for one in hosts), default=0)
+    for one in hosts:
+        state = "current" if one.release == release else "behind"
+        output.line(printable_line(f"{one.host:<{width}}  {one.release or '-'}  {state:<7}  {one.at}"))
+    return exit_codes.OK

@@ -1,0 +1,209 @@
+"""A host's side: verifies the source, writes `ROOT/releases/N`, and turns the link `ROOT/skills` to it.
+
+    ROOT/skills                 -> releases/N, the one moment of change
+    ROOT/releases/N/            the skills of release N; the one before it is kept for running sessions
+    ROOT/deployment/metadata/   the metadata that was verified last, with the root that this host trusts
+    ROOT/deployment/state.json  release, source, and when it was last verified
+
+If the source is out of reach or refused, everything stays as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import DecodeError, Struct, json
+
+from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.files.file_lock import locked
+from prowess.distribution.deployment.client import (
+    ReleaseClient,
+    copy_metadata,
+    has_root,
+    let_everybody_read,
+    newest_root,
+    tree_at,
+)
+from prowess.distribution.deployment.release import ReleasedSkill  # noqa: TC001 -- msgspec resolves the annotation
+from prowess.distribution.installation.disk.exchange import exchange
+from prowess.distribution.installation.disk.trees import remove_tree
+from prowess.errors import DistributionError, SkillError, UnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.distribution.deployment.origin import DeploymentSource
+    from prowess.distribution.deployment.release import SkillRelease
+
+SyncState = Literal["current", "stale", "refused", "none"]
+_WAIT_SECONDS = 60.0
+
+
+class SyncReport(Struct, frozen=True, kw_only=True):
+    """What a host has after one look at the source.
+
+    `since` is when the source was last verified (UTC, ISO 8601), None if it never was. `reason` is empty if the host
+    is current.
+    """
+
+    state: SyncState
+    changed: bool
+    release: int | None
+    since: str | None
+    reason: str = ""
+    skills: tuple[ReleasedSkill, ...] = ()
+
+
+class HostState(Struct, frozen=True, kw_only=True):
+    """The content of `ROOT/deployment/state.json`."""
+
+    release: int
+    source: str
+    verified: str
+    skills: tuple[ReleasedSkill, ...] = ()
+
+
+class DeploymentHost:
+    """The deployed skills below one directory. For a machine, it is `/etc/prowess`."""
+
+    def __init__(self, root: str) -> None:
+        self.root = os.path.abspath(root)
+        self._skills = os.path.join(self.root, "skills")
+        self._own = os.path.join(self.root, "deployment")
+        self._metadata = os.path.join(self._own, "metadata")
+
+    def state(self) -> HostState | None:
+        """Return what this host has, None if nothing was deployed here yet."""
+        try:
+            with open(os.path.join(self._own, "state.json"), "rb") as file:
+                return json.decode(file.read(), type=HostState)
+        except (FileNotFoundError, DecodeError):  # a damaged file is written anew from the source
+            return None
+
+    def sync(self, origin: DeploymentSource, root: bytes | None = None, *, thorough: bool = True) -> SyncReport:
+        """Bring this host to the present release of the source. `root` is the root metadata to trust the first time.
+
+        If `thorough`, the files of a release that is here already are compared with it, and replaced if they differ.
+
+        Raises:
+            DistributionError: `ROOT/skills` is a directory that somebody filled by hand.
+            OSError: ROOT cannot be written. What was there is kept.
+        """
+        if os.path.lexists(self._skills) and not os.path.islink(self._skills):
+            raise DistributionError(
+                f"{self._skills} was not made by `prowess sync`; move it away, deploy its skills, then run this again"
+            )
+        with self._exclusive():
+            try:
+                release, changed = self._brought(origin, self._trusted(root), thorough=thorough)
+            except UnavailableError as fault:
+                return self._kept("stale", str(fault))
+            except SkillError as fault:
+                return self._kept("refused", str(fault))
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            state = HostState(release=release.number, source=origin.shown, verified=now, skills=release.skills)
+            write_atomically(os.path.join(self._own, "state.json"), json.encode(state), 0o644)
+            return SyncReport(
+                state="current", changed=changed, release=release.number, since=now, skills=release.skills
+            )
+
+    def _trusted(self, root: bytes | None) -> bytes:
+        pinned = newest_root(self._metadata)
+        if pinned is None:
+            if root is None:
+                raise DistributionError(
+                    "this host trusts no root yet; give --root FILE, the metadata/1.root.json that its owner gave you"
+                )
+            return root
+        if root is not None and not has_root(self._metadata, root):
+            raise DistributionError(
+                f"this host trusts another root than the one of --root; to change it, remove {self._own}"
+            )
+        return pinned
+
+    def _brought(self, origin: DeploymentSource, root: bytes, *, thorough: bool) -> tuple[SkillRelease, bool]:
+        """Verify the source, and make its release the present one. Return it, and whether the link was turned."""
+        with TemporaryDirectory(prefix="stage-", dir=self._own) as stage:
+            metadata = os.path.join(stage, "metadata")
+            copy_metadata(self._metadata, metadata)
+            client = ReleaseClient(origin, metadata, root)
+            release = client.release()
+            target = os.path.join("releases", str(release.number))
+            before = os.readlink(self._skills) if os.path.islink(self._skills) else None
+            place = os.path.join(self.root, target)
+            is_here = before == target and os.path.isdir(place)
+            if not (is_here and not thorough) and not _is_whole(place, release):
+                draft = os.path.join(stage, "release")
+                os.mkdir(draft)
+                client.unpack(release, draft, None if before is None else os.path.join(self.root, before))
+                let_everybody_read(draft)
+                exchange(draft, place)
+            self._keep(metadata)
+            if before == target:
+                return release, False
+            link = os.path.join(stage, "link")
+            os.symlink(target, link)
+            os.replace(link, self._skills)
+            self._remove_older({target, before})
+            return release, True
+
+    def _keep(self, verified: str) -> None:
+        """Take over verified metadata: roots first, then the files, each in one step."""
+        history = "root_history"
+        os.makedirs(os.path.join(self._metadata, history), mode=0o755, exist_ok=True)
+        names = [os.path.join(history, name) for name in sorted(os.listdir(os.path.join(verified, history)))]
+        for name in (*names, "targets.json", "snapshot.json", "timestamp.json"):
+            with open(os.path.join(verified, name), "rb") as file:
+                data = file.read()
+            kept = os.path.join(self._metadata, name)
+            with suppress(FileNotFoundError), open(kept, "rb") as file:
+                if file.read() == data:
+                    continue
+            write_atomically(kept, data, 0o644)
+
+    def _kept(self, state: SyncState, reason: str) -> SyncReport:
+        found = self.state()
+        if found is None:
+            kind: SyncState = "none" if state == "stale" else state
+            return SyncReport(state=kind, changed=False, release=None, since=None, reason=reason)
+        return SyncReport(
+            state=state,
+            changed=False,
+            release=found.release,
+            since=found.verified,
+            reason=reason,
+            skills=found.skills,
+        )
+
+    @contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        for directory in (self.root, self._own, os.path.join(self.root, "releases")):
+            if not os.path.isdir(directory):
+                os.makedirs(directory, mode=0o755, exist_ok=True)
+                let_everybody_read(directory)
+        with locked(os.path.join(self._own, "lock"), wait_seconds=_WAIT_SECONDS):
+            for name in os.listdir(self._own):
+                if name.startswith("stage-"):  # of a command that was killed
+                    shutil.rmtree(os.path.join(self._own, name))
+            yield
+
+    def _remove_older(self, kept: set[str | None]) -> None:
+        for name in os.listdir(os.path.join(self.root, "releases")):
+            if os.path.join("releases", name) not in kept:
+                remove_tree(os.path.join(self.root, "releases", name))
+
+
+def _is_whole(place: str, release: SkillRelease) -> bool:
+    """Whether a directory has the skills of a release and nothing else."""
+    try:
+        names = os.listdir(place)
+    except FileNotFoundError:
+        return False
+    if sorted(names) != [skill.name for skill in release.skills]:
+        return False
+    return all(tree_at(os.path.join(place, skill.name)) == skill.tree for skill in release.skills)

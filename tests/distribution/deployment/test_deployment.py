@@ -1,0 +1,234 @@
+"""Deploy, revoke and roll back with several signers, and hosts that follow."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess.distribution.sources.archives.unpacking import artifact_digest
+from prowess.signing.keys import new_private_key
+from tests.distribution.deployment.deployments import Deployment, everything
+from tests.distribution.making import files_of, make_skill
+from tests.distribution.serving import serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def deployment(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Deployment:
+    """Return a deployment without a release."""
+    return Deployment(tmp_path, capfd)
+
+
+def test_a_release_of_two_signers_appears_whole_on_a_host(deployment: Deployment, tmp_path: Path) -> None:
+    report = deployment.deploy("pdf", "xlsx")
+    assert report["release"] == 1
+    assert [(one["name"], one["tree"][:7]) for one in report["skills"]] == [("pdf", "sha256:"), ("xlsx", "sha256:")]
+    first = deployment.sync("host")
+    assert (first["state"], first["changed"], first["release"], first["reason"]) == ("current", True, 1, "")
+    assert first["skills"] == report["skills"]
+    assert os.readlink(tmp_path / "host" / "skills") == "releases/1"
+    assert deployment.skills("host") == files_of(tmp_path / "skills")
+    assert deployment.sync("host")["changed"] is False
+
+
+def test_too_few_signatures_are_kept_for_the_other_signers_and_publish_nothing(deployment: Deployment) -> None:
+    before = files_of(deployment.directory / "metadata")
+    report = deployment.deploy("pdf", signers=("alice",), code=3)
+    assert (report["release"], report["state"], report["missing"]) == (1, "pending", 1)
+    assert files_of(deployment.directory / "metadata") == before
+    assert files_of(deployment.directory / "targets") == {}
+    again = deployment.deploy("pdf", signers=("alice",), code=3)  # the same signature counts once
+    assert again["missing"] == 1
+    assert deployment.sync("host", 4)["state"] == "none"
+    assert deployment.deploy("pdf", signers=("carol",))["state"] == "published"
+    assert deployment.sync("host")["release"] == 1
+    assert not (deployment.directory / "pending").exists()
+
+
+def test_another_signer_signs_the_pending_release_without_its_skills(deployment: Deployment, tmp_path: Path) -> None:
+    pending = deployment.deploy("pdf", signers=("alice",), code=3)
+    shutil.rmtree(tmp_path / "skills")
+    report = deployment.signed_by(["deploy", "--to", str(deployment.directory)], "bob")
+    assert (report["state"], report["skills"]) == ("published", pending["skills"])
+
+
+def test_other_content_does_not_replace_what_is_pending(deployment: Deployment) -> None:
+    deployment.deploy("pdf", signers=("alice",), code=3)
+    assert "is pending" in deployment.deploy("xlsx", signers=("bob", "carol"), code=1)
+    assert deployment.run(["deploy", "--to", str(deployment.directory), "--discard"]) == {"discarded": 1}
+    assert deployment.deploy("xlsx", signers=("bob", "carol"))["release"] == 1
+
+
+def test_revoking_removes_a_skill_by_name_or_digest(deployment: Deployment, tmp_path: Path) -> None:
+    skills = deployment.deploy("pdf", "xlsx", "mail")["skills"]
+    deployment.sync("host")
+    to = ["--to", str(deployment.directory)]
+    deployment.signed_by(["revoke", "pdf", *to], "alice", code=3)
+    deployment.signed_by(["revoke", "pdf", *to], "bob")
+    deployment.signed_by(["deploy", "--revoke", skills[-1]["tree"], *to], "alice", "bob")
+    assert "not deployed" in deployment.signed_by(["revoke", "pdf", *to], "alice", "bob", code=1)
+    assert deployment.sync("host")["release"] == 3
+    assert os.listdir(tmp_path / "host" / "skills") == ["mail"]
+
+
+def test_rolling_back_is_a_new_release_with_old_content(deployment: Deployment) -> None:
+    first = deployment.deploy("pdf")
+    deployment.deploy("pdf", body="Worse.")
+    deployment.deploy("xlsx")
+    back = ["rollback", "1", "--deployment", str(deployment.directory)]
+    assert deployment.signed_by(back, "alice", code=3)["state"] == "pending"
+    report = deployment.signed_by(back, "carol")
+    assert (report["release"], report["skills"]) == (4, first["skills"])
+    deployment.sync("host")
+    assert b"Read." in deployment.skills("host")["pdf/SKILL.md"][0]
+    last = deployment.signed_by(["rollback", "--deployment", str(deployment.directory)], "alice", "bob")
+    assert [one["name"] for one in last["skills"]] == ["pdf", "xlsx"]
+    assert "has no release 9" in deployment.signed_by([back[0], "9", *back[2:]], "alice", code=1)
+
+
+def test_a_skill_with_errors_is_not_signed(deployment: Deployment, tmp_path: Path) -> None:
+    bad = make_skill(tmp_path, "bad", body="Read [this](../../../etc/passwd).")
+    message = deployment.signed_by(["deploy", str(bad), "--to", str(deployment.directory)], "alice", "bob", code=1)
+    assert "reference.escape" in message
+    assert not (deployment.directory / "pending.json").exists()
+
+
+def test_a_key_that_is_no_signer_is_refused(deployment: Deployment, tmp_path: Path) -> None:
+    (deployment.keys / "stranger").write_bytes(new_private_key().pem())
+    skill = str(make_skill(tmp_path, "pdf"))
+    command = ["deploy", skill, "--to", str(deployment.directory)]
+    assert "no signer" in deployment.signed_by(command, "alice", "stranger", code=1)
+    assert not (deployment.directory / "pending.json").exists()
+
+
+def test_the_online_key_may_be_given_and_may_have_moved(deployment: Deployment) -> None:
+    os.rename(deployment.key("online"), deployment.key("moved"))
+    assert "online cannot be read" in deployment.deploy("pdf", code=2)
+    report = deployment.deploy("pdf", signers=("moved",))  # the two signatures were kept
+    assert report["state"] == "published"
+    command = ["registry", "refresh", str(deployment.directory)]
+    assert deployment.run([*command, "--online", deployment.key("moved")])["expires"]
+    assert "timestamp key" in deployment.run([*command, "--online", deployment.key("alice")], 1)
+
+
+def test_a_renewed_root_reaches_hosts(deployment: Deployment, tmp_path: Path) -> None:
+    deployment.deploy("pdf")
+    deployment.sync("host")
+    deployment.run(["registry", "refresh", str(deployment.directory), "--key", deployment.key("root")])
+    assert (deployment.directory / "metadata" / "2.root.json").is_file()
+    assert deployment.sync("host")["state"] == "current"
+    assert (tmp_path / "host" / "deployment" / "metadata" / "root_history" / "2.root.json").is_file()
+
+
+def test_a_host_without_root_trusts_nothing(deployment: Deployment, tmp_path: Path) -> None:
+    deployment.deploy("pdf")
+    report = deployment.run(["sync", "--from", str(deployment.directory), "--into", str(tmp_path / "host")], 1)
+    assert (report["state"], "--root FILE" in report["reason"]) == ("refused", True)
+    assert not (tmp_path / "host" / "skills").exists()
+
+
+@pytest.mark.proves("governance.deploy.offline")
+def test_a_host_out_of_reach_keeps_what_it_has_and_tells_since_when(deployment: Deployment) -> None:
+    deployment.deploy("pdf")
+    known = deployment.sync("host")
+    had = deployment.skills("host")
+    deployment.directory.rename(deployment.place / "away")
+    (deployment.place / "root.json").write_bytes((deployment.place / "away" / "metadata" / "1.root.json").read_bytes())
+    report = deployment.run(["sync", "--from", str(deployment.directory), "--into", str(deployment.place / "host")], 4)
+    assert (report["state"], report["changed"], report["since"]) == ("stale", False, known["since"])
+    assert report["skills"] == known["skills"]
+    assert deployment.skills("host") == had
+
+
+def test_a_directory_that_somebody_filled_is_not_replaced(deployment: Deployment, tmp_path: Path) -> None:
+    deployment.deploy("pdf")
+    make_skill(tmp_path / "host" / "skills", "own")
+    assert "was not made by" in deployment.sync("host", 1)
+    assert (tmp_path / "host" / "skills" / "own" / "SKILL.md").is_file()
+
+
+def test_a_changed_file_on_a_host_is_put_right(deployment: Deployment, tmp_path: Path) -> None:
+    deployment.deploy("pdf")
+    deployment.sync("host")
+    had = deployment.skills("host")
+    (tmp_path / "host" / "skills" / "pdf" / "SKILL.md").write_text("changed")
+    assert deployment.sync("host")["state"] == "current"
+    assert deployment.skills("host") == had
+
+
+def test_a_release_is_readable_by_everybody_whatever_the_umask_is(deployment: Deployment, tmp_path: Path) -> None:
+    deployment.deploy("pdf")
+    before = os.umask(0o077)
+    try:
+        deployment.sync("host")
+    finally:
+        os.umask(before)
+    modes = {path.stat().st_mode & 0o777 for path in (tmp_path / "host" / "releases").rglob("*")}
+    assert modes == {0o755, 0o644}
+    assert (tmp_path / "host" / "releases").stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.proves("governance.deploy.immediate")
+def test_hosts_shows_who_has_the_release(deployment: Deployment) -> None:
+    deployment.deploy("pdf")
+    for host in ("one", "two"):
+        deployment.sync(host, more=("--host", host))
+    deployment.deploy("xlsx")
+    deployment.sync("two", more=("--host", "two"))
+    (deployment.directory / "hosts" / "odd.json").write_text("{")
+    report = deployment.run(["hosts", "--from", str(deployment.directory)])
+    assert report["release"] == 2
+    assert [(row["host"], row["release"], row["current"]) for row in report["hosts"]] == [
+        ("one", 1, False),
+        ("two", 2, True),
+    ]
+
+
+def test_a_release_comes_over_http(deployment: Deployment, tmp_path: Path) -> None:
+    deployment.deploy("pdf")
+    with serving(deployment.answers()) as site:
+        assert deployment.sync("host", source=site.url)["state"] == "current"
+    assert deployment.skills("host") == files_of(tmp_path / "skills")
+    assert deployment.sync("host", 4, source=site.url)["state"] == "stale"
+
+
+def test_the_archives_are_named_by_their_digest(deployment: Deployment) -> None:
+    deployment.deploy("pdf")
+    for path in (deployment.directory / "targets").iterdir():
+        assert artifact_digest(path.read_bytes()) == f"sha256:{path.name.partition('.')[0]}"
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        (["--threshold", "3"], "there are 2 signers"),
+        (["--signer", "alice.pub", "--threshold", "1"], "named twice"),
+        (["--signer", "online.pub", "--threshold", "1"], "must be another one"),
+    ],
+)
+def test_keys_that_cannot_protect_a_deployment_are_refused(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, more: list[str], reason: str
+) -> None:
+    monkeypatch.chdir(deployment.keys)
+    command = ["registry", "init", "new", "--key", "root", "--online", "online"]
+    assert reason in deployment.run([*command, "--signer", "alice.pub", "--signer", "bob.pub", *more], 1)
+    assert not os.path.exists("new/metadata")
+
+
+def test_a_deployment_is_not_made_anew(deployment: Deployment) -> None:
+    before = everything(deployment.directory)
+    keys = [
+        "--key",
+        deployment.key("root"),
+        "--online",
+        deployment.key("online"),
+        "--signer",
+        deployment.key("bob.pub"),
+    ]
+    assert "already" in deployment.run(["registry", "init", str(deployment.directory), *keys, "--threshold", "1"], 1)
+    assert everything(deployment.directory) == before
