@@ -6,7 +6,8 @@ import errno
 import os
 from functools import partial
 
-from prowess.distribution.permission.permission import CallRules, Permission
+from prowess.distribution.permission.facts import CallRules
+from prowess.distribution.permission.permission import Permission
 
 
 def permission_for(tool: str, scope: str, policy_file: str | None = None) -> Permission:

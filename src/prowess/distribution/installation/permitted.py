@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from prowess.distribution.installation.disk.store import SkillStore
-from prowess.distribution.permission.permission import PackageFacts
+from prowess.distribution.permission.facts import PackageFacts
 from prowess.distribution.permission.source_names import source_names
 from prowess.distribution.sources.reference import parse_reference
 from prowess.format.reading import read_document

@@ -24,7 +24,7 @@ from prowess.tools.spec import object_schema
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from prowess.distribution.permission.permission import CallRules, PackageFacts
+    from prowess.distribution.permission.facts import CallRules, PackageFacts
     from prowess.policy.restriction import Restriction
 
 T = TypeVar("T")

@@ -8,48 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from msgspec import Struct
-
 from prowess.distribution import permission
+from prowess.distribution.permission.facts import CallRules, PackageFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from prowess.audit.record import AuditLog
     from prowess.distribution.permission.package_calls import PackageCalls
     from prowess.distribution.sources.reference import SourceReference
-    from prowess.policy.approval import Approver
-    from prowess.policy.policy_in_force import PolicyInForce
 
 T = TypeVar("T")
-LAYER = "plugin"  # the layer in which installed skills are listed
-
-
-class CallRules(Struct, frozen=True, kw_only=True):
-    """Who decides about the calls of one command. None as policy means the files of this machine and this user.
-
-    `typed_by` answers the questions of a policy's default, and no question of a rule: the person who typed the command,
-    or the program that makes the change.
-    """
-
-    policy: PolicyInForce | None = None
-    audit: AuditLog | None = None
-    approver: Approver | None = None
-    typed_by: str | None = "program"
-
-
-class PackageFacts(Struct, frozen=True, kw_only=True):
-    """The facts about one skill of a change. `name` is None if it is not known yet; `signer` is None if unsigned.
-
-    `digests` are those of the tree and of SKILL.md; they are empty before the skill was fetched.
-    """
-
-    name: str | None
-    version: str | None = None
-    sources: tuple[str, ...]
-    digests: tuple[str, ...] = ()
-    signer: str | None = None
-    layer: str = LAYER
 
 
 class Permission:
