@@ -206,7 +206,7 @@ def test_old_metadata_changes_nothing(deployment: Deployment) -> None:
     before = everything(deployment.place / "new")
     report = deployment.sync("new", 1, source=str(deployment.place / "release-1"))
     assert (report["state"], report["release"]) == ("refused", 2)
-    assert "older than" in report["reason"]
+    assert "older than that" in report["reason"]
     assert everything(deployment.place / "new") == before
 
 

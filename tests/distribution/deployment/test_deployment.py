@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess._internal.places import prowess_home
+from prowess.catalog import Catalog
+from prowess.catalog.layers import Layer
+from prowess.catalog.sources.enterprise import EnterpriseSource
 from prowess.distribution.sources.archives.unpacking import artifact_digest
 from prowess.signing.keys import new_private_key
 from tests.distribution.deployment.deployments import Deployment, everything
@@ -232,3 +236,39 @@ def test_a_deployment_is_not_made_anew(deployment: Deployment) -> None:
     ]
     assert "already" in deployment.run(["registry", "init", str(deployment.directory), *keys, "--threshold", "1"], 1)
     assert everything(deployment.directory) == before
+
+
+def test_a_policy_refuses_to_deploy_and_to_take_a_skill(deployment: Deployment) -> None:
+    skills = deployment.deploy("pdf")["skills"]
+    os.makedirs(prowess_home(), mode=0o700, exist_ok=True)
+    with open(os.path.join(prowess_home(), "policy.toml"), "w", encoding="utf-8") as file:
+        file.write(
+            f'[[rule]]\neffect = "deny"\ntool = "packages.sync"\nreason = "steals"\n'
+            f'match = {{ "skill.digest" = "{skills[0]["tree"]}" }}\n'
+            '[[rule]]\neffect = "deny"\ntool = "packages.deploy"\nmatch = { "skill.name" = "xlsx" }\nreason = "no"\n'
+        )
+    report = deployment.sync("host", 1)
+    assert (report["state"], "steals" in report["reason"]) == ("refused", True)
+    assert not os.path.lexists(deployment.place / "host" / "skills")
+    assert "denied" in deployment.deploy("xlsx", code=3)
+    assert not (deployment.directory / "pending.json").exists()
+    deployment.signed_by(["revoke", "pdf", "--to", str(deployment.directory)], "alice", "bob")
+    assert deployment.sync("host")["state"] == "current"
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners")
+def test_the_enterprise_layer_follows_the_link_and_asks_for_owner_and_mode(deployment: Deployment) -> None:
+    deployment.deploy("pdf")
+    deployment.sync("host")
+    root = deployment.place / "host" / "skills"
+
+    def listed() -> list[str]:
+        source = EnterpriseSource(str(root), layer=Layer.ENTERPRISE, owner=os.getuid())
+        return [entry.name for entry in Catalog(source).entries()]
+
+    assert listed() == ["pdf"]
+    deployment.deploy("xlsx")
+    deployment.sync("host")
+    assert listed() == ["pdf", "xlsx"]
+    (deployment.place / "host" / "releases").chmod(0o777)
+    assert listed() == []

@@ -44,7 +44,7 @@ def command(
     discard: bool,
     as_json: bool,
 ) -> int:
-    """Add skills to what every host has, and sign that as a new release.
+    """Add skills to those of every host, and sign that as a new release.
 
     PATH is a skill or a folder of skills, NAME an installed skill. A deployed skill of the same name is replaced, and
     the others stay. `prowess check` must find no errors. A release with too few signatures is kept as pending, nothing
@@ -66,7 +66,7 @@ def command(
         raise click.UsageError("give the key that signs: --key FILE")
     if skills and revoked:
         raise click.UsageError("deploy and revoke in two steps: each is a release")
-    signing = signing_keys(repository, key_files)
+    signing = signing_keys(repository, key_files, "packages.revoke" if revoked else "packages.deploy")
     if revoked:
         return printed_report(revoke(revoked, repository, signing), repository, as_json=as_json)
     report = deploy(tuple(_directories(skills)), repository, signing, check=check_errors)

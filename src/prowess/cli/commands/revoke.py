@@ -28,5 +28,5 @@ def command(*, skills: tuple[str, ...], to: str, key_files: tuple[str, ...], as_
     if not key_files:
         raise click.UsageError("give the key that signs: --key FILE")
     repository = DeploymentRepository(to)
-    report = revoke(skills, repository, signing_keys(repository, key_files))
+    report = revoke(skills, repository, signing_keys(repository, key_files, "packages.revoke"))
     return printed_report(report, repository, as_json=as_json)

@@ -24,7 +24,7 @@ _MOST_NAMES = 6
 
 @click.command()
 @click.argument("number", metavar="[N]", type=click.IntRange(0), required=False)
-@click.option("--deployment", metavar="DIR", help="Roll back what is deployed from DIR instead, for every host.")
+@click.option("--deployment", metavar="DIR", help="Roll back the deployment in DIR instead, for every host.")
 @deployment_key_option
 @click.option("--list", "show", is_flag=True, help="Print the numbered states instead.")
 @change_options
@@ -84,7 +84,7 @@ def _of_deployment(number: int | None, directory: str, key_files: tuple[str, ...
     from prowess.distribution.deployment.repository import DeploymentRepository
 
     repository = DeploymentRepository(directory)
-    report = roll_back_deployment(number, repository, signing_keys(repository, key_files))
+    report = roll_back_deployment(number, repository, signing_keys(repository, key_files, "packages.rollback"))
     return printed_report(report, repository, as_json=as_json)
 
 

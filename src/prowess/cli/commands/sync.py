@@ -11,10 +11,12 @@ import click
 from prowess._internal.text.terminal_text import counted, json_text, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.package_options import allow_host_option, json_option
+from prowess.cli.packages.permission import permission_for
 from prowess.cli.signals import ended_in_order
 from prowess.distribution.deployment.host import DeploymentHost
 from prowess.distribution.deployment.host_reports import is_host_id, report_host
 from prowess.distribution.deployment.origin import DirectoryDeployment, open_origin
+from prowess.distribution.deployment.permitted import SCOPE
 from prowess.distribution.deployment.repository import DeploymentRepository
 from prowess.distribution.signatures import read_file
 from prowess.errors import LimitExceededError
@@ -29,6 +31,7 @@ _CODES = {
     "refused": exit_codes.FAILED,
     "none": exit_codes.UNAVAILABLE,
 }
+_TOOL = "packages.sync"
 _MOST_ROOT = 512_000  # bytes; the limit of python-tuf
 _EVERY = 30.0  # seconds between two looks
 _REPORT_SECONDS = 30.0  # between two reports of the same release
@@ -61,7 +64,7 @@ def command(
 ) -> int:
     """Verify the deployment at DIR or URL, write ROOT/releases/N, then turn the link ROOT/skills to it.
 
-    A release appears whole or not at all. If the source cannot be reached, the host keeps what it has, and the exit
+    A release appears whole or not at all. If the source cannot be reached, the host keeps its release, and the exit
     code is 4; if it is refused, for example because signatures are missing or metadata is old, the exit code is 1. The
     root metadata is DIR/metadata/1.root.json; get it from an administrator, not from the source.
 
@@ -76,12 +79,15 @@ def command(
     origin, target = open_origin(source, allowed_hosts), DeploymentHost(into)
     with ended_in_order():
         try:
-            report = target.sync(origin, root)
+            report = target.sync(origin, root, permission=permission_for(_TOOL, SCOPE))
             _print(report, as_json=as_json, in_one_line=watch is not None)
             reported = _reported(origin, host, report, None)
             while watch is not None:
                 time.sleep(watch)
-                before, report = report, target.sync(origin, root, thorough=False)
+                before, report = (
+                    report,
+                    target.sync(origin, root, thorough=False, permission=permission_for(_TOOL, SCOPE)),
+                )
                 if (before.state, before.release, before.reason) != (report.state, report.release, report.reason):
                     _print(report, as_json=as_json, in_one_line=True)
                 if before.release != report.release:
@@ -130,8 +136,8 @@ def _print(report: SyncReport, *, as_json: bool, in_one_line: bool) -> None:
         else:
             output.document(document)
         return
-    what = "no release" if report.release is None else f"release {report.release}"
+    release = "no release" if report.release is None else f"release {report.release}"
     since = "" if report.since is None else f", verified {report.since}"
-    output.line(f"{report.state}: {what}, {counted(len(report.skills), 'skill')}{since}")
+    output.line(f"{report.state}: {release}, {counted(len(report.skills), 'skill')}{since}")
     if report.reason:
         output.error(printable_line(report.reason))

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.key_files import read_signing_key
+from prowess.cli.packages.permission import permission_for
 from prowess.distribution.deployment.deploy import DeploymentKeys
+from prowess.distribution.deployment.permitted import SCOPE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,15 +17,17 @@ if TYPE_CHECKING:
     from prowess.distribution.deployment.repository import DeploymentRepository, DeployReport
 
 
-def signing_keys(repository: DeploymentRepository, files: Sequence[str]) -> DeploymentKeys:
-    """Return the keys of these files. The online key is read from where `registry init` found it, if it is needed."""
-    return DeploymentKeys(
-        [read_signing_key(file) for file in files], lambda: read_signing_key(repository.online_file())
-    )
+def signing_keys(repository: DeploymentRepository, files: Sequence[str], tool: str) -> DeploymentKeys:
+    """Return the keys of these files, and the permission for calls of `tool`.
+
+    The online key is read from where `registry init` found it, if it is needed.
+    """
+    keys = [read_signing_key(file) for file in files]
+    return DeploymentKeys(keys, lambda: read_signing_key(repository.online_file()), permission_for(tool, SCOPE))
 
 
 def printed_report(report: DeployReport, repository: DeploymentRepository, *, as_json: bool) -> int:
-    """Print what became of a release, and return the exit code: 3 if it waits for more signatures."""
+    """Print the result for a release, and return the exit code: 3 if it waits for more signatures."""
     release = report.release
     if as_json:
         document = {

@@ -85,8 +85,8 @@ class ReleaseClient:
         data = self._origin.read(f"targets/{skill.file}", skill.size)
         if data is None:
             raise DistributionError(f"{self._origin.shown} has no targets/{skill.file}, which its release names")
-        what = f"{self._origin.shown}/targets/{skill.file}"
-        unpack_archive(data, into, skill.name, what=what, digest=f"sha256:{skill.artifact}")
+        place = f"{self._origin.shown}/targets/{skill.file}"
+        unpack_archive(data, into, skill.name, what=place, digest=f"sha256:{skill.artifact}")
 
 
 def let_everybody_read(path: str) -> None:
@@ -146,7 +146,7 @@ def _reason(fault: Exception) -> str:
         case ExpiredMetadataError():
             return f"the metadata has expired ({fault}); its owner renews it with `prowess registry refresh`"
         case BadVersionNumberError():
-            return f"the metadata is older than what this host has, or does not belong together ({fault})"
+            return f"the metadata is older than that of this host, or does not belong together ({fault})"
         case LengthOrHashMismatchError():
             return f"the metadata does not belong together ({fault})"
         case _:

@@ -1,4 +1,4 @@
-"""Changes of what hosts have: deploy, revoke and roll back. Each is a new release, signed by those who may."""
+"""Changes of a deployment: deploy, revoke and roll back. Each is a new release, signed by those who may."""
 
 from __future__ import annotations
 
@@ -18,23 +18,27 @@ if TYPE_CHECKING:
 
     from prowess.distribution.deployment.release import SkillRelease
     from prowess.distribution.deployment.repository import DeploymentRepository, DeployReport
+    from prowess.distribution.permission.permission import Permission
     from prowess.distribution.publishing.publish import Check
     from prowess.signing.keys import PrivateKey
 
 
 class DeploymentKeys:
-    """The keys of one command. `online` is called if the online key is needed and not among `keys`."""
+    """The keys of one command. `online` is called if the online key is needed and not among `keys`.
 
-    __slots__ = ("keys", "online")
+    `permission` asks the policy for the call `packages.deploy`, `.revoke` or `.rollback` about the changed skills.
+    """
 
-    def __init__(self, keys: Sequence[PrivateKey], online: Callable[[], PrivateKey]) -> None:
-        self.keys, self.online = keys, online
+    __slots__ = ("keys", "online", "permission")
+
+    def __init__(self, keys: Sequence[PrivateKey], online: Callable[[], PrivateKey], permission: Permission) -> None:
+        self.keys, self.online, self.permission = keys, online, permission
 
 
 def deploy(
     directories: Sequence[str], to: DeploymentRepository, signing: DeploymentKeys, *, check: Check
 ) -> DeployReport:
-    """Add these skills to what is deployed; each replaces the one with its name. Without any, sign what is pending.
+    """Add these skills to a deployment; each replaces the one with its name. Without any, sign the pending release.
 
     `check` returns the errors of the skills; with one error nothing is signed.
 
@@ -43,7 +47,7 @@ def deploy(
         DistributionError: see `DeploymentRepository.release`.
     """
     if not directories:
-        return to.release(None, {}, signing.keys, signing.online)
+        return to.release(None, {}, signing.keys, signing.online, signing.permission)
     if errors := tuple(check(directories)):
         raise InvalidSkillError(errors)
     added: dict[str, ReleasedSkill] = {}
@@ -67,7 +71,7 @@ def deploy(
         kept = [skill for skill in before.skills if skill.name not in added]
         return replace(before, skills=(*kept, *added.values()))
 
-    return to.release(change, artifacts, signing.keys, signing.online)
+    return to.release(change, artifacts, signing.keys, signing.online, signing.permission)
 
 
 def revoke(wanted: Sequence[str], to: DeploymentRepository, signing: DeploymentKeys) -> DeployReport:
@@ -84,7 +88,7 @@ def revoke(wanted: Sequence[str], to: DeploymentRepository, signing: DeploymentK
         kept = tuple(skill for skill in before.skills if skill.name not in wanted and skill.tree not in wanted)
         return replace(before, skills=kept)
 
-    return to.release(change, {}, signing.keys, signing.online)
+    return to.release(change, {}, signing.keys, signing.online, signing.permission)
 
 
 def roll_back_deployment(number: int | None, to: DeploymentRepository, signing: DeploymentKeys) -> DeployReport:
@@ -99,4 +103,6 @@ def roll_back_deployment(number: int | None, to: DeploymentRepository, signing: 
             raise DistributionError(f"{to.directory} has no release before the present one")
         number = present.number - 1
     former = to.former(number)
-    return to.release(lambda before: replace(before, skills=former.skills), {}, signing.keys, signing.online)
+    return to.release(
+        lambda before: replace(before, skills=former.skills), {}, signing.keys, signing.online, signing.permission
+    )

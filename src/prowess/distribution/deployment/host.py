@@ -29,23 +29,25 @@ from prowess.distribution.deployment.client import (
     newest_root,
     tree_at,
 )
-from prowess.distribution.deployment.release import ReleasedSkill  # noqa: TC001 -- msgspec resolves the annotation
+from prowess.distribution.deployment.permitted import SCOPE, changed_skills, deployment_facts
+from prowess.distribution.deployment.release import ReleasedSkill, SkillRelease
 from prowess.distribution.installation.disk.exchange import exchange
 from prowess.distribution.installation.disk.trees import remove_tree
+from prowess.distribution.permission.permission import Permission
 from prowess.errors import DistributionError, SkillError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.distribution.deployment.origin import DeploymentSource
-    from prowess.distribution.deployment.release import SkillRelease
+    from prowess.distribution.permission.facts import PackageFacts
 
 SyncState = Literal["current", "stale", "refused", "none"]
 _WAIT_SECONDS = 60.0
 
 
 class SyncReport(Struct, frozen=True, kw_only=True):
-    """What a host has after one look at the source.
+    """The deployed skills of a host after one look at the source.
 
     `since` is when the source was last verified (UTC, ISO 8601), None if it never was. `reason` is empty if the host
     is current.
@@ -78,21 +80,29 @@ class DeploymentHost:
         self._metadata = os.path.join(self._own, "metadata")
 
     def state(self) -> HostState | None:
-        """Return what this host has, None if nothing was deployed here yet."""
+        """Return the release of this host, None if nothing was deployed here yet."""
         try:
             with open(os.path.join(self._own, "state.json"), "rb") as file:
                 return json.decode(file.read(), type=HostState)
         except (FileNotFoundError, DecodeError):  # a damaged file is written anew from the source
             return None
 
-    def sync(self, origin: DeploymentSource, root: bytes | None = None, *, thorough: bool = True) -> SyncReport:
+    def sync(
+        self,
+        origin: DeploymentSource,
+        root: bytes | None = None,
+        *,
+        thorough: bool = True,
+        permission: Permission | None = None,
+    ) -> SyncReport:
         """Bring this host to the present release of the source. `root` is the root metadata to trust the first time.
 
-        If `thorough`, the files of a release that is here already are compared with it, and replaced if they differ.
+        Each change is a call `packages.sync` about the skills that change, which the policy may refuse. If `thorough`,
+        the files of a release that is here already are compared with it, and replaced if they differ.
 
         Raises:
             DistributionError: `ROOT/skills` is a directory that somebody filled by hand.
-            OSError: ROOT cannot be written. What was there is kept.
+            OSError: ROOT cannot be written. The former release is kept.
         """
         if os.path.lexists(self._skills) and not os.path.islink(self._skills):
             raise DistributionError(
@@ -100,7 +110,9 @@ class DeploymentHost:
             )
         with self._exclusive():
             try:
-                release, changed = self._brought(origin, self._trusted(root), thorough=thorough)
+                release, changed = self._brought(
+                    origin, self._trusted(root), permission or Permission("packages.sync", SCOPE), thorough=thorough
+                )
             except UnavailableError as fault:
                 return self._kept("stale", str(fault))
             except SkillError as fault:
@@ -126,7 +138,9 @@ class DeploymentHost:
             )
         return pinned
 
-    def _brought(self, origin: DeploymentSource, root: bytes, *, thorough: bool) -> tuple[SkillRelease, bool]:
+    def _brought(
+        self, origin: DeploymentSource, root: bytes, permission: Permission, *, thorough: bool
+    ) -> tuple[SkillRelease, bool]:
         """Verify the source, and make its release the present one. Return it, and whether the link was turned."""
         with TemporaryDirectory(prefix="stage-", dir=self._own) as stage:
             metadata = os.path.join(stage, "metadata")
@@ -137,20 +151,38 @@ class DeploymentHost:
             before = os.readlink(self._skills) if os.path.islink(self._skills) else None
             place = os.path.join(self.root, target)
             is_here = before == target and os.path.isdir(place)
-            if not (is_here and not thorough) and not _is_whole(place, release):
+            if is_here and not thorough:
+                self._keep(metadata)
+                return release, False
+            draft = None
+            if not _is_whole(place, release):
                 draft = os.path.join(stage, "release")
                 os.mkdir(draft)
                 client.unpack(release, draft, None if before is None else os.path.join(self.root, before))
                 let_everybody_read(draft)
-                exchange(draft, place)
-            self._keep(metadata)
-            if before == target:
+            if is_here and draft is None:
+                self._keep(metadata)
                 return release, False
-            link = os.path.join(stage, "link")
-            os.symlink(target, link)
-            os.replace(link, self._skills)
+
+            def work() -> None:
+                if draft is not None:
+                    exchange(draft, place)
+                self._keep(metadata)
+                link = os.path.join(stage, "link")
+                os.symlink(target, link)
+                os.replace(link, self._skills)
+
+            permission.carry_out(
+                [("packages.sync", one) for one in self._facts(origin.shown, release, draft or place)], work
+            )
             self._remove_older({target, before})
-            return release, True
+            return release, before != target
+
+    def _facts(self, source: str, release: SkillRelease, directory: str) -> list[PackageFacts]:
+        known = self.state()
+        before = SkillRelease(number=0, skills=() if known is None else known.skills)
+        changed = changed_skills(before, release) or release.skills
+        return [deployment_facts(skill, source, os.path.join(directory, skill.name)) for skill in changed]
 
     def _keep(self, verified: str) -> None:
         """Take over verified metadata: roots first, then the files, each in one step."""

@@ -1,4 +1,4 @@
-"""What each host reports: its release, in `hosts/ID.json` of a deployment repository that it can write.
+"""Reports of hosts about their release, in `hosts/ID.json` of a deployment repository that it can write.
 
 The reports are not signed. They tell an administrator which hosts are behind, and decide nothing.
 """

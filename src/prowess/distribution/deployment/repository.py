@@ -7,7 +7,7 @@
     targets/                    archives, named by digest
     pending.json, pending/      a release that has too few signatures, and its archives
     online-key                  the path of the online key's file
-    hosts/                      what each host reports
+    hosts/                      the report of each host
 
 Only `metadata/` and `targets/` need to be served. The formats are those of The Update Framework (TUF).
 """
@@ -23,6 +23,7 @@ from msgspec import Struct
 
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.file_lock import locked
+from prowess.distribution.deployment.permitted import changed_skills, deployment_facts
 from prowess.distribution.deployment.release import SkillRelease, release_of, targets_of
 from prowess.distribution.deployment.signing_keys import key_id, require_tuf, tuf_key, tuf_signer
 from prowess.errors import DistributionError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from tuf.api.metadata import Metadata, Root, Snapshot, Targets, Timestamp  # of the extra
 
+    from prowess.distribution.permission.permission import Permission
     from prowess.signing.keys import PrivateKey, PublicKey
 
 ROOT_DAYS, TARGETS_DAYS, SNAPSHOT_DAYS, TIMESTAMP_DAYS = 1825, 365, 365, 7
@@ -43,7 +45,7 @@ DeployState = Literal["published", "pending", "unchanged"]
 
 
 class DeployReport(Struct, frozen=True, kw_only=True):
-    """What became of a release. `missing` is the number of signatures that it still needs."""
+    """The result for a release. `missing` is the number of signatures that it still needs."""
 
     release: SkillRelease
     state: DeployState
@@ -148,6 +150,7 @@ class DeploymentRepository:
         artifacts: Mapping[str, bytes],
         keys: Sequence[PrivateKey],
         online: Callable[[], PrivateKey],
+        permission: Permission,
     ) -> DeployReport:
         """Sign a new release, and publish it if it has enough signatures. Otherwise it is kept as pending.
 
@@ -177,23 +180,23 @@ class DeploymentRepository:
                     document.sign(tuf_signer(key), append=True)
                 elif key_id(key.public) not in online_ids:
                     raise DistributionError(f"the key {key.public.fingerprint} is no signer of {self.directory}")
-            for name, data in artifacts.items():
-                self._write(("pending", name), data)
-            self._write(("pending.json",), document.to_bytes())
-            signed_by = tuple(
-                sorted(
-                    f"sha256:{one}"
-                    for one in root.signed.get_verification_result(
-                        "targets", document.signed_bytes, document.signatures
-                    ).signed
-                )
-            )
-            missing = root.signed.roles["targets"].threshold - len(signed_by)
-            if missing > 0:
-                return DeployReport(release=wanted, state="pending", signed_by=signed_by, missing=missing)
-            given = next((key for key in keys if key_id(key.public) in online_ids), None)
-            self._publish(root, document, documents, given or online())
-            return DeployReport(release=wanted, state="published", signed_by=signed_by)
+
+            def work() -> DeployReport:
+                for name, data in artifacts.items():
+                    self._write(("pending", name), data)
+                self._write(("pending.json",), document.to_bytes())
+                result = root.signed.get_verification_result("targets", document.signed_bytes, document.signatures)
+                signed_by = tuple(sorted(f"sha256:{one}" for one in result.signed))
+                missing = root.signed.roles["targets"].threshold - len(signed_by)
+                if missing > 0:
+                    return DeployReport(release=wanted, state="pending", signed_by=signed_by, missing=missing)
+                given = next((key for key in keys if key_id(key.public) in online_ids), None)
+                self._publish(root, document, documents, given or online())
+                return DeployReport(release=wanted, state="published", signed_by=signed_by)
+
+            changed = changed_skills(before, wanted)
+            facts = [(permission.tool, deployment_facts(skill, self.directory)) for skill in changed]
+            return permission.carry_out(facts, work)
 
     def refresh(self, online: PrivateKey, root_key: PrivateKey | None = None) -> datetime | None:
         """Sign the timestamp anew, and the root if its key is given. Return when the timestamp expires, None without.
@@ -354,14 +357,14 @@ class DeploymentRepository:
     def _parsed(self, name: str) -> Metadata[Any]:
         return self._document(self._bytes("metadata", name), self.path("metadata", name))
 
-    def _document(self, data: bytes, what: str) -> Metadata[Any]:
+    def _document(self, data: bytes, path: str) -> Metadata[Any]:
         from tuf.api.exceptions import RepositoryError  # of the extra
         from tuf.api.metadata import Metadata
 
         try:
             return Metadata.from_bytes(data)
         except RepositoryError:
-            raise DistributionError(f"{what} is no metadata; restore it from a copy") from None
+            raise DistributionError(f"{path} is no metadata; restore it from a copy") from None
 
     def _pending(self) -> Metadata[Targets] | None:
         if not os.path.exists(self.path("pending.json")):

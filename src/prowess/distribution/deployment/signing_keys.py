@@ -28,14 +28,14 @@ def key_id(key: PublicKey) -> str:
     return key.fingerprint.removeprefix("sha256:")
 
 
-def tuf_key(key: PublicKey, what: str) -> Key:
+def tuf_key(key: PublicKey, option: str) -> Key:
     """Return a public key in the form of the metadata. Raises SignatureError for an RSA key."""
     from securesystemslib.signer import SSlibKey  # of the extra
 
     if key.kind == "ed25519":
         return SSlibKey(key_id(key), "ed25519", "ed25519", {"public": key.der[-_RAW_ED25519:].hex()})
     if key.kind == "rsa":
-        raise SignatureError(what, "an RSA key cannot sign deployments; make one: prowess key new")
+        raise SignatureError(option, "an RSA key cannot sign deployments; make one: prowess key new")
     return SSlibKey(key_id(key), "ecdsa", _CURVES[key.kind], {"public": key.pem.decode("ascii")})
 
 
