@@ -13,11 +13,12 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import DecodeError, Struct, json
+from msgspec.structs import replace
 
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.file_lock import locked
@@ -35,6 +36,7 @@ from prowess.distribution.installation.disk.exchange import exchange
 from prowess.distribution.installation.disk.trees import remove_tree
 from prowess.distribution.permission.permission import Permission
 from prowess.errors import DistributionError, SkillError, UnavailableError
+from prowess.policy.policy_in_force import PolicyInForce
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,7 +116,7 @@ class DeploymentHost:
                     origin, self._trusted(root), permission or Permission("packages.sync", SCOPE), thorough=thorough
                 )
             except UnavailableError as fault:
-                return self._kept("stale", str(fault))
+                return self._aged(self._kept("stale", str(fault)))
             except SkillError as fault:
                 return self._kept("refused", str(fault))
             now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -197,6 +199,21 @@ class DeploymentHost:
                 if file.read() == data:
                     continue
             write_atomically(kept, data, 0o644)
+
+    def _aged(self, report: SyncReport) -> SyncReport:
+        """Apply `max_age` and `too_old` of the policy to a release that could not be confirmed."""
+        policy = PolicyInForce().now()
+        if policy.max_age is None or policy.too_old == "keep" or report.since is None:
+            return report
+        if datetime.now(UTC) - datetime.fromisoformat(report.since) <= timedelta(seconds=policy.max_age):
+            return report
+        if policy.too_old == "warn":
+            return replace(report, reason=f"{report.reason}. It is older than the policy allows (max_age)")
+        hidden = os.path.islink(self._skills)
+        if hidden:
+            os.unlink(self._skills)
+        reason = f"{report.reason}. Its skills are hidden, because it is older than the policy allows (max_age)"
+        return replace(report, changed=hidden, skills=(), reason=reason)
 
     def _kept(self, state: SyncState, reason: str) -> SyncReport:
         found = self.state()
