@@ -8,12 +8,15 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from anyio import to_thread
 
+from prowess import Session
 from prowess._internal.places import prowess_home
 from prowess.catalog import Catalog
 from prowess.catalog.layers import Layer
 from prowess.catalog.sources.enterprise import EnterpriseSource
 from prowess.distribution.sources.archives.unpacking import artifact_digest
+from prowess.errors import SkillNotFoundError
 from prowess.signing.keys import new_private_key
 from tests.distribution.deployment.deployments import Deployment, everything
 from tests.distribution.making import files_of, make_skill
@@ -296,3 +299,20 @@ def test_a_release_that_is_too_old_follows_the_policy(deployment: Deployment, ef
     away.rename(deployment.directory)
     assert deployment.sync("host")["state"] == "current"
     assert (link / "pdf" / "SKILL.md").is_file()
+
+
+@pytest.mark.anyio
+async def test_a_session_that_began_before_follows_the_release(deployment: Deployment) -> None:
+    await to_thread.run_sync(lambda: (deployment.deploy("pdf", "xlsx"), deployment.sync("host")))
+    root = deployment.place / "host" / "skills"
+    catalog = Catalog(EnterpriseSource(str(root), layer=Layer.ENTERPRISE, owner=os.getuid()))
+    async with Session(catalog) as session:
+        first = await session.load(["pdf"])
+        await to_thread.run_sync(lambda: (deployment.deploy("pdf", body="Better."), deployment.sync("host")))
+        second = await session.load(["pdf"])
+        assert first.active_skills[0].digest != second.active_skills[0].digest
+        revoke = ["revoke", "pdf", "--to", str(deployment.directory)]
+        await to_thread.run_sync(lambda: (deployment.signed_by(revoke, "alice", "bob"), deployment.sync("host")))
+        with pytest.raises(SkillNotFoundError):
+            await session.load(["pdf"])
+        assert (await session.load(["xlsx"])).active_skills[0].name == "xlsx"

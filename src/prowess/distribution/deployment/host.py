@@ -1,7 +1,7 @@
 """A host's side: verifies the source, writes `ROOT/releases/N`, and turns the link `ROOT/skills` to it.
 
     ROOT/skills                 -> releases/N, the one moment of change
-    ROOT/releases/N/            the skills of release N; the one before it is kept for running sessions
+    ROOT/releases/N/            the skills of release N; of the one before, running sessions keep the same skills
     ROOT/deployment/metadata/   the metadata that was verified last, with the root that this host trusts
     ROOT/deployment/state.json  release, source, and when it was last verified
 
@@ -178,7 +178,16 @@ class DeploymentHost:
                 [("packages.sync", one) for one in self._facts(origin.shown, release, draft or place)], work
             )
             self._remove_older({target, before})
+            if before not in {None, target}:
+                self._withdraw(os.path.join(self.root, str(before)), release, stage)
             return release, before != target
+
+    def _withdraw(self, former: str, release: SkillRelease, stage: str) -> None:
+        """Remove the skills of the former release that the present one does not have, so that no session goes on."""
+        for name in os.listdir(former) if os.path.isdir(former) else ():
+            skill, place = release.find(name), os.path.join(former, name)
+            if skill is None or tree_at(place) != skill.tree:
+                os.rename(place, os.path.join(stage, f"former-{name}"))
 
     def _facts(self, source: str, release: SkillRelease, directory: str) -> list[PackageFacts]:
         known = self.state()
