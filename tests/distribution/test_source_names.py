@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.distribution.permission.source_names import source_names
+from prowess.distribution.permission.named_sources import source_names
 from prowess.distribution.sources.reference import parse_reference
 from prowess.policy.skill_identity import SkillIdentity, fit_of_skills
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.permission.facts import PackageFacts
-from prowess.distribution.permission.source_names import source_names
+from prowess.distribution.permission.named_sources import source_names
 from prowess.distribution.sources.reference import parse_reference
 from prowess.format.reading import read_document
 
