@@ -8,13 +8,19 @@ import inspect
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.docs_src.blocks import Block, output_matches, runnable_blocks, steps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("*.md")])
@@ -36,12 +42,15 @@ def _name(page: Path) -> str:
 
 
 @pytest.fixture
-def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory as a reader of the documentation has it: the examples, and nothing else."""
+def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A directory as a reader of the documentation has it: the examples, and nothing else. Servers end with it."""
     if (ROOT / "examples").exists():
         shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    yield tmp_path
+    for file in tmp_path.glob("*.pid"):  # of a page that failed before it ended its server
+        with suppress(ValueError, ProcessLookupError):
+            os.kill(int(file.read_text(encoding="utf-8")), signal.SIGTERM)
 
 
 @pytest.mark.usefixtures("reader")
