@@ -32,6 +32,7 @@ def deployment(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Deployment:
     return Deployment(tmp_path, capfd)
 
 
+@pytest.mark.proves("governance.deploy.command")
 def test_a_release_of_two_signers_appears_whole_on_a_host(deployment: Deployment, tmp_path: Path) -> None:
     report = deployment.deploy("pdf", "xlsx")
     assert report["release"] == 1

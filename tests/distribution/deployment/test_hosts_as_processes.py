@@ -51,7 +51,7 @@ def _wait_for(deployment: Deployment, names: list[str]) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.proves("governance.deploy.revoke")
+@pytest.mark.proves("governance.deploy.revoke", "governance.deploy.sync")
 def test_each_change_reaches_all_hosts(hosts: Deployment) -> None:
     to = ["--to", str(hosts.directory)]
     hosts.deploy("mail")
