@@ -45,6 +45,8 @@ def test_everything_that_a_manifest_says_is_exported(tmp_path: Path, capfd: pyte
     skill = write_skill(tmp_path, "a", files={"skill.manifest.yaml": NEEDS % "b"})
     assert run(["read-properties", "--profile", "lenient", "--json-full", str(skill)]) == 0
     manifest = json.loads(capfd.readouterr().out)["manifest"]
-    assert manifest["composition"]["dependencies"] == [{"skillName": "b", "reason": "r", "optional": False}]
+    assert manifest["composition"]["dependencies"] == [
+        {"skillName": "b", "reason": "r", "optional": False, "version": None, "source": None}
+    ]
     assert manifest["composition"]["executionOrder"] == "independent"
     assert manifest["security"] is None

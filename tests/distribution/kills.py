@@ -92,10 +92,12 @@ class Killed:
         return found
 
     def kill_at(self, point: Point) -> None:
-        """Run the command, and kill it just before one of its calls."""
+        """Run the command, and kill it just before one of its calls, if this run makes that call."""
         call, number = point
         ran = self._traced("-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={number}", "-o", os.devnull)
-        assert ran.returncode == KILLED, (point, ran)
+        # Names of temporary files and the number of writes differ a little between runs, so the last calls of a kind
+        # may not come; then the command ends as it should.
+        assert ran.returncode in {KILLED, 0}, (point, ran)
 
     def run(self, *arguments: str) -> str:
         """Run another command line as the same user, undisturbed. Return its output."""

@@ -175,7 +175,7 @@ def test_an_earlier_state_comes_back_in_one_step(commands: Commands, tmp_path: P
     commands.text("install", "../skills", "--skill", "ledger")
     first = commands.lock.read_bytes()
     write_skill(tmp_path / "skills" / "ledger", "2.0.0", body="# Do it otherwise\n")
-    commands.text("install", "../skills", "--skill", "ledger")
+    commands.text("install", "../skills", "--skill", "ledger", "--accept", "major")
     assert "otherwise" in commands.text("load", "ledger")
     commands.text("rollback")
     assert commands.lock.read_bytes() == first

@@ -93,7 +93,13 @@ _OF_A_SESSION = {"skills.load", "skills.unload", "skills.read", "skills.run_scri
 
 
 # What a constructor looks into, by the name of its parameter.
-_STAND_INS: dict[str, object] = {"tool": Plain(), "wrapped": Plain(), "skills_dir": "/none"}
+_STAND_INS: dict[str, object] = {
+    "tool": Plain(),
+    "wrapped": Plain(),
+    "skills_dir": "/none",
+    "name": "packages.install",
+    "works": {},
+}
 
 
 def _function() -> int:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from prowess.lockfile.places import lock_path, read_lock, stored_tree, write_lock
     from prowess.lockfile.requirement import Requirement
     from prowess.lockfile.text import parse_lock, render_lock
-    from prowess.lockfile.unmet import unmet
+    from prowess.lockfile.unmet_requirements import unmet
 
 __all__ = [
     "LockedSkill",
@@ -42,6 +42,6 @@ if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
             "places": ("lock_path", "read_lock", "stored_tree", "write_lock"),
             "requirement": ("Requirement",),
             "text": ("parse_lock", "render_lock"),
-            "unmet": ("unmet",),
+            "unmet_requirements": ("unmet",),
         },
     )

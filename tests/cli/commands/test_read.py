@@ -85,5 +85,5 @@ def test_a_file_that_may_not_be_read_is_unavailable(
         return honest(path, flags, mode, dir_fd=dir_fd)
 
     monkeypatch.setattr(os, "open", refusing)
-    assert run(["read", "a", "references/guide.md", "--root", str(root)]) == exit_codes.FAILED
+    assert run(["read", "a", "references/guide.md", "--root", str(root)]) == exit_codes.UNAVAILABLE
     assert "Permission denied" in capfd.readouterr().err

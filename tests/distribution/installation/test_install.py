@@ -249,6 +249,7 @@ def test_a_project_that_is_not_trusted_is_told_when_something_is_installed(prowe
     assert "alpha" in prowess.text("list")
 
 
+@pytest.mark.unmeasured  # coverage imports some of these modules
 def test_an_installation_with_nothing_to_do_imports_nothing_of_sources_signatures_and_policies(
     prowess: Commands,
 ) -> None:

@@ -19,6 +19,8 @@ from tests.lockfile.locks import skill
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.unmeasured  # processes under strace, killed or at once, write no usable coverage
+
 _BASE = Lockfile(skills=(skill("ledger", "1.0.0"), skill("mail", "1.0.0"), skill("pdf", "1.0.0")))
 _LEDGER, _MAIL, _PDF = _BASE.skills
 _BRANCHES = {

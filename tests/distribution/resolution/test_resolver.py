@@ -42,6 +42,7 @@ def _lock(name: str, version: str | None, mode: str = "held", *needs: str, sourc
     return Locked(candidate=candidate, requires=tuple(map(Requirement.parse, needs)), mode=mode)  # type: ignore[arg-type]  # a text in tests
 
 
+@pytest.mark.unmeasured
 def test_there_is_an_answer_if_and_only_if_a_search_through_all_choices_finds_one() -> None:
     answered = refused = 0
     for seed in range(_WORLDS):

@@ -23,7 +23,7 @@ from prowess.distribution.locks.mending import mend_lock, merge_lock_files
 from prowess.distribution.locks.merge_driver import set_up_git
 from prowess.errors import LockfileError, SkillError
 from prowess.lockfile.places import lock_bytes, read_lock
-from prowess.lockfile.unmet import unmet
+from prowess.lockfile.unmet_requirements import unmet
 
 if TYPE_CHECKING:
     from prowess.distribution.locks.mending import MendedLock

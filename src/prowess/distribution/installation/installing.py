@@ -22,7 +22,7 @@ from prowess.distribution.sources.protocol import Access
 from prowess.errors import DistributionError
 from prowess.lockfile import Lockfile
 from prowess.lockfile.lock import LockedTarget  # noqa: TC001 -- msgspec resolves it
-from prowess.lockfile.unmet import unmet
+from prowess.lockfile.unmet_requirements import unmet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -19,7 +19,7 @@ from prowess.distribution.installation.targets.copies import wanted_copies
 from prowess.distribution.installation.targets.placement import near_stage, target_rows, view_targets
 from prowess.errors import InvalidArgumentsError, UnsafePathError
 from prowess.lockfile import LockedSkill, Lockfile, parse_lock
-from prowess.lockfile.unmet import unmet
+from prowess.lockfile.unmet_requirements import unmet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -37,7 +37,7 @@ from prowess.lockfile.foreign.locale_order import UnknownOrderError
 from prowess.lockfile.foreign.reading import read_foreign_lock
 from prowess.lockfile.lock import LockedSkill, Lockfile
 from prowess.lockfile.places import lock_bytes
-from prowess.lockfile.unmet import unmet
+from prowess.lockfile.unmet_requirements import unmet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
