@@ -1,6 +1,4 @@
-"""What a policy decided beside what the tool then did: drawn pairs of a rule and a spelling of a call.
-
-`PROWESS_SPELLINGS` is the number of pairs; `make stress` draws 10 000.
+"""What a policy decided beside what the tool then did: 10 000 drawn pairs of a rule and a spelling of a call.
 
 Each rule denies something. Each call is drawn from many spellings of what is denied and of its neighbours, and runs
 through the executor with the policy's gate. If it succeeds, nothing that is denied may be in its result or in the
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.anyio, pytest.mark.unmeasured]
 
-_PAIRS = int(os.environ.get("PROWESS_SPELLINGS", "3000"))
+_PAIRS = int(os.environ.get("PROWESS_SPELLINGS", "10000"))
 _SECRET = "the-secret-text"
 _RULES = (
     "secrets/**",
