@@ -31,7 +31,7 @@ _FOREIGN = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "XD
 
 # Coverage makes tests up to three times slower. The tests of these packages run almost only lines that other tests run
 # too, or run no code of src.
-_UNMEASURED = ("benchmarks", "conformance", "docs_src", "examples")
+_UNMEASURED = ("benchmarks", "conformance", "demo", "docs_src", "examples")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ODD = "\x1b[31m\x9b1m\x07\x7f\r\u202e\u2028"
+pytestmark = pytest.mark.unmeasured  # a process for each case, of commands whose own tests are measured
+
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 REFERENCE = {"validate", "to-prompt", "read-properties"}  # byte for byte as the reference library's, but with --json
 ROOT = ("--root", "skills")

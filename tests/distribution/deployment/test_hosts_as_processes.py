@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.unmeasured  # processes under strace, killed or at once, write no usable coverage
 
 HOSTS = ("one", "two", "three")
 _MOST_SECONDS = 20.0  # of patience with a busy machine

@@ -18,7 +18,6 @@ from tests.distribution.installation.projects import Commands, codes, make_proje
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.unmeasured  # processes under strace, killed or at once, write no usable coverage
 
 _SKILLS = tuple(f"skill-{number}" for number in range(6))
 
