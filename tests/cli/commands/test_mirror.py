@@ -130,6 +130,10 @@ def test_a_signature_beside_a_skill_is_mirrored_so_that_its_signer_is_known_offl
         assert run(["publish", str(skill), "--to", f"oci://{host}/acme", "--json"]) == 0
         add_bundle(f"{host}/acme/pdf", json.loads(capfd.readouterr().out)["published"][0]["artifact"], bundle)
         assert run(["install", f"oci://{host}/acme/pdf"]) == 0
+        policy = Path(os.environ["PROWESS_HOME"], "policy.toml")
+        policy.write_text('default = "allow"\n[packages]\nsources = ["https://skills.example.com/*"]\n')
+        assert run(["mirror", "--to", str(tmp_path / "mirror")]) == 3
+        policy.unlink()
         capfd.readouterr()
         assert run(["mirror", "--to", str(tmp_path / "mirror"), "--json"]) == 0
         assert json.loads(capfd.readouterr().out)["contacted"] == [host]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -38,7 +39,7 @@ def _records(tool: str) -> list[dict[str, Any]]:
 
 
 def _denied(commands: Commands, *arguments: str) -> str:
-    """Run a command that the policy refuses; nothing may have been fetched or changed."""
+    """Run a command; require that the policy refuses it, and that the lock stays as it is."""
     lock = commands.directory / "prowess.lock"
     before = lock.read_bytes() if lock.exists() else None
     commands.text(*arguments, code=exit_codes.DENIED)
@@ -256,3 +257,13 @@ def test_no_model_is_offered_the_tools_of_packages(tmp_path: Path) -> None:
 def test_a_skill_of_a_source_that_is_not_listed_is_not_used_either(commands: Commands) -> None:
     _policy('default = "allow"\n[packages]\nsources = ["acme/*"]\n')
     assert "only these sources" in _denied(commands, "use", "../skills", "--skill", "alpha")
+
+
+def test_outdated_asks_before_it_contacts_a_source(tmp_path: Path, commands: Commands) -> None:
+    commands.text(*_INSTALL)
+    commands.text("outdated")
+    asked = [one for one in _records("packages.update") if one["kind"] == "tool.started"]
+    assert [(one["source"], one["digest"]) for one in asked[:1]] == [(str(tmp_path / "skills"), None)]
+    _policy('default = "allow"\n[packages]\nsources = ["acme/*"]\n')
+    shutil.rmtree(tmp_path / "skills")  # reading it would be another error
+    assert "only these sources" in _denied(commands, "outdated")

@@ -11,6 +11,7 @@ from msgspec import to_builtins
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.package_options import allow_host_option, json_option, scope_option
+from prowess.cli.packages.permission import permission_for
 from prowess.distribution.installation.scope import InstallScope
 from prowess.distribution.publishing.mirror import write_mirror
 from prowess.distribution.publishing.mirrored_signatures import fetch_signatures
@@ -44,7 +45,7 @@ def command(*, to: str, offline: bool, allowed_hosts: tuple[str, ...], kind: Sco
     if not lock.skills:
         raise DistributionError(f"the lock {scope.lock} names no skill, so there is nothing to mirror")
     access = Access(offline=offline, redirect_hosts=allowed_hosts)
-    signatures, contacted = fetch_signatures(lock, scope, access)
+    signatures, contacted = fetch_signatures(lock, scope, access, permission_for("packages.install", kind))
     skills = write_mirror(lock, scope.home, to, signatures)
     if as_json:
         rows = to_builtins(skills)

@@ -9,6 +9,7 @@ import click
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.package_options import allow_host_option, json_option, scope_option
+from prowess.cli.packages.permission import permission_for
 from prowess.cli.packages.registries import resolving_access
 from prowess.distribution.installation.newer import newer_skills
 from prowess.distribution.installation.scope import InstallScope
@@ -37,7 +38,8 @@ def command(*, names: tuple[str, ...], allowed_hosts: tuple[str, ...], kind: Sco
       prowess outdated --json
     """  # noqa: D301 -- click needs the control character
     scope = InstallScope.find(kind)
-    found, contacted = newer_skills(scope, names, resolving_access(allowed_hosts))
+    permission = permission_for("packages.update", kind)
+    found, contacted = newer_skills(scope, names, resolving_access(allowed_hosts), permission=permission)
     if as_json:
         skills = [one.as_dict() for one in found]
         output.document({"scope": scope.kind, "lock": scope.lock, "contacted": list(contacted), "skills": skills})

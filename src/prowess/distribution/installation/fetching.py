@@ -25,10 +25,10 @@ class Fetcher(Closing):
     """The sources that one command opens, each one once, and the skills that were fetched from them.
 
     `fetched` has them by tree and name. `permission` is asked before a source is contacted, and before a skill is
-    fetched; None for a command that changes nothing.
+    fetched, also if the command changes nothing.
     """
 
-    def __init__(self, stage: Stage, access: Access, permission: Permission | None = None) -> None:
+    def __init__(self, stage: Stage, access: Access, permission: Permission) -> None:
         self._stage, self._access, self._permission = stage, access, permission
         self._sources: dict[str, SkillSource] = {}
         self._opened = ExitStack()
@@ -52,8 +52,7 @@ class Fetcher(Closing):
 
     def expect(self, reference: SourceReference, names: Iterable[str] = ()) -> None:
         """Ask for permission to fetch skills from a source. Raises as `Permission.before_fetch`."""
-        if self._permission is not None:
-            self._permission.before_fetch(reference, names)
+        self._permission.before_fetch(reference, names)
 
     def open(self, reference: SourceReference) -> SkillSource:
         """Return the source of a reference, whatever its version. Raises DistributionError: it cannot be read."""

@@ -11,6 +11,7 @@ from prowess.distribution.installation.fetching import Fetcher
 from prowess.distribution.installation.installing import installed
 from prowess.distribution.installation.resolving import Resolving
 from prowess.distribution.installation.scope import read_former
+from prowess.distribution.permission.permission import Permission
 from prowess.distribution.sources.protocol import Access
 from prowess.lockfile import Lockfile, parse_lock
 
@@ -57,13 +58,18 @@ class NewerSkill(Struct, frozen=True, kw_only=True):
 
 
 def newer_skills(
-    scope: InstallScope, names: Sequence[str] = (), access: Access | None = None
+    scope: InstallScope,
+    names: Sequence[str] = (),
+    access: Access | None = None,
+    *,
+    permission: Permission | None = None,
 ) -> tuple[tuple[NewerSkill, ...], tuple[str, ...]]:
     """Return the installed skills (those that are named, or all), and the hosts that were contacted.
 
     Raises:
         DistributionError: a skill is not installed, or its source does not have it any more.
         ResolutionError, UnavailableError, StoreError, LockfileError: as an update raises.
+        PolicyDeniedError, ApprovalRequiredError, AuditError: a source must not be contacted.
     """
     former = read_former(scope)
     lock = Lockfile() if former is None else parse_lock(former, scope.lock)
@@ -72,7 +78,8 @@ def newer_skills(
     def mode_of(skill: LockedSkill) -> Mode:
         return "released" if skill.key in named or not named else "preferred"
 
-    with Stage(scope.home) as stage, Fetcher(stage, access or Access()) as fetcher:
+    asked = permission or Permission("packages.update", scope.kind)
+    with Stage(scope.home) as stage, Fetcher(stage, access or Access(), asked) as fetcher:
         resolving = Resolving(lock, scope, fetcher)
         updated = {skill.key: skill for skill in resolving.resolved(mode_of=mode_of).skills}
         chosen = [skill for skill in lock.skills if skill.key in named or not named]
