@@ -13,7 +13,7 @@ Sources: extended specification 001, skill composition; ToolHive, `toolhive.requ
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -31,8 +31,6 @@ MAX_REQUIREMENTS = 256  # of one skill
 MAX_RANGE = 256  # characters
 MAX_SOURCE = 2048
 
-RequirementPlace = Literal["composition.dependencies", "metadata.dependencies", "toolhive.requires"]
-
 _VERSION_TAG = re.compile(r"v?([0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?)")
 _PARTIAL = r"v?(?:[0-9]+|[xX*])(?:\.(?:[0-9]+|[xX*])){0,2}(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"
 _RANGE_PART = re.compile(rf"(?:\|\||-|[<>=~^]+|[<>=~^]*{_PARTIAL})(?:\|\|[<>=~^]*(?:{_PARTIAL})?)*")
@@ -43,15 +41,13 @@ class SkillRequirement(Struct, frozen=True, kw_only=True):
 
     `name` is normalised. `range` is in npm's notation: `*` means any version, and a text that is no range means the
     version with this text. `source` is None if the dependant's own source, or a registry, is meant. An optional one may
-    be absent. `declared_in` is where the author wrote it.
+    be absent.
     """
 
     name: str
     range: str = ANY_VERSION
     source: str | None = None
     optional: bool = False
-    reason: str = ""
-    declared_in: RequirementPlace
 
 
 class Requirements(Struct, frozen=True, kw_only=True):
@@ -79,19 +75,17 @@ def requirements_of(frontmatter: Frontmatter, sidecar: Sidecar) -> Requirements:
             range=dependency.version or ANY_VERSION,
             source=dependency.source,
             optional=dependency.optional,
-            reason=dependency.reason,
-            declared_in="composition.dependencies",
         )
         for dependency in (() if sidecar.composition is None else sidecar.composition.dependencies)
     ]
-    fields: tuple[tuple[RequirementPlace, object], ...] = (
-        ("metadata.dependencies", frontmatter.metadata_raw.get("dependencies")),
-        ("toolhive.requires", frontmatter.extra.get("toolhive.requires")),
+    fields = (
+        ("metadata.dependencies", frontmatter.metadata_raw.get("dependencies"), _named),
+        ("toolhive.requires", frontmatter.extra.get("toolhive.requires"), _referenced),
     )
-    for place, value in fields:
+    for place, value, read in fields:
         for text in _entries(value, place, problems):
             try:
-                found.append(_named(text) if place == "metadata.dependencies" else _referenced(text))
+                found.append(read(text))
             except _RequirementError as fault:
                 problems.append(f"{place}: {kind(text)} {fault}")
     if len(found) > MAX_REQUIREMENTS:
@@ -118,7 +112,7 @@ def _fault_of(text: str, most: int) -> str | None:
 
 
 def _entries(value: object, place: str, problems: list[str]) -> Iterator[str]:
-    """Yield the texts of a field: of a list each item, of a text its words, or for `toolhive.requires` its lines."""
+    """Yield the texts of a field: of a list each item, of a text its words."""
     if value is None or value == "":
         return
     if isinstance(value, str):
@@ -150,9 +144,7 @@ def _named(text: str) -> SkillRequirement:
     name, _, wanted = text.partition("@")
     if (fault := range_fault(wanted)) is not None:
         raise _RequirementError(f"has a version that {fault}")
-    return SkillRequirement(
-        name=_checked(name), range=wanted.strip() or ANY_VERSION, declared_in="metadata.dependencies"
-    )
+    return SkillRequirement(name=_checked(name), range=wanted.strip() or ANY_VERSION)
 
 
 def _referenced(text: str) -> SkillRequirement:
@@ -167,7 +159,7 @@ def _referenced(text: str) -> SkillRequirement:
         repository = address.partition("@")[0]
         name = (directory or repository).rstrip("/").rpartition("/")[2].removesuffix(".git")
         source = f"git+https://{text.removeprefix('git://')}"
-        return SkillRequirement(name=_checked(name), source=source, declared_in="toolhive.requires")
+        return SkillRequirement(name=_checked(name), source=source)
     bare = text.removeprefix("oci://")
     whole, at, _ = bare.partition("@")
     lead, slash, last = whole.rpartition("/")
@@ -179,7 +171,6 @@ def _referenced(text: str) -> SkillRequirement:
         name=_checked(name),
         range=version[1] if version else ANY_VERSION,
         source=f"oci://{lead}/{name}" if version else f"oci://{bare}",
-        declared_in="toolhive.requires",
     )
 
 
