@@ -232,6 +232,19 @@ def test_one_tree_of_two_packages_is_reached_by_both() -> None:
     assert {catalog.get(text).source for text in ("deploy", "deploy@acme", "beta/deploy", "deploy@1.0.0")} == {"beta"}
 
 
+@pytest.mark.usefixtures("project")
+def test_no_package_of_a_tree_gets_the_label_of_a_plugin(tmp_path: Path) -> None:
+    write_skill(tmp_path / "acme" / "skills" / "review")
+    tree = store("deploy")
+    lock(
+        locked("deploy", tree=tree, package="acme", order=1),
+        locked("deploy", tree=tree, package="beta", order=2),
+    )
+    catalog = Catalog.discover(plugins=[tmp_path / "acme"])
+    assert catalog.find("deploy@acme") is None
+    assert catalog.get("deploy@acme-2").source == "beta"
+
+
 def test_a_persons_lock_is_above_that_of_the_project_and_below_every_other_layer(project: Path) -> None:
     TrustStore().trust(str(project))
     lock(locked("deploy", version="1.0.0", order=9), locked("review", version="1.0.0"), project=project)

@@ -13,7 +13,6 @@ from prowess._internal.places import LOCK_FILE, prowess_home
 from prowess.catalog.layers import Layer
 from prowess.catalog.ownership import stranger
 from prowess.catalog.sources import locked
-from prowess.catalog.sources.lock_place import LockPlace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,12 +32,11 @@ class LockedSkills:
     live = False
 
     def __init__(self, project: str | None = None, taken: Sequence[CatalogSource] = ()) -> None:
-        self.place = LockPlace(project)
         self.project = project
+        self._lock = os.path.join(prowess_home() if project is None else project, LOCK_FILE)
         self._taken = tuple(taken)
         self.label = LOCK_FILE
-        self.named = os.path.join(prowess_home(), "store")
-        self.root = os.path.realpath(self.named)
+        self.named = self.root = os.path.join(prowess_home(), "store")
         self._reader: LockReader | None = None
 
     @property
@@ -49,18 +47,18 @@ class LockedSkills:
     @property
     def manifests(self) -> tuple[str, ...]:
         """The lock: if it changes, the catalog is out of date."""
-        return (self.place.path,)
+        return (self._lock,)
 
     def scan(self, scan: Scan) -> None:
         """Add every skill of the lock, those that were installed last first."""
-        self.root = os.path.realpath(self.named)
-        if not os.path.lexists(self.place.path):
+        if not os.path.lexists(self._lock):
             self._reader = None
             return
+        self.root = os.path.realpath(self.named)
         if self._reader is None:
-            self._reader = locked.LockReader(self.place, self._taken)
+            self._reader = locked.LockReader(self._lock, self.project, self._taken)
         self._reader.scan(scan, self.root)
 
     def why_foreign(self) -> str | None:
         """Return why another user could change the lock, or None."""
-        return stranger(self.place.path)
+        return stranger(self._lock)

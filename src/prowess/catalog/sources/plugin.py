@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from prowess.catalog.layers import Layer
 from prowess.catalog.sources.directory import NAMED_BOUNDS, DirectorySource, Walk
 from prowess.catalog.sources.hidden import report_hidden
+from prowess.catalog.sources.labels import free_label
 from prowess.catalog.sources.plugin_manifest import MANIFEST_FILES, read_plugin_manifest
 
 if TYPE_CHECKING:
@@ -65,11 +66,7 @@ class PluginSource(DirectorySource):
         name = None if manifest is None else manifest.name
         self.version = None if manifest is None else manifest.version
         self._name = name or directory.rpartition("/")[2]
-        label, number, taken = self._name, 1, {plugin.label for plugin in self._above}
-        while label in taken:
-            number += 1
-            label = f"{self._name}-{number}"
-        self.label = label
+        self.label = free_label(self._name, {plugin.label for plugin in self._above})
         return manifest
 
     @property

@@ -1,4 +1,4 @@
-"""The order of precedence of sources: by layer, then as given; of plugins, the last one first. And their labels."""
+"""The order of precedence of sources: by layer, then as given; of plugins, the last one first."""
 
 from __future__ import annotations
 
@@ -28,12 +28,3 @@ def by_precedence(sources: Iterable[CatalogSource], ranks: Mapping[Layer, int]) 
 
 def _is_fetched(source: CatalogSource) -> bool:
     return getattr(source, "origin", None) is not None
-
-
-def labels_of(sources: Iterable[CatalogSource]) -> set[str]:
-    """Return the labels of the skills of these sources. Those of a lock are known after its scan."""
-    labels: set[str] = set()
-    for source in sources:
-        own: Iterable[str] | None = getattr(source, "labels", None)
-        labels.update((source.label,) if own is None else own)
-    return labels

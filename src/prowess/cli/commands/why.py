@@ -86,8 +86,7 @@ def _place(copy: Copy) -> str:
 
 
 def _lock(source: LockedSource) -> dict[str, object]:
-    locked = source.locked
-    facts = {key: getattr(locked, key) or None for key in ("package", "version", "source", "signer", "tree")}
+    facts = {key: getattr(source.block, key) or None for key in ("package", "version", "source", "signer", "tree")}
     return {**facts, "lock": source.lock}
 
 

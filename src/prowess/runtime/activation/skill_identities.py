@@ -34,7 +34,7 @@ def of_entry(entry: SkillEntry, catalog: Catalog | None) -> SkillIdentity:
         digests=tuple(digest for digest in digests if digest is not None),
         sources=tuple(dict.fromkeys(_sources(entry))),
         layer=entry.layer.value,
-        publisher=None if entry.locked is None else entry.locked.locked.signer,
+        publisher=None if entry.locked is None else entry.locked.block.signer,
         copies=_copies(entry),
     )
 

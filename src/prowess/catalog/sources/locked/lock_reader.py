@@ -11,9 +11,9 @@ from prowess._internal.files.tree_digest import read_stamped_tree
 from prowess.catalog.entry import key_of
 from prowess.catalog.ownership import stranger
 from prowess.catalog.scan import HEAD_BYTES
+from prowess.catalog.sources.labels import free_label, labels_of, package_label
 from prowess.catalog.sources.locked.known_trees import KnownTrees
-from prowess.catalog.sources.locked.locked_source import RULE, LockedSource, label_of
-from prowess.catalog.sources.precedence import labels_of
+from prowess.catalog.sources.locked.locked_source import RULE, LockedSource
 from prowess.errors import LimitExceededError, LockfileError
 from prowess.format.limits import MAX_DOCUMENT_BYTES
 from prowess.lockfile.places import lock_bytes, tree_directory
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
     from prowess.catalog.scan import Scan
     from prowess.catalog.sources import CatalogSource
-    from prowess.catalog.sources.lock_place import LockPlace
     from prowess.lockfile import LockedSkill
 
 _FILE = "SKILL.md"
 
 
 class LockReader:
-    """The skills of one lock. What did not change since the last scan keeps its objects."""
+    """The skills of the lock at `lock`, which `LockedSkills` describes. What did not change keeps its objects."""
 
-    def __init__(self, place: LockPlace, taken: Sequence[CatalogSource]) -> None:
-        self._place = place
+    def __init__(self, lock: str, project: str | None, taken: Sequence[CatalogSource]) -> None:
+        self._lock = lock
+        self._project = project
         self._taken = taken
         self._read: tuple[bytes | None, str, set[str]] = (None, "", set())
         self._sources: list[LockedSource] = []
@@ -45,8 +45,8 @@ class LockReader:
 
         `store` is the real path of the store.
         """
-        path = self._place.path
-        if self._place.project is None and (why := stranger(path)) is not None:
+        path = self._lock
+        if self._project is None and (why := stranger(path)) is not None:
             scan.report(RULE, path, f"no skill of this lock is offered: {why}")
             return
         try:
@@ -61,7 +61,7 @@ class LockReader:
             scan.report(RULE, path, f"no skill of this lock is offered: it cannot be read ({fault.strerror})")
             return
         for source in self._sources:
-            if scan.memo.wants(source.locked.name):
+            if scan.memo.wants(source.block.name):
                 scan.begin(source)
                 self._take(scan, source)
         if not scan.memo.is_partial:
@@ -70,22 +70,22 @@ class LockReader:
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels of the skills in the lock."""
-        return tuple({source.label: None for source in self._sources})
+        return tuple({label: None for source in self._sources for label in source.labels})
 
     def _sources_of(self, skills: Iterable[LockedSkill], store: str, taken: set[str]) -> list[LockedSource]:
         """Return a source for each tree, the one that was installed last first. Blocks with one tree share a source."""
-        labels: dict[tuple[str, str], str] = {}
-        groups: dict[str, list[LockedSkill]] = {}
-        for locked in sorted(skills, key=lambda locked: (locked.order, locked.package), reverse=True):
-            groups.setdefault(f"{store}/{tree_directory(locked.tree)}/{locked.name}", []).append(locked)
+        groups: dict[str, tuple[LockedSkill, ...]] = {}
+        for block in sorted(skills, key=lambda block: (block.order, block.package), reverse=True):
+            root = f"{store}/{tree_directory(block.tree)}/{block.name}"
+            groups[root] = (*groups.get(root, ()), block)
         known = {source.root: source for source in self._sources}
         sources = []
-        for root, (locked, *others) in groups.items():
-            package = (locked.package, locked.source)
-            label = labels.get(package) or labels.setdefault(package, _free(label_of(locked), taken))
+        for root, blocks in groups.items():
+            names = (package_label(block.package or block.source, "lock") for block in blocks)
+            labels = tuple(free_label(name, taken) for name in names)
             source = known.get(root)
-            if source is None or (source.locked, source.label, source.others) != (locked, label, tuple(others)):
-                source = LockedSource(locked, root, label, place=self._place, others=tuple(others))
+            if source is None or (source.blocks, source.labels) != (blocks, labels):
+                source = LockedSource(blocks, labels, root, lock=self._lock, project=self._project)
             sources.append(source)
         return sources
 
@@ -94,14 +94,14 @@ class LockReader:
         directory = source.root
         if scan.reached(directory, directory):
             return
-        known = self._known.reading(directory, source.locked.tree)
+        known = self._known.reading(directory, source.block.tree)
         if known is not None:
             scan.take(directory, directory, source, "", known)
         else:
             self._compare_and_read(scan, source)
         scan.learnt.unlisted.pop(directory, None)  # it is kept here, not in the index
         entry = scan.entries.get(directory)
-        if entry is not None and entry.reading.name != source.locked.name and entry.key != key_of(source.locked.name):
+        if entry is not None and entry.reading.name != source.block.name and entry.key != key_of(source.block.name):
             del scan.entries[directory]
             _skip(scan, source, f"its SKILL.md has the name {entry.name!r}")
 
@@ -125,16 +125,7 @@ class LockReader:
         _read(scan, source)
         reading = scan.learnt.readings.pop(directory, None)
         if reading is not None and files.stamp is not None and files.stamp.has(reading.file, reading.stamp):
-            self._known.add(directory, source.locked.tree, files.stamp.folded(reading.file), reading)
-
-
-def _free(base: str, taken: set[str]) -> str:
-    """Return a label that no source of a higher precedence has."""
-    label, number = base, 1
-    while label in taken:
-        number += 1
-        label = f"{base}-{number}"
-    return label
+            self._known.add(directory, source.block.tree, files.stamp.folded(reading.file), reading)
 
 
 def _read(scan: Scan, source: LockedSource) -> None:
@@ -157,7 +148,5 @@ def _read(scan: Scan, source: LockedSource) -> None:
 
 
 def _skip(scan: Scan, source: LockedSource, why: str) -> None:
-    locked = source.locked
-    shown = f"{locked.name} of {source.shown}"
-    message = f"{shown} is not offered: {why}; run `{source.repair}`"
+    message = f"{source.block.name} of {source.shown} is not offered: {why}; run `{source.repair}`"
     scan.skip(source.root, "", RULE, message)

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from prowess.catalog.faults import fault
-from prowess.catalog.layers import RESERVED, Layer
+from prowess.catalog.layers import Layer
 from prowess.errors import SkillParseError
 
 if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import TreeReading
-    from prowess.catalog.sources.lock_place import LockPlace
     from prowess.lockfile import LockedSkill
 
 RULE = "catalog.locked"
@@ -22,43 +21,38 @@ RULE = "catalog.locked"
 class LockedSource:
     """The source of one locked skill, whose directory `root` is its own tree of the store.
 
-    `locked` is the block of the lock. `others` are further blocks that name the same tree, installed before it from
-    other packages.
+    `blocks` are those of the lock that name the tree, the one that was installed last first, and `labels` those of
+    their packages. `lock` is the path of the lock, `project` the real path of its project, or None for the lock of the
+    person.
     """
 
-    __slots__ = ("_place", "label", "locked", "others", "root")
+    __slots__ = ("blocks", "labels", "lock", "project", "root")
     layer = Layer.PLUGIN
     live = False
 
     def __init__(
-        self,
-        locked: LockedSkill,
-        root: str,
-        label: str,
-        *,
-        place: LockPlace,
-        others: tuple[LockedSkill, ...] = (),
+        self, blocks: tuple[LockedSkill, ...], labels: tuple[str, ...], root: str, *, lock: str, project: str | None
     ) -> None:
-        self.locked = locked
+        self.blocks = blocks
+        self.labels = labels
         self.root = root
-        self.label = label
-        self.others = others
-        self._place = place
+        self.lock = lock
+        self.project = project
 
     @property
-    def lock(self) -> str:
-        """The path of the lock."""
-        return self._place.path
+    def block(self) -> LockedSkill:
+        """The block that decides: the one that was installed last."""
+        return self.blocks[0]
 
     @property
-    def project(self) -> str | None:
-        """The real path of the project that has the lock, or None for the lock of the person."""
-        return self._place.project
+    def label(self) -> str:
+        """The label of the package that was installed last."""
+        return self.labels[0]
 
     @property
     def repair(self) -> str:
         """The command that puts the tree into the store again."""
-        return self._place.repair
+        return "prowess install --scope personal" if self.project is None else "prowess install"
 
     @property
     def named(self) -> str:
@@ -68,7 +62,7 @@ class LockedSource:
     @property
     def version(self) -> str | None:
         """The version in the lock, or None."""
-        return self.locked.version
+        return self.block.version
 
     @property
     def as_locked(self) -> LockedSource:
@@ -76,14 +70,9 @@ class LockedSource:
         return self
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """The label, and those of `others`."""
-        return (self.label, *(label_of(other) for other in self.others))
-
-    @property
     def versions(self) -> tuple[str, ...]:
         """The versions in the lock."""
-        return tuple({block.version: None for block in (self.locked, *self.others) if block.version is not None})
+        return tuple({block.version: None for block in self.blocks if block.version is not None})
 
     @property
     def recorded(self) -> LockedSource:
@@ -93,19 +82,19 @@ class LockedSource:
     @property
     def shown(self) -> str:
         """The package and version for messages."""
-        return f"{self.label} {self.locked.version or ''}".rstrip()
+        return f"{self.label} {self.block.version or ''}".rstrip()
 
     @property
     def signed(self) -> str:
         """Who signed the skill, for messages."""
-        return f"signed by {self.locked.signer}" if self.locked.signer else "unsigned"
+        return f"signed by {self.block.signer}" if self.block.signer else "unsigned"
 
     def fault_of(self, reading: TreeReading) -> str | None:
         """Return why the files that were read are not those of the lock, or None."""
         manifest = reading.manifest
         if manifest.obstacles:
             return f"{manifest.obstacles[0]} is a link, or not a regular file that can be read"
-        if manifest.digest != self.locked.tree:
+        if manifest.digest != self.block.tree:
             return f"its files in the store are not those that {os.path.basename(self.lock)} names"
         return None
 
@@ -117,12 +106,6 @@ class LockedSource:
         """
         if (problem := self.fault_of(reading)) is not None:
             message = f"{problem}; run `{self.repair}`"
-            found = fault(RULE, directory, message, skill=self.locked.name)
+            found = fault(RULE, directory, message, skill=self.block.name)
             raise SkillParseError(message, found.location, (found,))
         return replace(reading, manifest=replace(reading.manifest, is_recorded=True))
-
-
-def label_of(locked: LockedSkill) -> str:
-    """Return the label of a locked skill: its package, or its source if the package has no name."""
-    label = (locked.package or locked.source).removeprefix("@")  # `name@label` has one `@`
-    return f"lock:{label}" if label.lower() in RESERVED else label

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from prowess.catalog.layers import RESERVED, Layer
+from prowess.catalog.layers import Layer
 from prowess.catalog.sources.directory import DirectorySource
+from prowess.catalog.sources.labels import free_label, labels_of, package_label
 from prowess.catalog.sources.packages.recorded_files import DOCUMENT, RULE, RecordedFiles
-from prowess.catalog.sources.precedence import labels_of
 from prowess.catalog.trust import TrustedPackage, TrustStore
 from prowess.catalog.viewing.left_out import HeldPackage, LeftOut
 
@@ -102,11 +102,7 @@ def sources_of(
     result = []
     for key in sorted(nearest, key=lambda key: (key[0] != "python", key[1]), reverse=True):
         package = nearest[key]
-        label, number = package.name if package.name.lower() not in RESERVED else f"{package.kind}:{package.name}", 1
-        label = base = label.removeprefix("@")  # `skill@label` has one `@`
-        while label in labels:
-            number += 1
-            label = f"{base}-{number}"
+        label = free_label(package_label(package.name, package.kind), labels)
         labels.add(label)
         identity = (*package.identity(), label)
         parts = known.get(identity) or _sources(package, label, project)
