@@ -9,6 +9,8 @@ from contextlib import suppress
 
 from prowess._internal.files.open_flags import NEW_FILE
 
+_DRAFT = ".tmp"
+
 
 def write_atomically(path: str, data: bytes, mode: int = 0o600, *, sync: bool = True) -> None:
     """Write `data` to `path` with `mode`. A link at `path` is replaced, not followed.
@@ -22,7 +24,7 @@ def write_atomically(path: str, data: bytes, mode: int = 0o600, *, sync: bool = 
     """
     _require_replaceable(path)
     directory, name = os.path.split(path)
-    draft = os.path.join(directory, f".{name}.{os.urandom(6).hex()}.tmp")
+    draft = os.path.join(directory, f".{name}.{os.urandom(6).hex()}{_DRAFT}")
     descriptor = os.open(draft, NEW_FILE, mode)
     try:
         try:
@@ -40,6 +42,13 @@ def write_atomically(path: str, data: bytes, mode: int = 0o600, *, sync: bool = 
         raise
     if sync:
         _sync_directory(directory or ".")
+
+
+def remove_drafts(directory: str) -> None:
+    """Remove what processes left that were killed in `write_atomically`. Nobody may write to the directory now."""
+    for name in os.listdir(directory) if os.path.isdir(directory) else ():
+        if name.startswith(".") and name.endswith(_DRAFT):
+            os.unlink(os.path.join(directory, name))
 
 
 def _require_replaceable(path: str) -> None:

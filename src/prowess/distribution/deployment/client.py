@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from prowess.distribution.deployment.origin import DeploymentSource
     from prowess.distribution.deployment.release import ReleasedSkill, SkillRelease
 
-_HISTORY = "root_history"  # the client keeps each root there
+ROOT_HISTORY = "root_history"  # the client keeps each root there
 
 
 class ReleaseClient:
@@ -104,7 +104,7 @@ def tree_at(directory: str) -> str | None:
 
 def newest_root(metadata: str) -> bytes | None:
     """Return the newest root that a host has verified, None if it trusts none yet."""
-    history = os.path.join(metadata, _HISTORY)
+    history = os.path.join(metadata, ROOT_HISTORY)
     try:
         numbers = [int(name.partition(".")[0]) for name in os.listdir(history) if name.endswith(".root.json")]
         with open(os.path.join(history, f"{max(numbers)}.root.json"), "rb") as file:
@@ -115,7 +115,7 @@ def newest_root(metadata: str) -> bytes | None:
 
 def has_root(metadata: str, root: bytes) -> bool:
     """Whether a root is one of those that a host has verified."""
-    history = os.path.join(metadata, _HISTORY)
+    history = os.path.join(metadata, ROOT_HISTORY)
     for name in os.listdir(history):
         with open(os.path.join(history, name), "rb") as file:
             if file.read() == root:

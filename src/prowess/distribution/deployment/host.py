@@ -3,7 +3,8 @@
     ROOT/skills                 -> releases/N, the one moment of change
     ROOT/releases/N/            the skills of release N; of the one before, running sessions keep the same skills
     ROOT/deployment/metadata/   the metadata that was verified last, with the root that this host trusts
-    ROOT/deployment/state.json  release, source, and when it was last verified
+    ROOT/deployment/state.json  release, and when it was last verified; written last, so that a run that was killed
+                                before is completed by the next one
 
 If the source is out of reach or refused, everything stays as it was.
 """
@@ -20,9 +21,10 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import DecodeError, Struct, json
 from msgspec.structs import replace
 
-from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.files.atomic_write import remove_drafts, write_atomically
 from prowess._internal.files.file_lock import locked
 from prowess.distribution.deployment.client import (
+    ROOT_HISTORY,
     ReleaseClient,
     copy_metadata,
     has_root,
@@ -67,7 +69,6 @@ class HostState(Struct, frozen=True, kw_only=True):
     """The content of `ROOT/deployment/state.json`."""
 
     release: int
-    source: str
     verified: str
     skills: tuple[ReleasedSkill, ...] = ()
 
@@ -120,7 +121,7 @@ class DeploymentHost:
             except SkillError as fault:
                 return self._kept("refused", str(fault))
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            state = HostState(release=release.number, source=origin.shown, verified=now, skills=release.skills)
+            state = HostState(release=release.number, verified=now, skills=release.skills)
             write_atomically(os.path.join(self._own, "state.json"), json.encode(state), 0o644)
             return SyncReport(
                 state="current", changed=changed, release=release.number, since=now, skills=release.skills
@@ -149,10 +150,13 @@ class DeploymentHost:
             copy_metadata(self._metadata, metadata)
             client = ReleaseClient(origin, metadata, root)
             release = client.release()
-            target = os.path.join("releases", str(release.number))
+            known = self.state()
+            former = None if known is None else str(known.release)
+            number = str(release.number)
+            target = os.path.join("releases", number)
             before = os.readlink(self._skills) if os.path.islink(self._skills) else None
-            place = os.path.join(self.root, target)
-            is_here = before == target and os.path.isdir(place)
+            place = self._release(number)
+            is_here = before == target and former == number and os.path.isdir(place)
             if is_here and not thorough:
                 self._keep(metadata)
                 return release, False
@@ -160,7 +164,7 @@ class DeploymentHost:
             if not _is_whole(place, release):
                 draft = os.path.join(stage, "release")
                 os.mkdir(draft)
-                client.unpack(release, draft, None if before is None else os.path.join(self.root, before))
+                client.unpack(release, draft, None if former is None else self._release(former))
                 let_everybody_read(draft)
             if is_here and draft is None:
                 self._keep(metadata)
@@ -177,9 +181,9 @@ class DeploymentHost:
             permission.carry_out(
                 [("packages.sync", one) for one in self._facts(origin.shown, release, draft or place)], work
             )
-            self._remove_older({target, before})
-            if before not in {None, target}:
-                self._withdraw(os.path.join(self.root, str(before)), release, stage)
+            self._remove_releases({number, former})
+            if former not in {None, number}:
+                self._withdraw(self._release(str(former)), release, stage)
             return release, before != target
 
     def _withdraw(self, former: str, release: SkillRelease, stage: str) -> None:
@@ -197,9 +201,8 @@ class DeploymentHost:
 
     def _keep(self, verified: str) -> None:
         """Take over verified metadata: roots first, then the files, each in one step."""
-        history = "root_history"
-        os.makedirs(os.path.join(self._metadata, history), mode=0o755, exist_ok=True)
-        names = [os.path.join(history, name) for name in sorted(os.listdir(os.path.join(verified, history)))]
+        os.makedirs(os.path.join(self._metadata, ROOT_HISTORY), mode=0o755, exist_ok=True)
+        names = [os.path.join(ROOT_HISTORY, name) for name in sorted(os.listdir(os.path.join(verified, ROOT_HISTORY)))]
         for name in (*names, "targets.json", "snapshot.json", "timestamp.json"):
             with open(os.path.join(verified, name), "rb") as file:
                 data = file.read()
@@ -248,12 +251,17 @@ class DeploymentHost:
             for name in os.listdir(self._own):
                 if name.startswith("stage-"):  # of a command that was killed
                     shutil.rmtree(os.path.join(self._own, name))
+            for directory in (self._own, self._metadata, os.path.join(self._metadata, ROOT_HISTORY)):
+                remove_drafts(directory)
             yield
 
-    def _remove_older(self, kept: set[str | None]) -> None:
-        for name in os.listdir(os.path.join(self.root, "releases")):
-            if os.path.join("releases", name) not in kept:
-                remove_tree(os.path.join(self.root, "releases", name))
+    def _release(self, number: str) -> str:
+        return os.path.join(self.root, "releases", number)
+
+    def _remove_releases(self, but: set[str | None]) -> None:
+        for number in os.listdir(os.path.join(self.root, "releases")):
+            if number not in but:
+                remove_tree(self._release(number))
 
 
 def _is_whole(place: str, release: SkillRelease) -> bool:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
-from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.files.atomic_write import remove_drafts, write_atomically
 from prowess._internal.files.file_lock import locked
 from prowess.distribution.deployment.permitted import changed_skills, deployment_facts
 from prowess.distribution.deployment.release import SkillRelease, release_of, targets_of
@@ -229,6 +229,8 @@ class DeploymentRepository:
         """Let no other command change the repository. Raises DistributionError if there is none."""
         self._require_exists()
         with locked(self.path(_LOCK)):
+            for directory in (self.directory, self.path("metadata"), self.path("targets")):
+                remove_drafts(directory)
             yield
 
     def _proposed(

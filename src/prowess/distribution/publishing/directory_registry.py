@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.files.atomic_write import remove_drafts, write_atomically
 from prowess._internal.files.file_lock import locked
 from prowess._internal.text.canonical_json import sha256_of
 from prowess.distribution.publishing.packing import pack
@@ -163,9 +163,7 @@ class DirectoryRegistry:
         os.makedirs(artifacts, mode=0o755, exist_ok=True)
         with locked(os.path.join(self._beside, ".publish.lock")):
             for place in (self._beside, artifacts):
-                for name in os.listdir(place):
-                    if name.startswith(".") and name.endswith(".tmp"):  # a draft of a run that was killed
-                        os.unlink(os.path.join(place, name))
+                remove_drafts(place)
             yield
 
     def _write(self, path: str, data: bytes) -> None:
