@@ -303,6 +303,27 @@ def test_a_release_that_is_too_old_follows_the_policy(deployment: Deployment, ef
 
 
 @pytest.mark.anyio
+async def test_a_session_that_began_before_loses_a_hidden_release_too(deployment: Deployment) -> None:
+    await to_thread.run_sync(lambda: (deployment.deploy("pdf"), deployment.sync("host")))
+    root = deployment.place / "host" / "skills"
+    async with Session(Catalog(EnterpriseSource(str(root), layer=Layer.ENTERPRISE, owner=os.getuid()))) as session:
+        await session.load(["pdf"])
+        await to_thread.run_sync(lambda: _hide(deployment))
+        with pytest.raises(SkillNotFoundError):
+            await session.load(["pdf"])
+
+
+def _hide(deployment: Deployment) -> None:
+    """Make the release of the host too old, and the source unreachable."""
+    os.makedirs(prowess_home(), mode=0o700, exist_ok=True)
+    with open(os.path.join(prowess_home(), "policy.toml"), "w", encoding="utf-8") as file:
+        file.write('default = "allow"\n[packages]\nmax_age = "2d"\ntoo_old = "hide"\n')
+    state = deployment.place / "host" / "deployment" / "state.json"
+    state.write_text(json.dumps({**json.loads(state.read_bytes()), "verified": "2026-01-01T00:00:00+00:00"}))
+    deployment.sync("host", 4, source=str(deployment.place / "away"))
+
+
+@pytest.mark.anyio
 async def test_a_session_that_began_before_follows_the_release(deployment: Deployment) -> None:
     await to_thread.run_sync(lambda: (deployment.deploy("pdf", "xlsx"), deployment.sync("host")))
     root = deployment.place / "host" / "skills"

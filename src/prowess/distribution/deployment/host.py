@@ -224,6 +224,7 @@ class DeploymentHost:
         hidden = os.path.islink(self._skills)
         if hidden:
             os.unlink(self._skills)
+        self._remove_releases(set())  # a session that began before has found the skills there
         reason = f"{report.reason}. Its skills are hidden, because it is older than the policy allows (max_age)"
         return replace(report, changed=hidden, skills=(), reason=reason)
 
