@@ -57,6 +57,20 @@ def test_search_wants_every_word_and_puts_names_first(registry: Path, capfd: pyt
     assert (captured.out, captured.err) == ("", "no skill found\n")
 
 
+def test_two_archives_are_listed_together(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    archives = [str(tmp_path / f"{name}.zip") for name in ("pdf", "xlsx")]
+    for archive, name in zip(archives, ("pdf", "xlsx"), strict=True):
+        skill = str(make_skill(tmp_path, name))
+        assert run(["pack", skill, "-o", archive, "--format", "zip"]) == 0
+    capfd.readouterr()
+    assert run(["registry", "list", "--json", *archives]) == 0
+    printed = json.loads(capfd.readouterr().out)
+    assert [(row["name"], row["source"]) for row in printed["skills"]] == list(
+        zip(("pdf", "xlsx"), archives, strict=True)
+    )
+    assert printed["problems"] == []
+
+
 def test_a_registry_that_cannot_be_read_is_named_and_the_others_are_listed(
     registry: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -36,6 +37,8 @@ class RegistryListing(Struct, frozen=True, kw_only=True):
 def list_registries(references: Sequence[SourceReference], *, scratch: str, access: Access) -> RegistryListing:
     """Read registries. If there are several, one that cannot be read is a problem, and the other ones are read.
 
+    Each source has its own directory in `scratch`.
+
     Raises:
         UnavailableError: the only one cannot be reached.
         DistributionError: none of them can be read.
@@ -45,7 +48,7 @@ def list_registries(references: Sequence[SourceReference], *, scratch: str, acce
     contacted: set[str] = set()
     failed = 0
     for reference in references:
-        with open_source(reference, scratch=scratch, access=access) as source:
+        with open_source(reference, scratch=mkdtemp(dir=scratch), access=access) as source:
             try:
                 offers = source.offers(reference.version)
             except SkillError as fault:
