@@ -12,10 +12,10 @@ from anyio import to_thread
 
 from prowess import Session
 from prowess._internal.places import prowess_home
+from prowess._internal.text.canonical_json import sha256_of
 from prowess.catalog import Catalog
 from prowess.catalog.layers import Layer
 from prowess.catalog.sources.enterprise import EnterpriseSource
-from prowess.distribution.sources.archives.unpacking import artifact_digest
 from prowess.errors import SkillNotFoundError
 from prowess.signing.keys import new_private_key
 from tests.distribution.deployment.deployments import Deployment, everything
@@ -209,7 +209,7 @@ def test_a_release_comes_over_http(deployment: Deployment, tmp_path: Path) -> No
 def test_the_archives_are_named_by_their_digest(deployment: Deployment) -> None:
     deployment.deploy("pdf")
     for path in (deployment.directory / "targets").iterdir():
-        assert artifact_digest(path.read_bytes()) == f"sha256:{path.name.partition('.')[0]}"
+        assert sha256_of(path.read_bytes()) == f"sha256:{path.name.partition('.')[0]}"
 
 
 @pytest.mark.parametrize(

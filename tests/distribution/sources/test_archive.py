@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess._internal.files.tree_digest import read_tree
-from prowess.distribution.sources.archives.unpacking import artifact_digest, unpack_archive
+from prowess._internal.text.canonical_json import sha256_of
+from prowess.distribution.sources.archives.unpacking import unpack_archive
 from prowess.distribution.sources.opening import open_source
 from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import DistributionError, IntegrityError, LimitExceededError, UnavailableError, UnsafePathError
 from prowess.testing.conformance.hostile_archives import SKILL, hostile_archives
+from tests.distribution.serving import Answer, serving
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +77,7 @@ def test_zip_and_tar_of_one_skill_give_the_same_tree(tmp_path: Path, name: str, 
     assert offer.name == "pdf"
     assert fetched.directory == str(into / "pdf")
     assert fetched.tree == read_tree(fetched.directory).digest == read_tree(str(plain)).digest
-    assert fetched.artifact == artifact_digest(data) == offer.revision
+    assert fetched.artifact == sha256_of(data) == offer.revision
     assert (into / "pdf" / "inner.zip").is_file(), "an archive inside stays a file"
 
 
@@ -99,13 +101,26 @@ def test_there_are_at_least_forty_hostile_archives() -> None:
 def test_an_archive_with_another_digest_is_not_unpacked(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(make_zip())
     (tmp_path / "scratch").mkdir()
-    wrong = artifact_digest(b"")
+    wrong = sha256_of(b"")
     with (
         open_source(parse_reference(str(tmp_path / "a.zip")), scratch=str(tmp_path / "scratch")) as source,
         pytest.raises(IntegrityError, match="nothing was written"),
     ):
         source.offers(wrong)
     assert os.listdir(tmp_path / "scratch") == []
+
+
+def test_an_archive_is_fetched_once_also_if_another_digest_is_asked_for(tmp_path: Path) -> None:
+    data = make_tar("pdf/")
+    with (
+        serving({"/a.tgz": Answer(data)}) as site,
+        open_source(parse_reference(f"{site.url}/a.tgz"), scratch=str(tmp_path)) as source,
+    ):
+        (offer,) = source.offers(sha256_of(data))
+        with pytest.raises(IntegrityError, match=sha256_of(b"")):
+            source.offers(sha256_of(b""))
+        assert source.offers() == (offer,)
+        assert site.paths() == ["/a.tgz"]
 
 
 def test_an_archive_that_cannot_be_read_is_named(tmp_path: Path) -> None:
@@ -124,7 +139,7 @@ def test_an_archive_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 def test_no_changed_byte_of_an_archive_gives_the_same_digest_and_other_files(tmp_path: Path) -> None:
     data = make_tar()
-    digest = artifact_digest(data)
+    digest = sha256_of(data)
     for at in range(len(data)):
         changed = bytearray(data)
         changed[at] ^= 1

@@ -12,13 +12,14 @@ from msgspec.structs import replace
 
 from prowess._internal.files.bounded_read import read_at_most
 from prowess._internal.files.open_flags import READ, Closing
+from prowess._internal.text.canonical_json import sha256_of
 from prowess.distribution.sources.archives.entry import MAX_PACKED
-from prowess.distribution.sources.archives.unpacking import artifact_digest, unpack_archive
+from prowess.distribution.sources.archives.unpacking import unpack_archive
 from prowess.distribution.sources.directory import copy_skill, with_version
 from prowess.distribution.sources.found_skills import find_skills
 from prowess.distribution.sources.http.client import HttpClient
 from prowess.distribution.sources.protocol import Fetched
-from prowess.errors import UnavailableError
+from prowess.errors import IntegrityError, UnavailableError
 
 if TYPE_CHECKING:
     from prowess.distribution.sources.protocol import Access, Offer
@@ -77,11 +78,13 @@ class ArchiveSource(Closing):
 
     def _unpacked(self, digest: str | None) -> str:
         """Return the directory with the archive's files. Raises IntegrityError if the archive has another digest."""
-        if self._directory is None or (digest is not None and digest != self._artifact):
-            what = self.reference.location
+        what = self.reference.location
+        if self._directory is None:
             data = self._read()
-            staged = unpack_archive(data, self._scratch, _UNPACKED, what=what, digest=digest)
-            self._artifact, self._directory = artifact_digest(data), staged.directory
+            self._directory = unpack_archive(data, self._scratch, _UNPACKED, what=what, digest=digest).directory
+            self._artifact = sha256_of(data)
+        elif digest not in {None, self._artifact}:
+            raise IntegrityError(what, str(digest), self._artifact)
         return self._directory
 
     def _read(self) -> bytes:

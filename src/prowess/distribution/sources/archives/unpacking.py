@@ -7,10 +7,10 @@ devices; two paths that are equal if case and the Unicode form are ignored; encr
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.tree_digest import MAX_BYTES
+from prowess._internal.text.canonical_json import sha256_of
 from prowess.distribution.sources.archives.entry import DAMAGED, MAX_PACKED, MAX_RATIO
 from prowess.distribution.sources.archives.tar_format import TarFormat, is_tar
 from prowess.distribution.sources.archives.zip_format import ZipFormat
@@ -20,11 +20,6 @@ from prowess.errors import DistributionError, IntegrityError, LimitExceededError
 
 if TYPE_CHECKING:
     from prowess.distribution.sources.archives.entry import ArchiveFormat
-
-
-def artifact_digest(data: bytes) -> str:
-    """Return the digest of bytes as fetched: `sha256:<64 hex>`."""
-    return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def unpack_archive(data: bytes, into: str, name: str, *, what: str, digest: str | None = None) -> StagedTree:
@@ -38,7 +33,7 @@ def unpack_archive(data: bytes, into: str, name: str, *, what: str, digest: str 
         LimitExceededError: too many files or bytes.
         DistributionError: the archive is damaged, encrypted, or in another format.
     """
-    if digest is not None and (actual := artifact_digest(data)) != digest:
+    if digest is not None and (actual := sha256_of(data)) != digest:
         raise IntegrityError(what, digest, actual)
     if len(data) > MAX_PACKED:
         raise LimitExceededError(f"bytes of {what}", MAX_PACKED, len(data))
