@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Mapping
 
 from msgspec.json import Encoder
@@ -16,6 +17,7 @@ from msgspec.json import Encoder
 from prowess.errors import LimitExceededError
 
 MAX_DEPTH = 32  # containers inside containers
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 class NotJsonError(ValueError):
@@ -47,6 +49,11 @@ def canonical_json(
 def sha256_of(data: bytes) -> str:
     """Return `sha256:` and the digest of `data` as 64 hexadecimal digits."""
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def is_digest(text: str) -> bool:
+    """Return whether a text is `sha256:` and 64 lower-case hexadecimal digits, as `sha256_of` returns it."""
+    return _DIGEST.fullmatch(text) is not None
 
 
 _encode = Encoder(order="sorted").encode  # sorts by UTF-8, which for ASCII is the order of UTF-16

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, ValidationError, convert
 
+from prowess._internal.text.canonical_json import is_digest
 from prowess.distribution.sources.archives.entry import MAX_PACKED
 from prowess.distribution.sources.index.document import is_index_name
 from prowess.errors import DistributionError
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from tuf.api.metadata import TargetFile, Targets
 
 _MOST_SKILLS = 10_000
-_DIGEST = 71  # characters of `sha256:<64 hex>`
 
 
 class ReleasedSkill(Struct, frozen=True, kw_only=True):
@@ -79,8 +79,8 @@ def _skill(path: str, target: TargetFile) -> ReleasedSkill:
     skill = ReleasedSkill(
         name=custom.name, version=custom.version, tree=custom.tree, artifact=artifact, size=target.length
     )
-    is_digest = custom.tree.startswith("sha256:") and len(custom.tree) == _DIGEST and set(target.hashes) == {"sha256"}
-    if not is_index_name(skill.name) or path != skill.target or not is_digest or target.length > MAX_PACKED:
+    has_digests = is_digest(custom.tree) and set(target.hashes) == {"sha256"}
+    if not is_index_name(skill.name) or path != skill.target or not has_digests or target.length > MAX_PACKED:
         raise DistributionError(f"the target {path!r} of the release is no skill")
     return skill
 

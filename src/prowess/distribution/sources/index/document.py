@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 
 from prowess._internal.files.contained import check_relative
+from prowess._internal.text.canonical_json import is_digest
 from prowess._internal.text.strict_json import StrictJsonError, strict_json
 from prowess._internal.text.terminal_text import printable_line
 from prowess.errors import DistributionError, UnsafePathError
@@ -31,7 +32,6 @@ INDEX_PATH = ".well-known/agent-skills/index.json"
 LEGACY_INDEX_PATH = ".well-known/skills/index.json"
 MAX_DESCRIPTION = 1024
 _NAME = re.compile(r"(?!-)(?!.*--)[a-z0-9-]{1,64}(?<!-)")
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _VERSION = re.compile(r"[^\s\x00-\x1f\x7f-][^\x00-\x1f\x7f]{0,249}")
 _SHOWN = 60
 
@@ -186,7 +186,7 @@ def _artifact(row: dict[str, Any], kind: object) -> IndexArtifact | str:
         return "`type` is neither archive nor skill-md"
     if not isinstance(url, str) or not url or not url.isprintable() or " " in url:
         return "`url` is missing or not valid"
-    if not isinstance(digest, str) or _DIGEST.fullmatch(digest) is None:
+    if not isinstance(digest, str) or not is_digest(digest):
         return "`digest` is not sha256: and 64 lower-case hexadecimal digits"
     if not isinstance(version, str) or _VERSION.fullmatch(version) is None:
         version = None

@@ -10,12 +10,12 @@ Source: OCI image specification 1.1, distribution specification 1.1.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence  # noqa: TC003 -- msgspec reads the annotations
 from typing import Any
 
 from msgspec import Struct
 
+from prowess._internal.text.canonical_json import is_digest
 from prowess._internal.text.strict_json import StrictJsonError, strict_json
 from prowess.distribution.sources.archives.entry import MAX_PACKED
 from prowess.errors import DistributionError, LimitExceededError
@@ -36,7 +36,6 @@ NAME, REQUIRES = "io.agentskills.skill.name", "io.agentskills.skill.requires"
 VERSION, DESCRIPTION = "org.opencontainers.image.version", "org.opencontainers.image.description"
 REF_NAME = "org.opencontainers.image.ref.name"
 MAX_MANIFEST = 4 * 1024 * 1024
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 class Descriptor(Struct, frozen=True, kw_only=True):
@@ -71,11 +70,6 @@ class Manifest(Struct, frozen=True, kw_only=True):
         if len(self.layers) != 1:
             raise DistributionError(f"{what} has {len(self.layers)} layers; a skill has one")
         return self.layers[0]
-
-
-def is_digest(text: str) -> bool:
-    """Return whether a text is `sha256:<64 hex>`. Prowess reads no other digests."""
-    return _DIGEST.fullmatch(text) is not None
 
 
 def parse_manifest(data: bytes, what: str) -> Manifest:

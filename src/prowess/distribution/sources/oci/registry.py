@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode, urljoin
 
-from prowess._internal.text.canonical_json import sha256_of
+from prowess._internal.text.canonical_json import is_digest, sha256_of
 from prowess._internal.text.strict_json import StrictJsonError, strict_json
 from prowess._internal.text.url_host import host_of_url
 from prowess.distribution.sources.http.addresses import address_of, is_loopback
@@ -22,7 +22,6 @@ from prowess.distribution.sources.oci.manifest import (
     MANIFEST_TYPES,
     MAX_MANIFEST,
     Manifest,
-    is_digest,
     parse_manifest,
 )
 from prowess.errors import DistributionError, IntegrityError
