@@ -18,11 +18,10 @@ from prowess.distribution.sources.archives.unpacking import unpack_archive
 from prowess.distribution.sources.directory import copy_skill, with_version
 from prowess.distribution.sources.found_skills import find_skills
 from prowess.distribution.sources.http.client import HttpClient
-from prowess.distribution.sources.protocol import Fetched
 from prowess.errors import IntegrityError, UnavailableError
 
 if TYPE_CHECKING:
-    from prowess.distribution.sources.protocol import Access, Offer
+    from prowess.distribution.sources.protocol import Access, Fetched, Offer
     from prowess.distribution.sources.reference import SourceReference
 
 _UNPACKED = "unpacked"
@@ -60,17 +59,8 @@ class ArchiveSource(Closing):
 
     def fetch(self, offer: Offer, into: str) -> Fetched:
         """Copy the skill. See `SkillSource.fetch`."""
-        directory, tree = copy_skill(os.path.join(self._unpacked(offer.revision), offer.path), into, offer.name)
-        return Fetched(
-            name=offer.name,
-            package=offer.package,
-            version=offer.version,
-            source=self.reference.source,
-            path=offer.path,
-            artifact=self._artifact,
-            tree=tree,
-            directory=directory,
-        )
+        staged = copy_skill(os.path.join(self._unpacked(offer.revision), offer.path), into, offer.name)
+        return staged.fetched(offer, self.reference.source, artifact=self._artifact)
 
     def close(self) -> None:
         """Close the connection."""

@@ -10,7 +10,6 @@ from prowess._internal.files.contained import ContainedRoot
 from prowess._internal.files.open_flags import Closing
 from prowess._internal.files.tree_digest import FileRecord, read_tree
 from prowess.distribution.sources.found_skills import find_skills
-from prowess.distribution.sources.protocol import Fetched
 from prowess.distribution.sources.staged_tree import StagedTree
 from prowess.errors import DistributionError, UnavailableError, UnsafePathError
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess._internal.files.tree_digest import TreeManifest
-    from prowess.distribution.sources.protocol import Access, Offer
+    from prowess.distribution.sources.protocol import Access, Fetched, Offer
     from prowess.distribution.sources.reference import SourceReference
 
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -50,16 +49,8 @@ class LocalDirectory(Closing):
 
     def fetch(self, offer: Offer, into: str) -> Fetched:
         """Copy the skill. See `SkillSource.fetch`."""
-        directory, tree = copy_skill(os.path.join(self.reference.location, offer.path), into, offer.name)
-        return Fetched(
-            name=offer.name,
-            package=offer.package,
-            version=offer.version,
-            source=self.reference.source,
-            path=offer.path,
-            tree=tree,
-            directory=directory,
-        )
+        staged = copy_skill(os.path.join(self.reference.location, offer.path), into, offer.name)
+        return staged.fetched(offer, self.reference.source)
 
     def close(self) -> None:
         """Do nothing: nothing is kept open."""
@@ -81,8 +72,8 @@ def with_version(offers: tuple[Offer, ...], version: str | None, what: str) -> t
     return chosen
 
 
-def copy_skill(skill: str, into: str, name: str) -> tuple[str, str]:
-    """Copy the skill's directory to `into/<name>` and return that path and its digest.
+def copy_skill(skill: str, into: str, name: str) -> StagedTree:
+    """Copy the skill's directory to `into/<name>`.
 
     A link to a file of the same skill becomes a copy of that file.
 
@@ -101,7 +92,7 @@ def copy_skill(skill: str, into: str, name: str) -> tuple[str, str]:
         if fault.errno in _NO_SPACE or str(fault.filename).startswith(os.path.abspath(into)):
             raise  # the copy cannot be written; the skill can be read
         raise UnavailableError(skill, None, fault.strerror or str(fault)) from fault
-    return staged.directory, staged.digest
+    return staged
 
 
 def _files(manifest: TreeManifest, root: str) -> Iterator[tuple[FileRecord, str]]:

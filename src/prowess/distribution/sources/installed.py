@@ -19,7 +19,6 @@ from prowess.catalog.sources.packages.package_trust import installed_packages, o
 from prowess.catalog.sources.packages.recorded_files import RecordedFiles
 from prowess.distribution.sources.directory import with_version
 from prowess.distribution.sources.found_skills import offer_for
-from prowess.distribution.sources.protocol import Fetched
 from prowess.distribution.sources.staged_tree import StagedTree
 from prowess.errors import DistributionError, LimitExceededError, SkillParseError, UnavailableError, UnsafePathError
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from prowess._internal.files.tree_digest import FileRecord, TreeReading
     from prowess.catalog.entry import SkillEntry
-    from prowess.distribution.sources.protocol import Access, Offer
+    from prowess.distribution.sources.protocol import Access, Fetched, Offer
     from prowess.distribution.sources.reference import SourceReference
 
 _INSTALLERS = {"python": "pip install", "npm": "npm install"}
@@ -77,15 +76,7 @@ class InstalledPackage(Closing):
                 raise DistributionError(f"{self.reference.source}: {fault}") from fault
             for record in (*files, *self._signature(offer.path, reading, entry.recorded)):
                 staged.copy(root, record)
-        return Fetched(
-            name=offer.name,
-            package=offer.package,
-            version=offer.version,
-            source=self.reference.source,
-            path=offer.path,
-            tree=staged.digest,
-            directory=staged.directory,
-        )
+        return staged.fetched(offer, self.reference.source)
 
     def _signature(self, path: str, reading: TreeReading, recorded: RecordedFiles) -> Iterator[FileRecord]:
         """Yield the file with the skill's signature, unless the package recorded another one."""

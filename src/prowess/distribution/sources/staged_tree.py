@@ -21,6 +21,7 @@ from prowess._internal.files.tree_digest import (
 )
 from prowess._internal.files.verified_copy import copy_recorded
 from prowess.distribution.sources.portable_paths import PortablePaths, is_portable_name
+from prowess.distribution.sources.protocol import Fetched
 from prowess.errors import DistributionError, IntegrityError, LimitExceededError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from prowess._internal.files.contained import ContainedRoot
+    from prowess.distribution.sources.protocol import Offer, Signature
 
 
 class StagedTree:
@@ -121,6 +123,29 @@ class StagedTree:
         self._bytes += size
         if self._bytes > MAX_BYTES:
             raise LimitExceededError(f"bytes in {self._what}", MAX_BYTES, None, "keep large data outside the skill")
+
+    def fetched(
+        self,
+        offer: Offer,
+        source: str,
+        *,
+        commit: str | None = None,
+        artifact: str | None = None,
+        signatures: tuple[Signature, ...] = (),
+    ) -> Fetched:
+        """Return what was written as the fetched skill of an offer. `source` is the reference without a version."""
+        return Fetched(
+            name=offer.name,
+            package=offer.package,
+            version=offer.version,
+            source=source,
+            path=offer.path,
+            commit=commit,
+            artifact=artifact,
+            tree=self.digest,
+            directory=self.directory,
+            signatures=signatures,
+        )
 
     @property
     def digest(self) -> str:

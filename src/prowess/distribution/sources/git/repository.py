@@ -22,7 +22,7 @@ from prowess.distribution.sources.git.outline import write_outline
 from prowess.distribution.sources.git.repository_tree import RepositoryTree
 from prowess.distribution.sources.git.versions import RepositoryVersions, names_version
 from prowess.distribution.sources.http.client import MAX_DOCUMENT, HttpClient
-from prowess.distribution.sources.protocol import Fetched, Signature
+from prowess.distribution.sources.protocol import Signature
 from prowess.distribution.sources.staged_tree import StagedTree
 from prowess.errors import DistributionError, MissingExtraError, UnavailableError
 from prowess.lockfile.version_ranges import newest_first
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.distribution.sources.git.versions import RepositoryState
-    from prowess.distribution.sources.protocol import Access, Offer
+    from prowess.distribution.sources.protocol import Access, Fetched, Offer
     from prowess.distribution.sources.reference import SourceReference
 
 _LARGE_FILE = b"version https://git-lfs.github.com/spec/"
@@ -102,19 +102,10 @@ class GitRepository(Closing):
                 if len(data) < _MAX_POINTER and data.startswith(_LARGE_FILE):
                     raise DistributionError(f"{what}: {path} is kept in Git LFS, which is not fetched")
                 staged.write(path, (data,), executable=executable)
-        return Fetched(
-            name=offer.name,
-            package=offer.package,
-            version=offer.version,
-            source=self.reference.source,
-            path=offer.path,
-            commit=commit,
-            tree=staged.digest,
-            directory=staged.directory,
-            signatures=tuple(
-                one for one in self._signed(commit) if one.kind != "git-tag" or names_version(one.data, offer.version)
-            ),
+        signatures = tuple(
+            one for one in self._signed(commit) if one.kind != "git-tag" or names_version(one.data, offer.version)
         )
+        return staged.fetched(offer, self.reference.source, commit=commit, signatures=signatures)
 
     def _known(self) -> RepositoryVersions:
         if self._versions is None:

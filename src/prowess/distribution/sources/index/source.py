@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin
 
+from msgspec.structs import replace
+
 from prowess._internal.files.open_flags import Closing
 from prowess._internal.text.canonical_json import sha256_of
 from prowess._internal.text.url_host import host_of_url
@@ -19,7 +21,7 @@ from prowess.distribution.sources.fetched_skill import version_of_copy
 from prowess.distribution.sources.http.client import MAX_DOCUMENT
 from prowess.distribution.sources.index.document import parse_index
 from prowess.distribution.sources.index.site import DirectorySite, HttpSite
-from prowess.distribution.sources.protocol import Fetched, Offer
+from prowess.distribution.sources.protocol import Offer
 from prowess.distribution.sources.staged_tree import StagedTree
 from prowess.errors import DistributionError, IntegrityError
 from prowess.lockfile.version_ranges import newest_first
@@ -27,7 +29,7 @@ from prowess.lockfile.version_ranges import newest_first
 if TYPE_CHECKING:
     from prowess.distribution.sources.index.document import IndexArtifact, IndexEntry, LegacyEntry, SkillIndex
     from prowess.distribution.sources.index.site import Site
-    from prowess.distribution.sources.protocol import Access
+    from prowess.distribution.sources.protocol import Access, Fetched
     from prowess.distribution.sources.reference import SourceReference
 
 
@@ -122,15 +124,8 @@ class IndexSource(Closing):
 
     def _fetched(self, offer: Offer, staged: StagedTree, artifact: str | None) -> Fetched:
         what = f"{offer.name} from {self.reference.source}"
-        return Fetched(
-            name=offer.name,
-            package=offer.package,
-            version=version_of_copy(staged.directory, offer.name, offer.version, what),
-            source=self.reference.source,
-            artifact=artifact,
-            tree=staged.digest,
-            directory=staged.directory,
-        )
+        version = version_of_copy(staged.directory, offer.name, offer.version, what)
+        return staged.fetched(replace(offer, version=version), self.reference.source, artifact=artifact)
 
 
 def _artifacts(entry: IndexEntry, version: str | None) -> tuple[IndexArtifact, ...]:

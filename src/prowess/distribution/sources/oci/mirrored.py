@@ -52,10 +52,9 @@ class Mirror:
                 f"the mirror {self._layout.directory} does not have {skill.name} ({skill.tree}); "
                 "run `prowess mirror` again where the skill is installed"
             )
-        layer = manifest.only_layer(what)
-        data = self._layout.blob(layer)
-        directory, tree = unpack_layer(data, into, skill.name, scratch=scratch, digest=layer.digest, what=what)
-        if tree != skill.tree:
+        data = self._layout.blob(manifest.only_layer(what))
+        staged = unpack_layer(data, into, skill.name, scratch=scratch, what=what)
+        if (tree := staged.digest) != skill.tree:
             raise IntegrityError(what, skill.tree, tree)
         signed = self._found.get((skill.name, f"{SIGNATURE_TYPE} {skill.tree}"))
         layers = () if signed is None else signed.layers
@@ -68,7 +67,7 @@ class Mirror:
             commit=skill.commit,
             artifact=skill.artifact,
             tree=tree,
-            directory=directory,
+            directory=staged.directory,
             signatures=tuple(self._signature(row) for row in layers),
         )
 

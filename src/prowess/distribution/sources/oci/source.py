@@ -10,6 +10,8 @@ import json
 import os
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from prowess._internal.files.open_flags import Closing
 from prowess.distribution.sources.archives.unpacking import unpack_archive
 from prowess.distribution.sources.directory import copy_skill
@@ -17,7 +19,7 @@ from prowess.distribution.sources.fetched_skill import version_of_copy
 from prowess.distribution.sources.http.client import HttpClient
 from prowess.distribution.sources.oci import manifest as oci
 from prowess.distribution.sources.oci.registry import Repository
-from prowess.distribution.sources.protocol import Fetched, Offer, Signature
+from prowess.distribution.sources.protocol import Offer, Signature
 from prowess.errors import DistributionError, UnavailableError
 from prowess.lockfile.version_ranges import is_semantic, newest_first
 
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.distribution.sources.oci.manifest import Manifest
-    from prowess.distribution.sources.protocol import Access
+    from prowess.distribution.sources.protocol import Access, Fetched
     from prowess.distribution.sources.reference import SourceReference
+    from prowess.distribution.sources.staged_tree import StagedTree
 
 _MAX_SKILLS = 1000  # in one index
 _MAX_REFERRERS = 32
@@ -79,19 +82,11 @@ class OciSource(Closing):
         digest = offer.revision or ""
         what = f"{offer.name} from {self.reference.source}"
         layer = oci.parse_manifest(self._manifest(digest), what).only_layer(what)
-        data, scratch = self._repository.blob(layer), self._scratch
-        directory, tree = unpack_layer(data, into, offer.name, scratch=scratch, digest=layer.digest, what=what)
-        version = version_of_copy(directory, offer.name, offer.version, what)
-        return Fetched(
-            name=offer.name,
-            package=offer.package,
-            version=version,
-            source=self.reference.source,
-            artifact=digest,
-            tree=tree,
-            directory=directory,
-            signatures=tuple(self._signatures(digest)),
-        )
+        staged = unpack_layer(self._repository.blob(layer), into, offer.name, scratch=self._scratch, what=what)
+        version = version_of_copy(staged.directory, offer.name, offer.version, what)
+        signatures = tuple(self._signatures(digest))
+        found = replace(offer, version=version)
+        return staged.fetched(found, self.reference.source, artifact=digest, signatures=signatures)
 
     def close(self) -> None:
         """End connections."""
@@ -152,17 +147,16 @@ def offer_of(manifest: Manifest, digest: str, version: str | None, location: str
     )
 
 
-def unpack_layer(data: bytes, into: str, name: str, *, scratch: str, digest: str, what: str) -> tuple[str, str]:
-    """Unpack a layer to `into/<name>` and return that directory and its digest.
+def unpack_layer(data: bytes, into: str, name: str, *, scratch: str, what: str) -> StagedTree:
+    """Unpack the bytes of a layer, whose digest was checked, to `into/<name>`.
 
     The skill is the root of the layer or its only directory.
 
     Raises:
-        IntegrityError, UnsafePathError, LimitExceededError, DistributionError: see `unpack_archive`.
+        UnsafePathError, LimitExceededError, DistributionError: see `unpack_archive`.
     """
     wrapper = f"layer-{len(os.listdir(scratch))}"
-    staged = unpack_archive(data, scratch, wrapper, what=what, digest=digest)
-    root = staged.directory
+    root = unpack_archive(data, scratch, wrapper, what=what).directory
     entries = os.listdir(root)
     if len(entries) == 1 and os.path.isdir(os.path.join(root, entries[0])):
         root = os.path.join(root, entries[0])
