@@ -14,7 +14,7 @@ from prowess._internal.files.tree_digest import read_tree
 from prowess.distribution.sources.opening import open_source
 from prowess.distribution.sources.protocol import Access
 from prowess.distribution.sources.reference import parse_reference
-from prowess.errors import DistributionError, UnavailableError, UnsafePathError
+from prowess.errors import DistributionError, LimitExceededError, UnavailableError, UnsafePathError
 from tests.counterparts import counterpart
 from tests.distribution.sources.git_repository import commit, git, new_repository, served, skill
 
@@ -326,6 +326,15 @@ def test_signed_tags_and_commits_are_handed_over(repository: Path, tmp_path: Pat
         (found,) = fetched(source, source.offers("2.0.0")[0], tmp_path).signatures
         assert found.kind == "git-commit"
         assert b"gpgsig" in found.data
+
+
+def test_a_commit_that_is_too_large_to_hold_a_signature_leaves_nothing(repository: Path, tmp_path: Path) -> None:
+    commit(repository, {"pdf/SKILL.md": skill("pdf")})
+    git(repository, "commit", "--amend", "-q", "-F", "-", data=b"x" * (1 << 20))
+    (tmp_path / "into").mkdir()
+    with opened(repository, tmp_path) as source, pytest.raises(LimitExceededError):
+        source.fetch(source.offers()[0], str(tmp_path / "into"))
+    assert os.listdir(tmp_path / "into") == []
 
 
 def test_an_old_signed_tag_under_a_new_name_is_not_handed_over(repository: Path, tmp_path: Path) -> None:

@@ -181,6 +181,35 @@ def test_every_flipped_byte_of_manifest_and_layer_is_refused(
         source.fetch(offer, str(tmp_path / "into"))
 
 
+def _referrers(lying: tuple[dict[str, Answer], str, str]) -> str:
+    """Return the path of the list of signatures."""
+    return lying[1].replace("/manifests/", "/referrers/")
+
+
+def test_a_registry_that_cannot_list_the_signatures_now_is_out_of_reach_and_nothing_is_left(
+    tmp_path: Path, lying: tuple[dict[str, Answer], str, str]
+) -> None:
+    with serving(lying[0]) as site, opened(f"oci://{site.host}/acme/pdf", tmp_path) as source:
+        (offer,) = source.offers()
+        site.answers[_referrers(lying)] = Answer(status=503, headers=(("retry-after", "7"),))
+        with pytest.raises(UnavailableError, match="in 7 s"):
+            source.fetch(offer, str(tmp_path / "into"))
+        assert list((tmp_path / "into").iterdir()) == []
+
+
+def test_a_signature_that_is_listed_and_missing_leaves_nothing(
+    tmp_path: Path, lying: tuple[dict[str, Answer], str, str]
+) -> None:
+    row = Descriptor(media_type=MANIFEST_TYPE, digest=f"sha256:{'a' * 64}", size=1).as_json()
+    index = canonical_json({"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": [row]})
+    with serving(lying[0]) as site, opened(f"oci://{site.host}/acme/pdf", tmp_path) as source:
+        (offer,) = source.offers()
+        site.answers[_referrers(lying)] = Answer(index, headers=(("content-type", INDEX_TYPE),))
+        with pytest.raises(DistributionError, match=f"no manifest sha256:{'a' * 64}"):
+            source.fetch(offer, str(tmp_path / "into"))
+        assert list((tmp_path / "into").iterdir()) == []
+
+
 def test_a_longer_layer_than_announced_is_left(tmp_path: Path, lying: tuple[dict[str, Answer], str, str]) -> None:
     answers, _, layer = lying
     with serving(answers) as site, opened(f"oci://{site.host}/acme/pdf", tmp_path) as source:

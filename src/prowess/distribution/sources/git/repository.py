@@ -96,15 +96,15 @@ class GitRepository(Closing):
         tree = self._tree(commit)
         what = f"the skill {offer.name!r}"
         files = list(tree.skill_files(offer.path, what))
+        signatures = tuple(  # first, so that nothing was written if this fails
+            one for one in self._signed(commit) if one.kind != "git-tag" or names_version(one.data, offer.version)
+        )
         reading = closing(self._objects.read([oid for _, _, oid in files]))
         with reading as contents, StagedTree(into, offer.name) as staged:
             for (path, executable, _), data in zip(files, contents, strict=True):
                 if len(data) < _MAX_POINTER and data.startswith(_LARGE_FILE):
                     raise DistributionError(f"{what}: {path} is kept in Git LFS, which is not fetched")
                 staged.write(path, (data,), executable=executable)
-        signatures = tuple(
-            one for one in self._signed(commit) if one.kind != "git-tag" or names_version(one.data, offer.version)
-        )
         return staged.fetched(offer, self.reference.source, commit=commit, signatures=signatures)
 
     def _known(self) -> RepositoryVersions:

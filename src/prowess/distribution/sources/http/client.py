@@ -61,6 +61,11 @@ class HttpResponse(Struct, frozen=True, kw_only=True):
         """Whether the server has nothing at this URL (404 or 410)."""
         return self.status in {404, 410}
 
+    @property
+    def must_wait(self) -> bool:
+        """Whether the server asks to try again later."""
+        return self.status in _RETRY_LATER
+
     def require_success(self, what: str) -> bytes:
         """Return the body of a successful answer.
 
@@ -71,7 +76,7 @@ class HttpResponse(Struct, frozen=True, kw_only=True):
         if self.is_success:
             return self.body
         where = without_credentials(self.url)
-        if self.status in _RETRY_LATER:
+        if self.must_wait:
             raise UnavailableError(where, _seconds(self.headers.get("retry-after")), f"status {self.status}")
         match self.status:
             case 401 | 403:

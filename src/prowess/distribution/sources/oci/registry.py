@@ -106,10 +106,16 @@ class Repository:
         """Return the manifests that refer to a manifest, for example its signatures.
 
         A registry without this part of the specification has them under the tag `sha256-<64 hex>`.
+
+        Raises:
+            UnavailableError: the registry asks to try again later; there may be signatures.
+            DistributionError: the registry refuses, or the list cannot be read.
         """
         answer = self._send("GET", f"{self._base}/v2/{self._path}/referrers/{digest}", most=MAX_MANIFEST)
         if answer.is_success and answer.headers.get("content-type", "").startswith(INDEX_TYPE):
             return self._parsed(answer.body, digest).manifests
+        if answer.must_wait:
+            answer.require_success(self.shown)
         tagged = self.manifest(digest.replace(":", "-"))
         return () if tagged is None else self._parsed(tagged[0], digest).manifests
 

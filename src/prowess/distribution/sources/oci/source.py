@@ -82,9 +82,9 @@ class OciSource(Closing):
         digest = offer.revision or ""
         what = f"{offer.name} from {self.reference.source}"
         layer = oci.parse_manifest(self._manifest(digest), what).only_layer(what)
+        signatures = tuple(self._signatures(digest))  # first, so that nothing was written if this fails
         staged = unpack_layer(self._repository.blob(layer), into, offer.name, scratch=self._scratch, what=what)
         version = version_of_copy(staged.directory, offer.name, offer.version, what)
-        signatures = tuple(self._signatures(digest))
         found = replace(offer, version=version)
         return staged.fetched(found, self.reference.source, artifact=digest, signatures=signatures)
 
