@@ -328,6 +328,21 @@ def test_signed_tags_and_commits_are_handed_over(repository: Path, tmp_path: Pat
         assert b"gpgsig" in found.data
 
 
+def test_each_skill_of_a_commit_with_several_signed_tags_gets_its_own(repository: Path, tmp_path: Path) -> None:
+    commit(repository, {"pdf/SKILL.md": skill("pdf"), "mail/SKILL.md": skill("mail")})
+    for tag in ("pdf-v1.2.0", "mail-v2.0.0"):
+        git(repository, "tag", "-a", "-m", "-----BEGIN SSH SIGNATURE-----\nx\n-----END SSH SIGNATURE-----", tag)
+    with opened(repository, tmp_path) as source:
+        for name, version in (("mail", "2.0.0"), ("pdf", "1.2.0")):
+            (offer,) = source.offers(version)
+            (found,) = fetched(source, offer, tmp_path).signatures
+            assert f"\ntag {name}-v{version}\n".encode() in found.data
+        newest = {offer.name: offer for offer in source.offers() if offer.version is not None}
+        for name in ("mail", "pdf"):
+            (found,) = fetched(source, newest[name], tmp_path).signatures
+            assert f"\ntag {name}-v".encode() in found.data
+
+
 def test_a_commit_that_is_too_large_to_hold_a_signature_leaves_nothing(repository: Path, tmp_path: Path) -> None:
     commit(repository, {"pdf/SKILL.md": skill("pdf")})
     git(repository, "commit", "--amend", "-q", "-F", "-", data=b"x" * (1 << 20))

@@ -58,8 +58,8 @@ class GitRepository(Closing):
         self._versions: RepositoryVersions | None = None
         self._fetched: set[str] = set()
         self._trees: dict[str, RepositoryTree] = {}
-        self._signatures: dict[str, tuple[Signature, ...]] = {}
-        self._tags: dict[str, str] = {}  # annotated tags by commit
+        self._tags: dict[tuple[str, str | None], set[RepositoryState]] = {}  # annotated tags by commit and version
+        self._signed: dict[str, bytes] = {}  # commits and annotated tags that were read
 
     def close(self) -> None:
         """End git."""
@@ -96,9 +96,7 @@ class GitRepository(Closing):
         tree = self._tree(commit)
         what = f"the skill {offer.name!r}"
         files = list(tree.skill_files(offer.path, what))
-        signatures = tuple(  # first, so that nothing was written if this fails
-            one for one in self._signed(commit) if one.kind != "git-tag" or names_version(one.data, offer.version)
-        )
+        signatures = tuple(self._signatures(offer, commit))  # first, so that nothing was written if this fails
         reading = closing(self._objects.read([oid for _, _, oid in files]))
         with reading as contents, StagedTree(into, offer.name) as staged:
             for (path, executable, _), data in zip(files, contents, strict=True):
@@ -188,19 +186,19 @@ class GitRepository(Closing):
             self._contact()
             self._objects.fetch(missing)
             self._fetched |= missing
-        self._tags |= {state.commit: state.oid for state in states if state.oid != state.commit}
+        for state in states:
+            if state.oid != state.commit:
+                self._tags.setdefault((state.commit, state.version), set()).add(state)
 
-    def _signed(self, commit: str) -> tuple[Signature, ...]:
-        if commit not in self._signatures:
-            self._signatures[commit] = tuple(self._read_signatures(commit))
-        return self._signatures[commit]
-
-    def _read_signatures(self, commit: str) -> Iterator[Signature]:
-        """Yield the signed tag and the signed commit."""
-        tag = self._tags.get(commit)
-        oids = [commit] if tag is None else [tag, commit]
-        for oid, data in zip(oids, self._objects.read(oids, most=_MAX_SIGNED), strict=True):
-            if oid == tag and _TAG_SIGNATURE in data:
+    def _signatures(self, offer: Offer, commit: str) -> Iterator[Signature]:
+        """Yield the signed tags that name the version of the skill, and the signed commit."""
+        states = self._tags.get((commit, offer.version), ())
+        tags = sorted({state.oid for state in states if state.only in {None, offer.name}})
+        unread = [oid for oid in (*tags, commit) if oid not in self._signed]
+        self._signed |= zip(unread, self._objects.read(unread, most=_MAX_SIGNED), strict=True)
+        for tag in tags:
+            data = self._signed[tag]
+            if _TAG_SIGNATURE in data and names_version(data, offer.version):
                 yield Signature(kind="git-tag", data=data)
-            elif oid == commit and _COMMIT_SIGNATURE in data.partition(b"\n\n")[0]:
-                yield Signature(kind="git-commit", data=data)
+        if _COMMIT_SIGNATURE in self._signed[commit].partition(b"\n\n")[0]:
+            yield Signature(kind="git-commit", data=self._signed[commit])
