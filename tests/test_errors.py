@@ -122,6 +122,10 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (errors.UnsafePathError("../x", "it leaves the skill"), "path '../x' is refused: it leaves the skill"),
     (errors.DigestChangedError("pdf", "SKILL.md"), "'SKILL.md' of skill 'pdf' changed after the skill was loaded; lo"),
     (errors.UnavailableError("the index"), "the index cannot be reached now; try again later"),
+    (
+        errors.UnavailableError("./skills", None, "it does not exist", "check the path"),
+        "./skills (it does not exist) cannot be reached now; check the path",
+    ),
     (errors.UnavailableError("the index", 2.5), "the index cannot be reached now; try again in 2.5 s"),
     (
         errors.UnavailableError("the index", 1, "it is written to"),

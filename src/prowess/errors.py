@@ -335,17 +335,21 @@ class DigestChangedError(SkillError):
 
 
 class UnavailableError(SkillError):
-    """The requested object may exist but cannot be reached now. `retry_after` is in seconds, None if unknown."""
+    """The requested object may exist but cannot be reached now. `retry_after` is in seconds, None if unknown.
+
+    `advice` is given if another attempt alone does not help.
+    """
 
     code = "unavailable"
     what: str
     retry_after: float | None = None
     reason: str | None = None
+    advice: str | None = None
 
     def __str__(self) -> str:
         later = "later" if self.retry_after is None else f"in {self.retry_after:g} s"
         why = f" ({self.reason})" if self.reason else ""
-        return f"{self.what}{why} cannot be reached now; try again {later}"
+        return f"{self.what}{why} cannot be reached now; {self.advice or f'try again {later}'}"
 
 
 class LimitExceededError(SkillError):

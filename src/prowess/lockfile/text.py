@@ -174,7 +174,7 @@ def _fault_of_head(text: str) -> tuple[int, str]:
         return 2, f"it has version {found[1]}, which a newer prowess wrote; update prowess to read it"
     expected = HEAD.split("\n")
     number = next((at for at, (one, other) in enumerate(zip(lines, expected, strict=False)) if one != other), 0)
-    return number + 1, f"expected {expected[number]!r}"
+    return number + 1, f"expected {expected[number]!r}; this is no lock of prowess, so remove it or restore it"
 
 
 def _fault_of_line(line: str) -> str | None:

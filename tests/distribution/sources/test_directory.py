@@ -156,5 +156,5 @@ def test_a_faulty_skill_is_left_out_with_the_reason(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_does_not_exist_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UnavailableError, match=r"nowhere \(missing\)"):
+    with pytest.raises(UnavailableError, match=r"nowhere \(it does not exist\)"):
         source(tmp_path / "nowhere").offers()

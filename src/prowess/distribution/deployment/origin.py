@@ -111,7 +111,7 @@ class SourceFetcher:
         if (data := self._origin.read(path, max_length)) is not None:
             return data
         if path == PRESENT:
-            raise UnavailableError(self._origin.shown, None, "no release is published there")
+            raise UnavailableError(self._origin.shown, None, "no release is published there", "check the path or URL")
         if path.endswith(".root.json"):  # the client looks for a newer root than there is
             raise DownloadHTTPError(f"there is no {path}", 404)
         raise DistributionError(f"{self._origin.shown} has no {path}, which its signed metadata names")

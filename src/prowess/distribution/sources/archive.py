@@ -18,6 +18,7 @@ from prowess.distribution.sources.archives.unpacking import unpack_archive
 from prowess.distribution.sources.directory import copy_skill, with_version
 from prowess.distribution.sources.found_skills import find_skills
 from prowess.distribution.sources.http.client import HttpClient
+from prowess.distribution.sources.protocol import CHECK_PATH, OFFLINE
 from prowess.errors import IntegrityError, UnavailableError
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class ArchiveSource(Closing):
         place = self.reference.location
         if not self.reference.is_local:
             if self._access.offline:
-                raise UnavailableError(place, None, "offline")
+                raise UnavailableError(place, None, *OFFLINE)
             return self._client.get(place, most=MAX_PACKED).require_success(place)
         try:
             descriptor = os.open(os.path.realpath(place), READ)
@@ -90,4 +91,4 @@ class ArchiveSource(Closing):
             finally:
                 os.close(descriptor)
         except OSError as fault:
-            raise UnavailableError(place, None, fault.strerror or str(fault)) from fault
+            raise UnavailableError(place, None, fault.strerror or str(fault), CHECK_PATH) from fault

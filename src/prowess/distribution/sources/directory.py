@@ -10,6 +10,7 @@ from prowess._internal.files.contained import ContainedRoot
 from prowess._internal.files.open_flags import Closing
 from prowess._internal.files.tree_digest import FileRecord, read_tree
 from prowess.distribution.sources.found_skills import find_skills
+from prowess.distribution.sources.protocol import CHECK_PATH
 from prowess.distribution.sources.staged_tree import StagedTree
 from prowess.errors import DistributionError, UnavailableError, UnsafePathError
 
@@ -41,9 +42,8 @@ class LocalDirectory(Closing):
         """Return the skills in the directory as it is now, those with this version if one is given."""
         directory = self.reference.location
         if not os.path.isdir(directory):
-            raise UnavailableError(
-                directory, None, "it is not a directory" if os.path.lexists(directory) else "missing"
-            )
+            reason = "it is not a directory" if os.path.lexists(directory) else "it does not exist"
+            raise UnavailableError(directory, None, reason, CHECK_PATH)
         found, self.problems = find_skills(directory, os.path.basename(directory) or None)
         return with_version(found, version, str(self.reference))
 

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from prowess.distribution.sources.reference import SourceReference
 
 
+OFFLINE = ("offline", "leave out --offline, or install from a mirror with --from DIR")
+"""Reason and advice of an `UnavailableError` about a source that must not be contacted."""
+
+CHECK_PATH = "check the path"
+
+
 class Offer(Struct, frozen=True, kw_only=True):
     """One skill in one version, as a source has it.
 

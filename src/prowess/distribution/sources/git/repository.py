@@ -22,7 +22,7 @@ from prowess.distribution.sources.git.outline import write_outline
 from prowess.distribution.sources.git.repository_tree import RepositoryTree
 from prowess.distribution.sources.git.versions import RepositoryVersions, names_version
 from prowess.distribution.sources.http.client import MAX_DOCUMENT, HttpClient
-from prowess.distribution.sources.protocol import Signature
+from prowess.distribution.sources.protocol import CHECK_PATH, OFFLINE, Signature
 from prowess.distribution.sources.staged_tree import StagedTree
 from prowess.errors import DistributionError, MissingExtraError, UnavailableError
 from prowess.lockfile.version_ranges import newest_first
@@ -139,10 +139,10 @@ class GitRepository(Closing):
         """Record the host before it is contacted."""
         if self.reference.is_local:
             if not os.path.isdir(self.reference.location):
-                raise UnavailableError(self.reference.location, None, "it is not a directory")
+                raise UnavailableError(self.reference.location, None, "it is not a directory", CHECK_PATH)
             return
         if self._access.offline:
-            raise UnavailableError(self.reference.source, None, "offline")
+            raise UnavailableError(self.reference.source, None, *OFFLINE)
         host = urlsplit(self.reference.location).netloc.rpartition("@")[2]
         self.contacted = tuple(sorted({*self.contacted, host}))
 

@@ -10,6 +10,7 @@ from prowess._internal.files.contained import ContainedRoot
 from prowess.distribution.sources.http.addresses import address_of, without_credentials
 from prowess.distribution.sources.http.client import HttpClient
 from prowess.distribution.sources.index.document import INDEX_PATH, LEGACY_INDEX_PATH
+from prowess.distribution.sources.protocol import OFFLINE
 from prowess.errors import DistributionError, LimitExceededError, UnavailableError
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class HttpSite:
 
     def _get(self, url: str, most: int) -> SiteFile | None:
         if self._offline:
-            raise UnavailableError(without_credentials(url), None, "offline")
+            raise UnavailableError(without_credentials(url), None, *OFFLINE)
         answer = self._client.get(url, most=most)
         if answer.is_missing:
             return None

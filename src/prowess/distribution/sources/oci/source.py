@@ -19,7 +19,7 @@ from prowess.distribution.sources.fetched_skill import version_of_copy
 from prowess.distribution.sources.http.client import HttpClient
 from prowess.distribution.sources.oci import manifest as oci
 from prowess.distribution.sources.oci.registry import Repository
-from prowess.distribution.sources.protocol import Offer, Signature
+from prowess.distribution.sources.protocol import OFFLINE, Offer, Signature
 from prowess.errors import DistributionError, UnavailableError
 from prowess.lockfile.version_ranges import is_semantic, newest_first
 
@@ -95,7 +95,7 @@ class OciSource(Closing):
     def _versions(self) -> dict[str, str]:
         """Return the tag of each version."""
         if self._offline:
-            raise UnavailableError(self.reference.source, None, "offline")
+            raise UnavailableError(self.reference.source, None, *OFFLINE)
         if self._tags is None:
             tags = self._repository.tags()
             named = {tag.removeprefix("v").replace("_", "+"): tag for tag in sorted(tags, reverse=True)}
