@@ -139,6 +139,16 @@ def _at_first_use(path: str) -> str:
     return os.path.abspath(path)
 
 
+def store_home(home: str | None = None) -> str:
+    """Return the path of the store of installed skills in a Prowess home, by default in the present one."""
+    return os.path.join(home or prowess_home(), "store")
+
+
+def is_stored(real: str) -> bool:
+    """Whether a real path is in the store. Only a lock offers what is there, after it was compared with its digest."""
+    return real.startswith(f"{os.path.realpath(store_home())}/")
+
+
 def audit_path() -> str:
     """Return the path of the audit log of this user's commands; it may not exist yet."""
     return os.path.join(prowess_home(), "audit", "audit.jsonl")

@@ -8,7 +8,7 @@ from typing import Literal
 
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.bounded_read import read_at_most
-from prowess._internal.places import LOCK_FILE, prowess_home
+from prowess._internal.places import LOCK_FILE, prowess_home, store_home
 from prowess.lockfile.lock import Lockfile
 from prowess.lockfile.text import MOST_BYTES, parse_lock, render_lock
 
@@ -35,7 +35,7 @@ def stored_tree(home: str, tree: str, name: str) -> str:
     `tree` and `name` come from a parsed lock, which refuses names that are not one directory, and digests that are
     none. A colon cannot be in a file name on Windows, so it is a hyphen there.
     """
-    return f"{home}/store/{tree_directory(tree)}/{name}"
+    return f"{store_home(home)}/{tree_directory(tree)}/{name}"
 
 
 def tree_directory(tree: str) -> str:

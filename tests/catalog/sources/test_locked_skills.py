@@ -338,3 +338,25 @@ def test_one_name_is_found_without_looking_at_the_others(project: Path, monkeypa
     assert catalog.get("deploy@acme").name == "deploy"
     assert catalog.find("review@1.0.0") is not None
     assert catalog.last_scan is None  # the index was enough
+
+
+# ── links for other agents ─────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("link", ["skills/deploy", "skills"], ids=["a skill", "the folder"])
+def test_a_link_into_the_store_does_not_offer_a_skill_whose_files_changed(project: Path, link: str) -> None:
+    skill = locked("deploy")
+    lock(skill, project=project)
+    agent = project / ".claude"
+    (agent / link).parent.mkdir(parents=True)
+    (agent / link).symlink_to(place_of(skill) if link != "skills" else place_of(skill).parent)
+    catalog = Catalog.discover(trust_project=True)
+    (entry,) = catalog.entries()
+    assert (entry.layer, entry.source) == ("plugin", "acme"), "the lock offers it, not the directory of the agent"
+    assert rules(catalog) == []
+    edit(place_of(skill) / "scripts" / "run.sh", "#!/bin/sh\necho other\n")
+    catalog.refresh()
+    assert names(catalog.entries()) == []
+    assert finding(catalog, "catalog.locked").skill == "deploy"
+    (named,) = Catalog(str(agent / "skills")).entries()
+    assert named.name == "deploy", "a root that a person names is listed as it is"

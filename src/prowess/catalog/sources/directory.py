@@ -3,8 +3,8 @@
 A directory that directly contains SKILL.md is a skill, and its subdirectories are not searched. Every directory without
 SKILL.md is searched, even a hidden one, except `.git` and `node_modules`. Symbolic links to directories are followed;
 each real directory is visited once. The depth and the number of directories without SKILL.md are limited, so that a
-link to a large tree does not block a host. Problems on the disk raise no error: each one becomes a finding, and the
-search continues.
+link to a large tree does not block a host. A link into the store of installed skills is left to the lock, unless a
+person named the root. Problems on the disk raise no error: each one becomes a finding, and the search continues.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.files.file_mark import stamp_of
 from prowess._internal.files.open_flags import READ
+from prowess._internal.places import is_stored
 from prowess.catalog.scan import HEAD_BYTES, SKIPPED_NAMES, has_manifest
 from prowess.catalog.sources.hidden import report_hidden
 from prowess.format.limits import MAX_DOCUMENT_BYTES
@@ -70,6 +71,8 @@ class DirectorySource:
         if not os.path.isdir(self.root):
             self._report_absence(scan)
             return
+        if not self.pointed_at and is_stored(self.root):
+            return  # a link that an installation made for another agent
         walk = self._walk(scan)
         if not self.pointed_at:
             walk.search_root()
@@ -265,7 +268,7 @@ class Walk:
         if parent == real or parent.startswith(f"{real}/"):
             self._scan.report("catalog.cycle", path, f"this link is left out: it leads back to {real}")
             return
-        if real.rpartition("/")[2] in SKIPPED_NAMES:
+        if real.rpartition("/")[2] in SKIPPED_NAMES or (not self._source.pointed_at and is_stored(real)):
             return
         # The real path of a target outside the root stays absolute, so joining it with the root does not change it.
         self.visit(real, path, real.removeprefix(f"{self._source.root}/"), depth)

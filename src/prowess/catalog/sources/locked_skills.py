@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from prowess._internal.places import LOCK_FILE, prowess_home
+from prowess._internal.places import LOCK_FILE, prowess_home, store_home
 from prowess.catalog.layers import Layer
 from prowess.catalog.ownership import stranger
 from prowess.catalog.sources import locked
@@ -36,7 +36,7 @@ class LockedSkills:
         self._lock = os.path.join(prowess_home() if project is None else project, LOCK_FILE)
         self._taken = tuple(taken)
         self.label = LOCK_FILE
-        self.named = self.root = os.path.join(prowess_home(), "store")
+        self.named = self.root = store_home()
         self._reader: LockReader | None = None
 
     @property

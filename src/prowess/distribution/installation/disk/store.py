@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.files.open_flags import NEW_FILE
 from prowess._internal.files.tree_digest import read_tree
-from prowess._internal.places import make_directory
+from prowess._internal.places import make_directory, store_home
 from prowess.distribution.installation.disk.exchange import exchange
 from prowess.distribution.installation.disk.trees import READ_ONLY, make_read_only_below, remove_tree
 from prowess.errors import IntegrityError, LimitExceededError
@@ -33,7 +33,7 @@ class SkillStore:
 
     def __init__(self, home: str) -> None:
         self.home = home
-        self.root = os.path.join(home, "store")
+        self.root = store_home(home)
 
     def path(self, tree: str, name: str) -> str:
         """Return the directory of a skill, which may not be in the store."""
