@@ -10,6 +10,7 @@ from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.text.canonical_json import sha256_of
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.options.package_options import json_option
 from prowess.distribution.publishing.package import read_package
 from prowess.distribution.publishing.packing import ArchiveForm, pack
 
@@ -21,7 +22,7 @@ _FORMS: tuple[ArchiveForm, ...] = ("tar.gz", "zip")
 @click.option("-o", "--output", "file", metavar="FILE", help="Write this file; defaults to NAME-VERSION.tar.gz.")
 @click.option("--format", "form", type=click.Choice(_FORMS), help="Defaults to the ending of FILE, or else tar.gz.")
 @click.option("--compress", is_flag=True, help="Compress; the bytes then depend on this machine's compression library.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(*, path: str, file: str | None, form: ArchiveForm | None, compress: bool, as_json: bool) -> int:
     """Pack the skill at PATH into one archive, with SKILL.md at its root.
 

@@ -8,7 +8,7 @@ import click
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options.package_options import allow_host_option
+from prowess.cli.options.package_options import allow_host_option, json_option
 from prowess.cli.packages.checked import check_errors
 from prowess.cli.targets import targets
 from prowess.distribution.publishing.publish import publish
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--to", "to", required=True, metavar="DIR|oci://REGISTRY/PATH", help="Where to publish.")
 @click.option("--yank", multiple=True, metavar="NAME@VERSION", help="Let only locks that name this version install it.")
 @allow_host_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(
     *, paths: tuple[str, ...], to: str, yank: tuple[str, ...], allowed_hosts: tuple[str, ...], as_json: bool
 ) -> int:

@@ -84,10 +84,8 @@ def command(
             reported = _reported(origin, host, report, None)
             while watch is not None:
                 time.sleep(watch)
-                before, report = (
-                    report,
-                    target.sync(origin, root, thorough=False, permission=permission_for(_TOOL, SCOPE)),
-                )
+                before = report
+                report = target.sync(origin, root, thorough=False, permission=permission_for(_TOOL, SCOPE))
                 if (before.state, before.release, before.reason) != (report.state, report.release, report.reason):
                     _print(report, as_json=as_json, in_one_line=True)
                 if before.release != report.release:

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from prowess.distribution.deployment.release import ReleasedSkill
 from prowess.distribution.publishing.directory_registry import require_publishable
-from prowess.distribution.publishing.package import read_package
+from prowess.distribution.publishing.package import read_checked_packages
 from prowess.distribution.publishing.packing import pack
-from prowess.errors import DistributionError, InvalidSkillError
+from prowess.errors import DistributionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from prowess.distribution.deployment.release import SkillRelease
     from prowess.distribution.deployment.repository import DeploymentRepository, DeployReport
     from prowess.distribution.permission.permission import Permission
-    from prowess.distribution.publishing.publish import Check
+    from prowess.distribution.publishing.package import Check
     from prowess.signing.keys import PrivateKey
 
 
@@ -44,19 +44,14 @@ def deploy(
 
     Raises:
         InvalidSkillError: `check` returned errors.
-        DistributionError: see `DeploymentRepository.release`.
+        DistributionError: two of them have one name; or see `DeploymentRepository.release`.
     """
     if not directories:
         return to.release(None, {}, signing.keys, signing.online, signing.permission)
-    if errors := tuple(check(directories)):
-        raise InvalidSkillError(errors)
     added: dict[str, ReleasedSkill] = {}
     artifacts: dict[str, bytes] = {}
-    for directory in directories:
-        package = read_package(directory)
+    for package in read_checked_packages(directories, check):
         require_publishable(package)
-        if package.name in added:
-            raise DistributionError(f"two of these skills have the name {package.name!r}; deploy one of them")
         data = pack(package.contents.files)
         skill = ReleasedSkill(
             name=package.name,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from prowess.distribution.publishing.directory_registry import Published
 from prowess.distribution.publishing.oci_artifact import OciArtifact, oci_artifact
+from prowess.distribution.sources.index.document import is_index_name
 from prowess.distribution.sources.oci.manifest import MANIFEST_TYPE
 from prowess.distribution.sources.oci.registry import Repository
 from prowess.errors import DistributionError
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from prowess.distribution.sources.http.client import HttpClient
 
 _TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
-_IN_REPOSITORY = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 def publish_to_registry(packages: Sequence[SkillPackage], location: str, client: HttpClient) -> tuple[Published, ...]:
@@ -60,7 +60,7 @@ def _made(package: SkillPackage, location: str, client: HttpClient) -> tuple[Rep
     if version is None:
         raise DistributionError(f"{name} has no version, which a registry needs; write metadata.version in SKILL.md")
     tag = version.replace("+", "_")
-    if _TAG.fullmatch(tag) is None or _IN_REPOSITORY.fullmatch(name) is None:
+    if _TAG.fullmatch(tag) is None or not is_index_name(name):
         raise DistributionError(f"{name} {version}: a registry allows no such name or tag")
     path = location if location.endswith(f"/{name}") else f"{location}/{name}"
     return Repository(path, client), tag, oci_artifact(package)

@@ -8,10 +8,16 @@ from msgspec import Struct
 
 from prowess.distribution.publishing.packing import PackedSkill, read_skill_files
 from prowess.distribution.resolution.declared import declared_requirements
+from prowess.errors import DistributionError, InvalidSkillError
 from prowess.format.reading import read_skill
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from prowess.diagnostics import Diagnostic
     from prowess.format.skill import Skill
+
+    Check = Callable[[Sequence[str]], Sequence[Diagnostic]]
 
 
 class SkillPackage(Struct, frozen=True, kw_only=True):
@@ -51,6 +57,24 @@ def read_package(directory: str) -> SkillPackage:
         allowed_tools=None if tools is None else tuple(sorted(str(tool) for tool in tools)),
         contents=read_skill_files(skill.root_dir),
     )
+
+
+def read_checked_packages(directories: Sequence[str], check: Check) -> list[SkillPackage]:
+    """Read skills that are to be published or deployed together. `check` returns their errors.
+
+    Raises:
+        InvalidSkillError: `check` returned errors.
+        DistributionError: two of the skills have one name.
+        SkillError: as `read_package`.
+    """
+    if errors := tuple(check(directories)):
+        raise InvalidSkillError(errors)
+    packages = [read_package(directory) for directory in directories]
+    names = [package.name for package in packages]
+    for name in names:
+        if names.count(name) > 1:
+            raise DistributionError(f"two of these skills have the name {name!r}; name one of them")
+    return packages
 
 
 def version_of(skill: Skill) -> str | None:

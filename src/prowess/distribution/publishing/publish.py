@@ -8,19 +8,16 @@ from msgspec import Struct
 
 from prowess.distribution.publishing.container_registry import publish_to_registry
 from prowess.distribution.publishing.directory_registry import DirectoryRegistry, Published
-from prowess.distribution.publishing.package import read_package
+from prowess.distribution.publishing.package import read_checked_packages
 from prowess.distribution.publishing.version_step import version_warnings
 from prowess.distribution.sources.http.client import HttpClient
-from prowess.errors import DistributionError, InvalidSkillError
+from prowess.errors import DistributionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from prowess.diagnostics import Diagnostic
-    from prowess.distribution.publishing.package import SkillPackage
+    from prowess.distribution.publishing.package import Check
     from prowess.distribution.sources.reference import SourceReference
-
-    Check = Callable[[Sequence[str]], Sequence[Diagnostic]]
 
 
 class PublishReport(Struct, frozen=True, kw_only=True):
@@ -51,10 +48,7 @@ def publish(
     """
     if to.kind not in {"directory", "oci"}:
         raise DistributionError(f"{to.source} cannot be published to; name a directory or oci://REGISTRY/PATH")
-    if errors := tuple(check(directories)):
-        raise InvalidSkillError(errors)
-    packages = [read_package(directory) for directory in directories]
-    _require_distinct(packages)
+    packages = read_checked_packages(directories, check)
     if to.kind == "oci":
         if yank:
             raise DistributionError("a container registry has no yanked versions; delete the tag in the registry")
@@ -65,10 +59,3 @@ def publish(
     warnings = version_warnings(packages, registry)
     published = registry.publish(packages) if packages else ()
     return PublishReport(published=(*published, *(registry.yank(yank) if yank else ())), warnings=warnings)
-
-
-def _require_distinct(packages: Sequence[SkillPackage]) -> None:
-    names = [package.name for package in packages]
-    for name in names:
-        if names.count(name) > 1:
-            raise DistributionError(f"two of these skills have the name {name!r}; publish one of them")

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 SERVED = (".well-known/agent-skills/", "metadata/", "targets/")  # index and artifacts, signed metadata and its targets
 _TYPES = {".json": b"application/json", ".gz": b"application/gzip", ".zip": b"application/zip"}
-_CHUNK = 1 << 20
 
 
 def registry_app(directory: str) -> App:
