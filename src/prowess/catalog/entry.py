@@ -262,11 +262,6 @@ class SkillEntry:
         return locked_source(self._source)
 
     @property
-    def is_indexed(self) -> bool:
-        """Whether the index keeps the reading. Those of locked skills are kept by their lock."""
-        return self.locked is None
-
-    @property
     def labels(self) -> tuple[str, ...]:
         """The labels by which `name@label` reaches this copy: `source`, and further packages with the same tree."""
         return (self.source,) if (locked := self.locked) is None else locked.labels

@@ -126,9 +126,9 @@ class Index:
         self.change = self.unwritten = None
         if self._state == "busy" or (self._state == "loaded" and _is_as_before(memo, scan)):
             return
-        indexed = {path: entry.reading for path, entry in scan.entries.items() if entry.is_indexed}
-        readings = {**scan.learnt.unlisted, **indexed}
-        listings = scan.learnt.listings
+        learnt = scan.learnt
+        listed = {path: entry.reading for path, entry in scan.entries.items() if path not in learnt.unindexed}
+        readings, listings = {**learnt.unlisted, **listed}, learnt.listings
         if self._state == "missing" and len(readings) < self.least:
             return
         try:
@@ -157,7 +157,7 @@ class Index:
 def _is_as_before(memo: Memo, scan: Scan) -> bool:
     """Whether the scan read nothing new, and found as many skills and the same listings as `memo` has."""
     learnt = scan.learnt
-    count = sum(entry.is_indexed for entry in scan.entries.values())
+    count = len(scan.entries) - sum(path in scan.entries for path in learnt.unindexed)
     count += sum(path not in scan.entries for path in learnt.unlisted)
     return (
         all(

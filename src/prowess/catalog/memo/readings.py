@@ -157,16 +157,18 @@ class Learnt:
     """What one scan and those aside of it learnt, by the real path of the directory.
 
     `readings` are those of files that this scan opened, `unlisted` those of skills that are no entries of the scan,
-    `listings` those of all searched directories. `targets` has the real path of the directory that each link leads to,
+    `listings` those of all searched directories. `unindexed` are directories of skills whose source keeps the readings
+    itself, so that the index does not. `targets` has the real path of the directory that each link leads to,
     None if it leads to no directory. Files and directories that were changed after `settled_before` (nanoseconds) are
     read again at the next scan.
     """
 
-    __slots__ = ("listings", "readings", "settled_before", "targets", "unlisted")
+    __slots__ = ("listings", "readings", "settled_before", "targets", "unindexed", "unlisted")
 
     def __init__(self) -> None:
         self.settled_before = settled_before()  # computed before anything is read
         self.readings: dict[str, Reading] = {}
         self.unlisted: dict[str, Reading] = {}
+        self.unindexed: set[str] = set()
         self.listings: dict[str, Listing] = {}
         self.targets: dict[str, str | None] = {}

@@ -9,7 +9,7 @@ from prowess._internal.files.file_mark import stamp_of
 from prowess.catalog.memo.rows import keys_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from prowess.catalog.entry import SkillEntry
     from prowess.catalog.memo.readings import Learnt, Listing, Reading
@@ -20,20 +20,25 @@ _SLICE = 256  # entries that `is_current` examines beside the given ones
 class MemoryMemo:
     """The memo of what the last scan of this process saw."""
 
-    __slots__ = ("_entries", "_listings", "_unlisted")
+    __slots__ = ("_entries", "_listings", "_unindexed", "_unlisted")
     is_partial = False
 
     def __init__(
-        self, entries: Iterable[SkillEntry], unlisted: Mapping[str, Reading], listings: Mapping[str, Listing]
+        self,
+        entries: Iterable[SkillEntry],
+        unlisted: Mapping[str, Reading],
+        unindexed: Collection[str],
+        listings: Mapping[str, Listing],
     ) -> None:
         self._entries = {entry.root_dir: entry for entry in entries}
         self._unlisted = unlisted
+        self._unindexed = unindexed
         self._listings = listings
 
     @property
     def count(self) -> int:
         """The number of readings."""
-        indexed = sum(entry.is_indexed for entry in self._entries.values())
+        indexed = len(self._entries) - sum(path in self._entries for path in self._unindexed)
         return indexed + sum(path not in self._entries for path in self._unlisted)
 
     def wants(self, name: str) -> bool:  # noqa: ARG002 -- the shape of `Memo`
@@ -55,8 +60,8 @@ class MemoryMemo:
 
     def stamps(self) -> dict[str, int]:
         """Return the stamp of each settled reading."""
-        indexed = {path: entry.reading for path, entry in self._entries.items() if entry.is_indexed}
-        readings = {**self._unlisted, **indexed}
+        listed = {path: entry.reading for path, entry in self._entries.items() if path not in self._unindexed}
+        readings = {**self._unlisted, **listed}
         return {path: reading.stamp for path, reading in readings.items() if reading.settled}
 
     def names(self, directory: str) -> tuple[str, ...]:
@@ -72,11 +77,12 @@ class MemoryMemo:
 class Seen:
     """What one scan saw. `entries` are all that it found, also those that are not listed because of their scope."""
 
-    __slots__ = ("_at", "_entries", "_listings", "_targets", "_unlisted")
+    __slots__ = ("_at", "_entries", "_listings", "_targets", "_unindexed", "_unlisted")
 
     def __init__(self, entries: Sequence[SkillEntry], learnt: Learnt) -> None:
         self._entries = entries
-        self._unlisted, self._listings, self._targets = learnt.unlisted, learnt.listings, learnt.targets
+        self._unlisted, self._unindexed = learnt.unlisted, learnt.unindexed
+        self._listings, self._targets = learnt.listings, learnt.targets
         self._at = 0
 
     @property
@@ -96,7 +102,7 @@ class Seen:
 
     def memo(self) -> MemoryMemo:
         """Return the memo for the next scan."""
-        return MemoryMemo(self._entries, self._unlisted, self._listings)
+        return MemoryMemo(self._entries, self._unlisted, self._unindexed, self._listings)
 
     def is_current(self, shown: Iterable[SkillEntry]) -> bool:
         """Whether `stat` shows no change of `shown`, of the searched directories and links, and of a slice of the rest.

@@ -99,11 +99,15 @@ class LockReader:
             scan.take(directory, directory, source, "", known)
         else:
             self._compare_and_read(scan, source)
-        scan.learnt.unlisted.pop(directory, None)  # it is kept here, not in the index
+        scan.learnt.unlisted.pop(directory, None)
         entry = scan.entries.get(directory)
-        if entry is not None and entry.reading.name != source.block.name and entry.key != key_of(source.block.name):
-            del scan.entries[directory]
-            _skip(scan, source, f"its SKILL.md has the name {entry.name!r}")
+        if entry is None:
+            return
+        if entry.reading.name == source.block.name or entry.key == key_of(source.block.name):
+            scan.learnt.unindexed.add(directory)
+            return
+        del scan.entries[directory]
+        _skip(scan, source, f"its SKILL.md has the name {entry.name!r}")
 
     def _compare_and_read(self, scan: Scan, source: LockedSource) -> None:
         """Hash the files of a skill. If they are those of the lock, read SKILL.md and add the skill."""
