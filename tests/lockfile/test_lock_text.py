@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import string
 import tomllib
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from prowess.errors import LockfileError
 from prowess.lockfile import LockedSkill, LockedTarget, Lockfile, parse_lock, render_lock
+from prowess.lockfile.text import _quoted
 from tests.lockfile.locks import digest, full_lock, skill
 
 
@@ -72,6 +76,46 @@ def test_every_flipped_bit_is_refused() -> None:
             continue
         accepted.append(bytes(flipped))
     assert accepted == []
+
+
+_VALUES = st.one_of(
+    st.text('ab./ -~"\\é\u202e\x01', max_size=6),
+    st.text(string.printable, max_size=8),
+    st.sampled_from(["ledger", ".", "..", "a/b", "a/../b", "/a", "a/", "a//b", " a", "a ", "", "a" * 300]),
+)
+_CHOICES = {
+    "tree": [f'"{digest("a")}"', f'"{digest("a")[:-1]}"', '"sha256:A"'],
+    "artifact": [f'"{digest("a")}"', '"sha256:A"'],
+    "commit": [f'"{"a" * 40}"', f'"{"a" * 64}"', f'"{"A" * 40}"', '""'],
+    "order": ["0", "7", "07", "-1", "9007199254740992", "9007199254740993", "1.0"],
+    "unsigned": ["true", "false"],
+}
+
+
+@st.composite
+def _blocks(draw: st.DrawFn) -> str:
+    """Return a block of a skill with keys in their order, and with allowed and forbidden values."""
+    keys = LockedSkill.__struct_fields__
+    kept = draw(st.sets(st.sampled_from(keys))) | {"name", "source", "tree", "order"}
+    lines = ["[[skill]]"]
+    for key in filter(kept.__contains__, keys):
+        if key in _CHOICES:
+            value = draw(st.sampled_from(_CHOICES[key]))
+        elif key == "requires":
+            value = f"[{', '.join(map(_quoted, draw(st.lists(_VALUES, max_size=3))))}]"
+        else:
+            value = _quoted(draw(_VALUES))
+        lines.append(f"{key} = {value}")
+    return "\n".join([*lines, ""])
+
+
+@given(_blocks())
+def test_only_what_would_be_written_is_read(block: str) -> None:
+    try:
+        lock = parse_lock(_sealed(block))
+    except LockfileError:
+        return
+    assert render_lock(lock) == _sealed(block)
 
 
 def test_every_cut_and_every_doubled_or_lost_line_is_refused() -> None:

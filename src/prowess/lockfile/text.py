@@ -15,7 +15,6 @@ import msgspec
 from prowess.diagnostics import Location
 from prowess.errors import LockfileError
 from prowess.lockfile.lock import LockedSkill, LockedTarget, Lockfile, fault_of
-from prowess.lockfile.usual_block import usual_block
 
 MOST_BYTES = 64 * 1024 * 1024  # of one lock; 100 000 skills have 60 MB
 VERSION = 1
@@ -28,10 +27,6 @@ _SPECIAL = re.compile(
     '["\\\\\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]'
 )
 _KEYS = {_SKILL: {*LockedSkill.__struct_fields__, "seal"}, _TARGET: {*LockedTarget.__struct_fields__, "seal"}}
-_ORDER = (
-    "name", "package", "version", "source", "path", "commit", "artifact", "tree", "requires", "order", "requested",
-    "signer", "unsigned",
-)  # fmt: skip
 _NOT_SEALED = "the block that ends here was changed: its seal does not fit; take the file back from version control"
 _NOT_CANONICAL = "this line is not as prowess writes it; take the file back from version control"
 _decode = msgspec.json.Decoder().decode  # each value is written as TOML and JSON have it in common
@@ -83,7 +78,7 @@ def parse_lock(data: bytes, path: str | None = None) -> Lockfile:
     skills, targets = [], []
     last: tuple[object, ...] = ()
     for part in body[1:-1].split("\n\n"):
-        block = usual_block(part) or _block(part.split("\n"), line, path)
+        block = _block(part.split("\n"), line, path)
         if isinstance(block, LockedSkill):
             skills.append(block)
             place: tuple[object, ...] = (0, block.key)
@@ -137,7 +132,7 @@ def _text_of(block: LockedSkill | LockedTarget) -> str:
 
 def _skill_text(skill: LockedSkill) -> str:
     lines = [_SKILL]
-    for key in _ORDER:
+    for key in LockedSkill.__struct_fields__:
         value = getattr(skill, key)
         if isinstance(value, str):
             if value:
