@@ -201,3 +201,17 @@ def test_a_merged_lock_whose_requirements_do_not_fit_is_resolved_by_lock(place: 
     assert "all requirements fit" in commands.text("lock")
     assert _versions(place) == {"report": "1.0.0", "ledger": "1.0.0"}
     commands.text("install")
+
+
+def test_a_skill_that_is_required_from_another_source_is_not_removed_alone_and_leaves_with_its_dependant(
+    place: Path, commands: Commands
+) -> None:
+    _write(place, "report")
+    write_skill(place / "others" / "mail")
+    manifest = "composition:\n  dependencies:\n    - {skillName: mail, source: ../others, reason: Sends it.}\n"
+    (place / "skills" / "report" / "skill.manifest.yaml").write_text(manifest, "utf-8")
+    commands.text("install", "../skills", "--skill", "report")
+    commands.text("remove", "mail", code=exit_codes.FAILED)
+    assert "'mail' is required by 'report'" in commands.err
+    commands.text("remove", "report")
+    assert _versions(place) == {}

@@ -22,6 +22,7 @@ from prowess.distribution.sources.protocol import Access
 from prowess.errors import DistributionError
 from prowess.lockfile import Lockfile
 from prowess.lockfile.lock import LockedTarget  # noqa: TC001 -- msgspec resolves it
+from prowess.lockfile.requirement import Requirement
 from prowess.lockfile.unmet_requirements import unmet
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ def _needs_of(keys: set[tuple[str, str]], lock: Lockfile) -> set[str]:
     found: set[str] = set()
     waiting = [skill for skill in lock.skills if skill.key in keys]
     while waiting:
-        names = {_name_of(one) for one in waiting.pop().requires} - found
+        names = {Requirement.parse(one).name for one in waiting.pop().requires} - found
         found |= names
         waiting += [skill for skill in lock.skills if skill.name in names]
     return found
@@ -237,7 +238,7 @@ def remove(
         gone = {installed(name, before).key for name in names}
         left = tuple(skill for skill in before.skills if skill.key not in gone)
         for skill in left:
-            if needed := sorted({_name_of(one) for one in skill.requires} & {name for name, _ in gone}):
+            if needed := sorted({Requirement.parse(one).name for one in skill.requires} & {name for name, _ in gone}):
                 fault = f"{needed[0]!r} is required by {skill.name!r}; remove both, or remove {skill.name!r} first"
                 raise DistributionError(fault)
         for agent in targets:
@@ -265,17 +266,13 @@ def installed(name: str, lock: Lockfile) -> LockedSkill:
 
 def _still_needed(left: tuple[LockedSkill, ...], before: Lockfile) -> tuple[LockedSkill, ...]:
     """Return the skills without those dependencies that only removed skills required."""
-    was_needed = {_name_of(one) for skill in before.skills for one in skill.requires}
+    was_needed = {Requirement.parse(one).name for skill in before.skills for one in skill.requires}
     while True:
-        needed = {_name_of(one) for skill in left for one in skill.requires}
+        needed = {Requirement.parse(one).name for skill in left for one in skill.requires}
         kept = tuple(skill for skill in left if skill.requested or skill.name in needed or skill.name not in was_needed)
         if len(kept) == len(left):
             return kept
         left = kept
-
-
-def _name_of(requirement: str) -> str:
-    return requirement.partition("@")[0].strip()
 
 
 def roll_back(scope: InstallScope, number: int | None, *, permission: Permission | None = None) -> InstallReport:
