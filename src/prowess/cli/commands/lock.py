@@ -18,14 +18,15 @@ from prowess.cli.options.package_options import (
 )
 from prowess.cli.packages.changes import carried_out
 from prowess.cli.packages.permission import permission_for
-from prowess.distribution.installation.report import Problem
+from prowess.distribution.installation.report import Problem, unmet_problems
 from prowess.distribution.locks.mending import mend_lock, merge_lock_files
 from prowess.distribution.locks.merge_driver import set_up_git
 from prowess.errors import LockfileError, SkillError
 from prowess.lockfile.places import lock_bytes, read_lock
-from prowess.lockfile.unmet_requirements import unmet
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from prowess.distribution.locks.mending import MendedLock
     from prowess.lockfile.lock import Lockfile
     from prowess.lockfile.places import Scope
@@ -62,7 +63,7 @@ def command(
         return _reported(path, None, [_unreadable(fault)], as_json=as_json)
     if mended is not None and not as_json:
         output.line(f"{printable_line(path)}: {mended}")
-    if problems := _unmet(lock):
+    if problems := unmet_problems(lock):
         # Imported here because git calls `lock merge` for each merge, which needs no sources.
         from prowess.cli.packages.registries import resolving_access
         from prowess.distribution.installation.installing import InstallOptions, resolve_lock
@@ -76,7 +77,7 @@ def command(
             _reported(path, lock, problems, as_json=as_json, mended=mended)
             raise
         lock = read_lock(path)
-    return _reported(path, lock, _unmet(lock), as_json=as_json, mended=mended)
+    return _reported(path, lock, unmet_problems(lock), as_json=as_json, mended=mended)
 
 
 @command.command(name="check")
@@ -103,7 +104,7 @@ def check(file: str | None, kind: Scope, *, as_json: bool) -> int:
         lock = read_lock(path)
     except LockfileError as fault:
         return _reported(path, None, [_unreadable(fault)], as_json=as_json)
-    return _reported(path, lock, _unmet(lock), as_json=as_json)
+    return _reported(path, lock, unmet_problems(lock), as_json=as_json)
 
 
 @command.command(name="merge")
@@ -123,11 +124,11 @@ def merge(base: str, ours: str, theirs: str, *, as_json: bool) -> int:
       prowess lock merge base.lock prowess.lock theirs.lock
     """  # noqa: D301 -- click needs the control character
     merged = merge_lock_files(base, ours, theirs)
-    problems = _unmet(merged)
+    problems = unmet_problems(merged)
     if as_json:
         output.document(_answer(ours, merged, problems))
     for problem in problems:
-        output.note(f"{printable_line(problem.message)}; run `{problem.fix}`")
+        output.note(printable_line(str(problem)))
     return exit_codes.OK
 
 
@@ -244,7 +245,7 @@ def _lock_of(kind: Scope) -> str:
 
 
 def _reported(
-    path: str, lock: Lockfile | None, problems: list[Problem], *, as_json: bool, mended: MendedLock | None = None
+    path: str, lock: Lockfile | None, problems: Sequence[Problem], *, as_json: bool, mended: MendedLock | None = None
 ) -> int:
     if as_json:
         output.document({**_answer(path, lock, problems), "mended": None if mended is None else mended.origin})
@@ -252,12 +253,11 @@ def _reported(
         targets = f", {counted(len(lock.targets), 'target')}" if lock.targets else ""
         output.line(f"{output.shown_path(path)}: {counted(len(lock.skills), 'skill')}{targets}, all requirements fit")
     for problem in () if as_json else problems:
-        fix = f"; run `{problem.fix}`" if problem.fix else ""
-        output.error(printable_line(f"{problem.message}{fix}"))
+        output.error(printable_line(str(problem)))
     return exit_codes.FAILED if problems else exit_codes.OK
 
 
-def _answer(path: str, lock: Lockfile | None, problems: list[Problem]) -> dict[str, object]:
+def _answer(path: str, lock: Lockfile | None, problems: Sequence[Problem]) -> dict[str, object]:
     return {
         "lock": path,
         "skills": None if lock is None else len(lock.skills),
@@ -268,10 +268,3 @@ def _answer(path: str, lock: Lockfile | None, problems: list[Problem]) -> dict[s
 
 def _unreadable(fault: LockfileError) -> Problem:
     return Problem(code="lock_invalid", skill=None, message=str(fault), fix="")
-
-
-def _unmet(lock: Lockfile) -> list[Problem]:
-    return [
-        Problem(code="requirement_unmet", skill=fault.skill, message=str(fault), fix="prowess lock")
-        for fault in unmet(lock)
-    ]

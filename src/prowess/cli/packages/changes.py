@@ -69,8 +69,7 @@ def _print(report: InstallReport, *, quiet: bool, dry_run: bool) -> None:
             names = sum(skill.action == "keep" for skill in report.skills)
             output.line(f"{counted(names, 'skill')} in {output.shown_path(report.lock)}: nothing to do")
     for problem in report.problems:
-        fix = f"; run `{problem.fix}`" if problem.fix else ""
-        output.note(printable_line(f"{problem.message}{fix}"))
+        output.note(printable_line(str(problem)))
 
 
 def _described(report: SkillReport) -> str:

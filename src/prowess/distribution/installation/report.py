@@ -9,9 +9,12 @@ from msgspec import Struct
 from prowess.distribution.installation.plan import Action  # noqa: TC001 -- msgspec resolves it
 from prowess.lockfile import LockedSkill  # noqa: TC001 -- as above
 from prowess.lockfile.lock import CopyMode  # noqa: TC001 -- as above
+from prowess.lockfile.unmet_requirements import unmet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from prowess.lockfile import Lockfile
 
 PROBLEMS: Mapping[str, str] = {
     "drifted": "somebody edited a copy in a target, or another skill is there; it was kept",
@@ -37,6 +40,9 @@ class Problem(Struct, frozen=True, kw_only=True):
     message: str
     fix: str
 
+    def __str__(self) -> str:
+        return f"{self.message}; run `{self.fix}`" if self.fix else self.message
+
     @property
     def is_failure(self) -> bool:
         """Whether something is not as the lock has it, so that a command ends with exit code 1."""
@@ -45,6 +51,14 @@ class Problem(Struct, frozen=True, kw_only=True):
     def as_dict(self) -> dict[str, object]:
         """Return the form of `--json`."""
         return {"code": self.code, "skill": self.skill, "message": self.message, "fix": self.fix}
+
+
+def unmet_problems(lock: Lockfile) -> tuple[Problem, ...]:
+    """Return a problem for each demand of a locked skill that no locked skill satisfies. Raises as `unmet`."""
+    return tuple(
+        Problem(code="requirement_unmet", skill=fault.skill, message=str(fault), fix="prowess lock")
+        for fault in unmet(lock)
+    )
 
 
 class TargetReport(Struct, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ from prowess.distribution import sources
 from prowess.distribution.installation.change import change_lock
 from prowess.distribution.installation.fetching import Fetcher
 from prowess.distribution.installation.installing import InstallOptions, consent_of, proposed
-from prowess.distribution.installation.report import Problem
+from prowess.distribution.installation.report import Problem, unmet_problems
 from prowess.distribution.permission.permission import Permission
 from prowess.distribution.resolution.declared import declared_requirements
 from prowess.errors import (
@@ -37,7 +37,6 @@ from prowess.lockfile.foreign.locale_order import UnknownOrderError
 from prowess.lockfile.foreign.reading import read_foreign_lock
 from prowess.lockfile.lock import LockedSkill, Lockfile
 from prowess.lockfile.places import lock_bytes
-from prowess.lockfile.unmet_requirements import unmet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -106,7 +105,7 @@ def import_locks(
                         faults.append(DistributionError(f"two locks have different copies of skill {skill.name!r}"))
             _raise(faults)
             lock = _with_skills(before, locked.values())
-            return replace(proposed(lock, fetcher), problems=(*_unmapped(files), *_unmet(lock)))
+            return replace(proposed(lock, fetcher), problems=(*_unmapped(files), *unmet_problems(lock)))
 
     return change_lock(scope, propose, permission=asked, judge=consent_of(scope, options), dry_run=options.dry_run)
 
@@ -120,11 +119,6 @@ def _with_skills(before: Lockfile, imported: Collection[LockedSkill]) -> Lockfil
         last += skill.key not in orders
         skills[skill.key] = replace(skill, order=orders.get(skill.key, last))
     return Lockfile(skills=tuple(skills.values()), targets=before.targets)
-
-
-def _unmet(lock: Lockfile) -> Iterator[Problem]:
-    for fault in unmet(lock):
-        yield Problem(code="requirement_unmet", skill=fault.skill, message=str(fault), fix="prowess lock")
 
 
 def _unmapped(files: Sequence[ForeignFile]) -> Iterator[Problem]:

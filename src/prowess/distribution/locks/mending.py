@@ -8,6 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from prowess._internal.text.terminal_text import counted
 from prowess.diagnostics import Location
 from prowess.distribution.locks.git import conflict_stages
 from prowess.errors import LockfileError
@@ -25,8 +26,7 @@ class MendedLock(Struct, frozen=True, kw_only=True):
     origin: Literal["stages", "text with base", "text"]
 
     def __str__(self) -> str:
-        skills = len(self.lock.skills)
-        return f"merged from {_ORIGINS[self.origin]}: {skills} skill{'' if skills == 1 else 's'}"
+        return f"merged from {_ORIGINS[self.origin]}: {counted(len(self.lock.skills), 'skill')}"
 
 
 _ORIGINS = {
