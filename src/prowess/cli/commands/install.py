@@ -82,21 +82,18 @@ def command(
                 return report
         # Imported here because an installation with nothing to do opens no source, and asks no policy.
         from prowess.cli.packages.installing import installed
+        from prowess.distribution.installation.installing import InstallOptions
+        from prowess.distribution.sources.protocol import Access
 
-        return installed(
-            scope,
-            sources,
-            names,
-            targets=targets,
+        options = InstallOptions(
             frozen=_is_frozen(frozen),
-            accepted=accepted,
-            offline=offline,
-            mirror=mirror,
-            allowed_hosts=allowed_hosts,
             repair=repair,
             dry_run=dry_run,
-            asks=not (as_json or quiet),
+            targets=targets,
+            accepted=accepted,
+            access=Access(offline=offline, redirect_hosts=allowed_hosts, mirror=mirror),
         )
+        return installed(scope, sources, names, options, asks=not (as_json or quiet))
 
     try:
         return carried_out(scope, change, as_json=as_json, quiet=quiet, dry_run=dry_run)

@@ -15,14 +15,16 @@ from prowess.cli import exit_codes
 from prowess.cli.one_activation import activated, print_instructions
 from prowess.cli.options.package_options import allow_host_option, json_option, quiet_option
 from prowess.cli.options.session_options import policy_option
+from prowess.cli.packages.installing import skill_requests
 from prowess.cli.packages.permission import permission_for
 from prowess.distribution.installation.disk.staging import Stage, nothing_changed
 from prowess.distribution.installation.fetching import Fetcher
-from prowess.distribution.installation.requests import SeveralSkillsError, SkillRequest, chosen_offers
-from prowess.distribution.sources import Access, parse_reference
-from prowess.errors import InvalidArgumentsError, SkillNotFoundError
+from prowess.distribution.installation.requests import SeveralSkillsError, chosen_offers
+from prowess.distribution.sources import Access
+from prowess.errors import SkillNotFoundError
 
 if TYPE_CHECKING:
+    from prowess.distribution.installation.requests import SkillRequest
     from prowess.distribution.permission.permission import Permission
     from prowess.distribution.sources import Fetched
 
@@ -54,10 +56,7 @@ def command(
     Example:
       prowess use ./skills --skill csv-report
     """  # noqa: D301 -- click needs the control character
-    try:
-        request = SkillRequest(reference=parse_reference(source), names=() if name is None else (name,))
-    except InvalidArgumentsError as fault:
-        raise click.UsageError(printable_line(str(fault))) from fault
+    (request,) = skill_requests((source,), () if name is None else (name,))
     with Stage(prowess_home()) as stage:
         try:
             permission = permission_for("packages.install", "none", policy_file)

@@ -11,53 +11,37 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import output
 from prowess.cli.packages.permission import permission_for
 from prowess.cli.packages.registries import configured_registries
-from prowess.distribution.installation.installing import InstallOptions, install
+from prowess.distribution.installation.installing import install
 from prowess.distribution.installation.requests import SeveralSkillsError, SkillRequest
-from prowess.distribution.sources.protocol import Access
 from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import InvalidArgumentsError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prowess.distribution.installation.installing import InstallOptions
     from prowess.distribution.installation.report import InstallReport
     from prowess.distribution.installation.scope import InstallScope
-    from prowess.lockfile.lock import LockedTarget
 
 
 def installed(
     scope: InstallScope,
     sources: tuple[str, ...],
     names: tuple[str, ...],
+    options: InstallOptions,
     *,
-    targets: tuple[LockedTarget, ...],
-    frozen: bool,
-    accepted: tuple[str, ...],
-    offline: bool,
-    mirror: str | None,
-    allowed_hosts: tuple[str, ...],
-    repair: bool,
-    dry_run: bool,
     asks: bool,
 ) -> InstallReport:
-    """Install as the options of `prowess install` ask for. With `asks`, a person at a terminal may choose skills.
+    """Install skills of sources and what the lock names. With `asks`, a person at a terminal may choose skills.
 
     Raises:
         click.UsageError: a source is none.
         SkillError: as in `install`.
     """
-    requests = _requests(sources, names)
-    options = InstallOptions(
-        frozen=frozen,
-        accepted=accepted,
-        repair=repair,
-        dry_run=dry_run,
-        targets=targets,
-        access=Access(
-            offline=offline,
-            redirect_hosts=allowed_hosts,
-            mirror=mirror,
-            registries=tuple(map(str, configured_registries())) if requests and not frozen else (),
-        ),
-    )
+    requests = skill_requests(sources, names)
+    if requests and not options.frozen:
+        registries = tuple(map(str, configured_registries()))
+        options = replace(options, access=replace(options.access, registries=registries))
     permission = permission_for("packages.install", scope.kind)
     while True:
         try:
@@ -77,7 +61,12 @@ def installed(
             )
 
 
-def _requests(sources: tuple[str, ...], names: tuple[str, ...]) -> tuple[SkillRequest, ...]:
+def skill_requests(sources: Sequence[str], names: tuple[str, ...]) -> tuple[SkillRequest, ...]:
+    """Return a request for skills of each source.
+
+    Raises:
+        click.UsageError: a source is none.
+    """
     try:
         return tuple(SkillRequest(reference=parse_reference(source), names=names) for source in sources)
     except InvalidArgumentsError as fault:
