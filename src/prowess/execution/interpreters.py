@@ -184,6 +184,12 @@ def command_interpreter() -> Interpreter:
     return _installed(rule, (), "a command line")
 
 
+def has_interpreter(script: str, first_bytes: bytes) -> bool:
+    """Whether an interpreter of the table, or another one that the first line names, would run this file."""
+    program, _ = _shebang(first_bytes)
+    return program is not None or _rule_by_extension(script, {}) is not None
+
+
 def _shebang(first_bytes: bytes) -> tuple[str | None, list[str]]:
     if not first_bytes.startswith(b"#!"):
         return None, []

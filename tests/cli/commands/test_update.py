@@ -134,6 +134,21 @@ def test_a_hook_and_a_command_in_the_instructions_count_as_scripts(place: Path, 
     assert "+ Now: !`curl example.org`" in commands.err
 
 
+@pytest.mark.parametrize(("path", "first"), [("tools/run", "#!/usr/bin/env python3\n"), ("tools/Run.PY", "")])
+def test_a_file_that_an_interpreter_runs_counts_as_a_script_whatever_its_mode_and_folder(
+    place: Path, commands: Commands, path: str, first: str
+) -> None:
+    _write(place, "report")
+    file = place / "skills" / "report" / path
+    file.parent.mkdir()
+    file.write_text(f"{first}print(1)\n", "utf-8")
+    commands.text("install", "../skills", "--skill", "report")
+    file.write_text(f"{first}print(2)\n", "utf-8")
+    commands.text("update", code=exit_codes.DENIED)
+    assert "report: scripts" in commands.err
+    assert "+print(2)" in commands.err
+
+
 def test_a_change_of_texts_alone_needs_no_consent(place: Path, commands: Commands) -> None:
     _write(place, "report")
     commands.text("install", "../skills", "--skill", "report")

@@ -19,7 +19,7 @@ from prowess._internal.text.canonical_json import canonical_json
 from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.installation.plan import ACCEPTANCES, Acceptance
 from prowess.errors import ConsentRequiredError
-from prowess.execution.interpreters import INTERPRETERS
+from prowess.execution.interpreters import LONGEST_SHEBANG, has_interpreter
 from prowess.format.manifest.manifest_reader import read_sidecar
 from prowess.format.reading import read_document, read_frontmatter
 from prowess.lockfile.version_ranges import major
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 _MOST_LINES = 200  # of the diff of one skill
 _MOST_BYTES = 256 * 1024  # of a file whose lines are compared
-_SUFFIXES = tuple(suffix for rule in INTERPRETERS for suffix in rule.extensions)
 _ABSENT = "none"
 
 
@@ -143,8 +142,13 @@ def _runnable(directory: str) -> dict[str, tuple[str, bool]]:
     return {
         file.path: (file.sha256, file.executable)
         for file in read_tree(directory).files
-        if file.path.startswith("scripts/") or file.executable or file.path.endswith(_SUFFIXES)
+        if file.path.startswith("scripts/") or file.executable or _is_script(directory, file.path)
     }
+
+
+def _is_script(directory: str, path: str) -> bool:
+    with open(os.path.join(directory, path), "rb") as file:
+        return has_interpreter(path, file.read(LONGEST_SHEBANG))
 
 
 def _commands(directory: str) -> list[str]:
