@@ -23,6 +23,7 @@ from prowess.signing.verification import Verifier
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from prowess._internal.files.tree_digest import TreeManifest
     from prowess.distribution.sources import Fetched, Signature
 
 _UNSIGNED = SignatureVerdict(status="unsigned", reason="it has no signature")
@@ -78,12 +79,12 @@ def signature_of(fetched: Fetched, verifier: Verifier) -> SignatureVerdict:
     own = verifier.tree(manifest, signature_in(fetched.directory))
     if own.status in _REFUSED:
         raise SignatureError(f"skill {fetched.name!r}", own.reason or own.status)
-    verdicts = [own, *(_beside(fetched, one, verifier) for one in fetched.signatures)]
+    verdicts = [own, *(_beside(fetched, manifest, one, verifier) for one in fetched.signatures)]
     order = ("verified", "untrusted", "unsigned")
     return min(verdicts, key=lambda verdict: order.index(verdict.status))
 
 
-def _beside(fetched: Fetched, signature: Signature, verifier: Verifier) -> SignatureVerdict:
+def _beside(fetched: Fetched, manifest: TreeManifest, signature: Signature, verifier: Verifier) -> SignatureVerdict:
     """Return the verdict on a signature that is not in the skill. One that does not fit proves nothing."""
     match signature.kind:
         case "git-tag":
@@ -93,7 +94,7 @@ def _beside(fetched: Fetched, signature: Signature, verifier: Verifier) -> Signa
             verdict, _ = verifier.git_commit(signature.data)
             fits = fetched.commit in _names_of_commit(signature.data)
         case _:
-            verdict = verifier.tree(read_tree(fetched.directory), signature.data, artifact=fetched.artifact)
+            verdict = verifier.tree(manifest, signature.data, artifact=fetched.artifact)
             fits = True
     if fits and verdict.status not in _REFUSED:
         return verdict

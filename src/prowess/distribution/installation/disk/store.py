@@ -12,7 +12,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.open_flags import NEW_FILE
-from prowess._internal.files.tree_digest import read_tree
+from prowess._internal.files.tree_digest import SIGNATURE_FILE, read_tree
 from prowess._internal.places import make_directory, store_home
 from prowess.distribution.installation.disk.exchange import exchange
 from prowess.distribution.installation.disk.trees import READ_ONLY, make_read_only_below, remove_tree
@@ -57,8 +57,9 @@ class SkillStore:
         """
         if not self.has(tree, name):
             return False
-        signature = read_tree(directory).signature
-        return signature is None or signature == read_tree(self.path(tree, name)).signature
+        if not os.path.lexists(os.path.join(directory, SIGNATURE_FILE)):
+            return True  # most copies have none, and are not hashed for it
+        return read_tree(directory).signature == read_tree(self.path(tree, name)).signature
 
     def differing(self, tree: str, name: str, path: str) -> tuple[str, ...]:
         """Return the files of the copy at `path` that differ from the skill as it was stored, sorted, with `/`.
