@@ -49,6 +49,7 @@ class Resolving:
     def __init__(self, before: Lockfile, scope: InstallScope, opener: Opener) -> None:
         self._before, self._scope, self._opener = before, scope, opener
         self._supply = SourceSupply(opener, scope.directory)
+        self._needed = {Requirement.parse(one).name for skill in before.skills for one in skill.requires}
 
     def resolved(
         self, requests: Sequence[SkillRequest] = (), mode_of: Callable[[LockedSkill], Mode] = held
@@ -101,10 +102,8 @@ class Resolving:
 
     def _root_of(self, skill: LockedSkill, mode: Mode) -> Root | None:
         """Return the request of the lock for a skill. A skill that nobody asked for and nothing needed is kept."""
-        if skill.requested is None:
-            needed = {Requirement.parse(one).name for other in self._before.skills for one in other.requires}
-            if skill.name in needed:
-                return None
+        if skill.requested is None and skill.name in self._needed:
+            return None
         requested = skill.requested or ANY
         place = self._place(skill)
         wanted = requested if _is_range(requested) else ANY
