@@ -7,7 +7,7 @@ import os
 import stat
 from contextlib import suppress
 
-from prowess._internal.files.open_flags import NEW_FILE
+from prowess._internal.files.open_flags import NEW_FILE, READ_ROOT
 
 _DRAFT = ".tmp"
 
@@ -41,7 +41,7 @@ def write_atomically(path: str, data: bytes, mode: int = 0o600, *, sync: bool = 
             os.unlink(draft)
         raise
     if sync:
-        _sync_directory(directory or ".")
+        sync_directory(directory or ".")
 
 
 def remove_drafts(directory: str) -> None:
@@ -67,10 +67,10 @@ def write_all(descriptor: int, data: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def _sync_directory(directory: str) -> None:
-    # The file is already in place. A system that cannot sync a directory (Windows) is no reason to report a failure.
+def sync_directory(directory: str) -> None:
+    """Bring new names in a directory to the disk. A system that cannot sync a directory (Windows) is no failure."""
     with suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY)
+        descriptor = os.open(directory, READ_ROOT)
         try:
             os.fsync(descriptor)
         finally:

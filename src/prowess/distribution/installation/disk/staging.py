@@ -12,7 +12,7 @@ import os
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from prowess._internal.files.atomic_write import write_all
+from prowess._internal.files.atomic_write import sync_directory, write_all
 from prowess._internal.files.file_lock import descriptor_locked, locked
 from prowess._internal.files.open_flags import NEW_FILE, READ_ROOT, Closing
 from prowess._internal.places import NotPrivateError, ensure_private_directory
@@ -94,7 +94,7 @@ class Stage(Closing):
                 os.unlink(beside)
             _write_synced(beside, data, mode)
             os.replace(beside, path)
-        _sync_directory(os.path.dirname(path))
+        sync_directory(os.path.dirname(path))
 
 
 def draft_beside(path: str) -> str:
@@ -112,15 +112,6 @@ def _write_synced(path: str, data: bytes, mode: int) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _sync_directory(directory: str) -> None:
-    with suppress(OSError):
-        descriptor = os.open(directory, READ_ROOT)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 @contextmanager
