@@ -14,6 +14,8 @@ from msgspec import Struct
 from prowess._internal.places import MACHINE_POLICY, POLICY_FILE, prowess_home, user_home
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from prowess.catalog import Catalog, Copy, SkillEntry
     from prowess.policy.policy import Policy
 
@@ -55,6 +57,14 @@ class PolicyEffects:
     def of(self, entry: SkillEntry) -> PolicyEffect | None:
         """Return the effect of the policy on a skill, or None if there is no policy file."""
         return self._effect(entry, self._catalog)
+
+    def old_deployments(self, entries: Iterable[SkillEntry]) -> tuple[str, ...]:
+        """Return a sentence for each deployment of these skills that is too old for the policy."""
+        if self.policy is None or self.policy.max_age is None:
+            return ()
+        from prowess.runtime.activation.skill_identities import of_entry  # Imported here for the same reason.
+
+        return self.policy.old_deployments(of_entry(entry, None) for entry in entries)
 
     def of_copy(self, copy: Copy) -> PolicyEffect | None:
         """Return the effect on one copy of a name, or None if there is no policy file or the copy was not read.

@@ -19,9 +19,10 @@ from msgspec import Struct
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.policy.decision import Allow, Ask, Decision, Deny, strictest
+from prowess.policy.deployment_age import deployment_of, too_old
 from prowess.policy.package_rules import TOO_OLD
 from prowess.policy.restriction import RESTRICTION_MODES, decide
-from prowess.policy.tool_names import ALWAYS_ALLOWED, PACKAGE_TOOLS, SKILL_TOOLS, canonical_tool_name
+from prowess.policy.tool_names import ALWAYS_ALLOWED, PACKAGE_TOOLS, SKILL_TOOLS, USER_TOOL, canonical_tool_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from prowess.policy.policy_file import PolicyFile
     from prowess.policy.restriction import Restriction, RestrictionMode
     from prowess.policy.rule import Effect, PolicyCall, PolicyRule
+    from prowess.policy.skill_identity import SkillIdentity
 
 DEFAULT_EFFECT: Effect = "ask"
 BUILT_IN = "built-in"
@@ -44,6 +46,7 @@ _ALLOWED = {
 }
 _GIVEN_UP = Allow(rule=BUILT_IN, reason="a skill can always be unloaded")
 _DECISIONS: dict[Effect, type[Allow | Ask | Deny]] = {"allow": Allow, "ask": Ask, "deny": Deny}
+_OF_SKILLS = SKILL_TOOLS | {USER_TOOL}
 _ASKING = frozenset({"Write", "Edit", "Bash", *PACKAGE_TOOLS})
 
 
@@ -97,6 +100,8 @@ class Policy(Struct, frozen=True, kw_only=True):
             return Allow(rule=UNRESTRICTED, reason="this session is under test and has no policy")
         if not self.files:
             return _built_in(call.tool, registered=call.registered)
+        if canonical_tool_name(call.tool) in _OF_SKILLS and self.hides_old and (denied := self._too_old(call)):
+            return denied
         return strictest(tuple(_decide(file, call, workspace) for file in self.files))
 
     @property
@@ -111,7 +116,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     @property
     def needs_skills(self) -> bool:
         """Whether a rule needs facts about a call's skills other than the names in its arguments."""
-        return any(rule.needs_skills for file in self.files for rule in file.rules)
+        return self.hides_old or any(rule.needs_skills for file in self.files for rule in file.rules)
 
     @property
     def needs_digests(self) -> bool:
@@ -140,6 +145,25 @@ class Policy(Struct, frozen=True, kw_only=True):
             return "hide"
         set_here: list[TooOld] = [one.too_old for one in self._packages if one.too_old is not None]
         return max(set_here, key=TOO_OLD.index, default="warn")
+
+    @property
+    def hides_old(self) -> bool:
+        """Whether the skills of a deployment that is too old must not be used."""
+        return self.max_age is not None and self.too_old == "hide"
+
+    def old_deployments(self, skills: Iterable[SkillIdentity]) -> tuple[str, ...]:
+        """Return a sentence for each deployment of these skills that is too old. Empty with `too_old = "keep"`."""
+        max_age = self.max_age
+        if max_age is None or self.too_old == "keep":
+            return ()
+        roots = dict.fromkeys(root for skill in skills if (root := deployment_of(skill)) is not None)
+        return tuple(reason for root in roots if (reason := too_old(root, max_age)) is not None)
+
+    def _too_old(self, call: PolicyCall) -> Deny | None:
+        for reason in self.old_deployments(call.about):
+            origin = next(one.origin for one in self._packages if one.max_age == self.max_age)
+            return Deny(rule="packages.too_old", reason=f"{reason}; `prowess sync` renews it", origin=origin)
+        return None
 
     @property
     def _packages(self) -> tuple[PackageRules, ...]:

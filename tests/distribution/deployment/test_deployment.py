@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from typing import TYPE_CHECKING
@@ -277,50 +276,6 @@ def test_the_enterprise_layer_follows_the_link_and_asks_for_owner_and_mode(deplo
     assert listed() == ["pdf", "xlsx"]
     (deployment.place / "host" / "releases").chmod(0o777)
     assert listed() == []
-
-
-@pytest.mark.parametrize(("effect", "kept"), [("keep", True), ("warn", True), ("hide", False)])
-def test_a_release_that_is_too_old_follows_the_policy(deployment: Deployment, effect: str, *, kept: bool) -> None:
-    deployment.deploy("pdf")
-    deployment.sync("host")
-    link = deployment.place / "host" / "skills"
-    away = deployment.directory.rename(deployment.place / "away")
-    offline = ["sync", "--from", str(deployment.directory), "--into", str(deployment.place / "host")]
-    os.makedirs(prowess_home(), mode=0o700, exist_ok=True)
-    with open(os.path.join(prowess_home(), "policy.toml"), "w", encoding="utf-8") as file:
-        file.write(f'default = "allow"\n[packages]\nmax_age = "2d"\ntoo_old = "{effect}"\n')
-    assert "max_age" not in deployment.run(offline, 4)["reason"]
-    state = deployment.place / "host" / "deployment" / "state.json"
-    found = json.loads(state.read_bytes())
-    state.write_text(json.dumps({**found, "verified": "2026-01-01T00:00:00+00:00"}))
-    report = deployment.run(offline, 4)
-    assert (report["state"], report["since"]) == ("stale", "2026-01-01T00:00:00+00:00")
-    assert ("max_age" in report["reason"]) is (effect != "keep")
-    assert link.exists() is kept
-    away.rename(deployment.directory)
-    assert deployment.sync("host")["state"] == "current"
-    assert (link / "pdf" / "SKILL.md").is_file()
-
-
-@pytest.mark.anyio
-async def test_a_session_that_began_before_loses_a_hidden_release_too(deployment: Deployment) -> None:
-    await to_thread.run_sync(lambda: (deployment.deploy("pdf"), deployment.sync("host")))
-    root = deployment.place / "host" / "skills"
-    async with Session(Catalog(EnterpriseSource(str(root), layer=Layer.ENTERPRISE, owner=os.getuid()))) as session:
-        await session.load(["pdf"])
-        await to_thread.run_sync(lambda: _hide(deployment))
-        with pytest.raises(SkillNotFoundError):
-            await session.load(["pdf"])
-
-
-def _hide(deployment: Deployment) -> None:
-    """Make the release of the host too old, and the source unreachable."""
-    os.makedirs(prowess_home(), mode=0o700, exist_ok=True)
-    with open(os.path.join(prowess_home(), "policy.toml"), "w", encoding="utf-8") as file:
-        file.write('default = "allow"\n[packages]\nmax_age = "2d"\ntoo_old = "hide"\n')
-    state = deployment.place / "host" / "deployment" / "state.json"
-    state.write_text(json.dumps({**json.loads(state.read_bytes()), "verified": "2026-01-01T00:00:00+00:00"}))
-    deployment.sync("host", 4, source=str(deployment.place / "away"))
 
 
 @pytest.mark.anyio

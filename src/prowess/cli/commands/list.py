@@ -70,13 +70,15 @@ def command(*, prefix: str, skills: CatalogOptions, tags: tuple[str, ...], seen_
 
         return list_seen_by(seen_by, prefix, skills, tags, as_json=as_json)
     catalog = skills.open(quiet=as_json, asks=not as_json)
-    entries = catalog.entries(prefix=prefix, tags=tags)
+    entries, effects = catalog.entries(prefix=prefix, tags=tags), PolicyEffects(catalog)
     if as_json:
-        output.long_document(_document(catalog, entries, PolicyEffects(catalog)))
+        output.long_document(_document(catalog, entries, effects))
         return exit_codes.OK
     if entries:
-        output.raw_parts(_rows(entries, PolicyEffects(catalog)))
+        output.raw_parts(_rows(entries, effects))
     if not skills.quiet:
+        for text in effects.old_deployments(entries):
+            output.note(printable_line(f"{text}; `prowess sync` renews it"))
         if not entries:
             output.note(_why_none(catalog, prefix, tags, skills))
         for text in _remarks(catalog, skills.roots):
@@ -161,7 +163,10 @@ def _document(catalog: Catalog, entries: tuple[SkillEntry, ...], effects: Policy
             if copy.entry is not None
         ),
         "diagnostics": (_diagnostic(found) for found in catalog.diagnostics),
-        "notices": catalog.notices,
+        "notices": [
+            *catalog.notices,
+            *({"code": "deployment_too_old", "message": text} for text in effects.old_deployments(entries)),
+        ],
     }
 
 

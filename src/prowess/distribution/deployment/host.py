@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal
 
@@ -38,6 +38,7 @@ from prowess.distribution.installation.disk.exchange import exchange
 from prowess.distribution.installation.disk.trees import remove_tree
 from prowess.distribution.permission.permission import Permission
 from prowess.errors import DistributionError, SkillError, UnavailableError
+from prowess.policy.deployment_age import OWN_FOLDER, STATE_FILE, seconds_since
 from prowess.policy.policy_in_force import PolicyInForce
 
 if TYPE_CHECKING:
@@ -79,13 +80,13 @@ class DeploymentHost:
     def __init__(self, root: str) -> None:
         self.root = os.path.abspath(root)
         self._skills = os.path.join(self.root, "skills")
-        self._own = os.path.join(self.root, "deployment")
+        self._own = os.path.join(self.root, OWN_FOLDER)
         self._metadata = os.path.join(self._own, "metadata")
 
     def state(self) -> HostState | None:
         """Return the release of this host, None if nothing was deployed here yet."""
         try:
-            with open(os.path.join(self._own, "state.json"), "rb") as file:
+            with open(os.path.join(self._own, STATE_FILE), "rb") as file:
                 return json.decode(file.read(), type=HostState)
         except (FileNotFoundError, DecodeError):  # a damaged file is written anew from the source
             return None
@@ -122,7 +123,7 @@ class DeploymentHost:
                 return self._kept("refused", str(fault))
             now = datetime.now(UTC).isoformat(timespec="seconds")
             state = HostState(release=release.number, verified=now, skills=release.skills)
-            write_atomically(os.path.join(self._own, "state.json"), json.encode(state), 0o644)
+            write_atomically(os.path.join(self._own, STATE_FILE), json.encode(state), 0o644)
             return SyncReport(
                 state="current", changed=changed, release=release.number, since=now, skills=release.skills
             )
@@ -217,7 +218,7 @@ class DeploymentHost:
         policy = PolicyInForce().now()
         if policy.max_age is None or policy.too_old == "keep" or report.since is None:
             return report
-        if datetime.now(UTC) - datetime.fromisoformat(report.since) <= timedelta(seconds=policy.max_age):
+        if seconds_since(report.since) <= policy.max_age:
             return report
         if policy.too_old == "warn":
             return replace(report, reason=f"{report.reason}. It is older than the policy allows (max_age)")

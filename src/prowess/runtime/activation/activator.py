@@ -195,6 +195,8 @@ class Activator:
         notices = [] if plain else self._tools.require(fresh)
         for snapshot in fresh:
             notices += load_result.field_read_as(snapshot.skill)
+            skill = snapshot.skill
+            notices += [load_result.too_old(skill.name, why) for why in self._offered.old_deployments(skill)]
         ready, skills = list(taken), [snapshot.skill for snapshot in taken]
         planned = step(before, skills)  # a conflict between skills is refused before any hook runs
         if not plain or self._events.records.events.wanted:

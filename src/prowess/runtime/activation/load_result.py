@@ -157,6 +157,11 @@ def removed(skill: ActiveSkill) -> Notice:
     return Notice(code="skill_removed", message=f"{message}.", skill=skill.name)
 
 
+def too_old(skill: str, reason: str) -> Notice:
+    """Report that the deployment of a skill was not verified for longer than the policy allows."""
+    return Notice(code="deployment_too_old", message=f"{skill} may be out of date: {reason}.", skill=skill)
+
+
 def names_ignored(names: Sequence[str]) -> Notice:
     """Report that `names` was ignored because `all` was true."""
     message = f"all is true, so every skill was unloaded; names ({', '.join(names)}) was ignored."

@@ -15,6 +15,7 @@ from anyio import to_thread
 from prowess.catalog.matching import SUGGESTED
 from prowess.errors import InvalidArgumentsError, PolicyDeniedError, SkillNotFoundError
 from prowess.policy.decision import Deny, rule_of
+from prowess.policy.deployment_age import deployment_of
 from prowess.policy.rule import PolicyCall
 from prowess.runtime.activation.skill_identities import asked_of_active, of_active, of_entry
 
@@ -43,14 +44,24 @@ _LONGEST_TEXT = 500  # characters of a text that are compared
 class _Visible:
     """The visible skills for one state of catalog and policy. Replaced as a whole, so that threads see one state.
 
-    `state` has the generations of catalog and policy, `entries` the skills in use.
+    `state` has the generations of catalog and policy, `entries` the skills in use, and `old` the sentences about
+    deployments that the policy hides, because they become too old without a change of catalog or policy.
     """
 
-    __slots__ = ("entries", "lists", "state")
+    __slots__ = ("_deployed", "entries", "lists", "old", "state")
 
-    def __init__(self, entries: tuple[SkillEntry, ...], state: tuple[int, int]) -> None:
+    def __init__(self, entries: tuple[SkillEntry, ...], state: tuple[int, int], policy: Policy | None) -> None:
         self.entries, self.state = entries, state
+        self._deployed: tuple[SkillIdentity, ...] = ()
+        if policy is not None and policy.hides_old:
+            known = {deployment_of(asked): asked for asked in (of_entry(entry, None) for entry in entries)}
+            self._deployed = tuple(asked for root, asked in known.items() if root is not None)
+        self.old = self.old_now(policy)
         self.lists: dict[tuple[By, bool], tuple[SkillEntry, ...]] = {}
+
+    def old_now(self, policy: Policy | None) -> tuple[str, ...]:
+        """Return what `old` would be now."""
+        return () if policy is None or not self._deployed else policy.old_deployments(self._deployed)
 
 
 class Visibility:
@@ -64,7 +75,7 @@ class Visibility:
     def __init__(self, catalog: Catalog, *, forks: bool, policy: PolicySource | None = None) -> None:
         self.catalog, self._forks = catalog, forks
         self._policy = policy
-        self._visible = _Visible((), (-1, -1))
+        self._visible = _Visible((), (-1, -1), None)
 
     def offers(self, by: By) -> tuple[SkillEntry, ...]:
         """Return the skills that model or user may start, by name. The same tuple until skills or policy change."""
@@ -82,8 +93,8 @@ class Visibility:
         # The generation is read before the entries, so entries of a newer one are looked up once more.
         state = (self.catalog.generation, 0 if policy is None else policy.generation)
         visible = self._visible
-        if state != visible.state:
-            visible = self._visible = _Visible(self.catalog.entries(), state)
+        if state != visible.state or visible.old != visible.old_now(policy):
+            visible = self._visible = _Visible(self.catalog.entries(), state, policy)
         if (known := visible.lists.get((by, with_forks))) is None:
             known = visible.lists[by, with_forks] = tuple(
                 entry
@@ -194,6 +205,13 @@ class Visibility:
         decision = decided(policy, of_active(skill, self.catalog), by)
         if isinstance(decision, Deny):
             raise PolicyDeniedError(rule_of(decision), decision.reason)
+
+    def old_deployments(self, skill: ActiveSkill) -> tuple[str, ...]:
+        """Return a sentence if the skill's deployment is too old for the policy."""
+        policy = _with_rules(self._policy)
+        if policy is None or policy.max_age is None:
+            return ()
+        return policy.old_deployments((of_active(skill, self.catalog),))
 
     def permitted(self, skills: Sequence[ActiveSkill]) -> tuple[ActiveSkill, ...]:
         """Return the active skills that the policy lets the model start now."""
