@@ -56,7 +56,7 @@ docs: setup ## Write the generated pages, and build the site in build/site, stri
 conformance: setup ## Put the conformance cases to other people's tools, and write docs/reference/conformance.md
 	$(PY) -m tools.conformance_peers
 
-receipts: setup ## Break thirty requirements, see a test notice each, and write the page
+receipts: setup ## Break up to thirty requirements of each milestone, see a test notice each, and write the page
 	@$(PY) -m tests.spec.mutation_receipts
 
 proof: setup ## Verify formal/ with Dafny, and compare what was proved with what runs on 195 000 inputs

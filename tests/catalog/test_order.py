@@ -136,7 +136,7 @@ def test_an_untrusted_project_takes_no_name_from_the_personal_layer(
     assert trusted.get("deploy").description == "Theirs."
 
 
-@pytest.mark.proves("catalog.order.plugins")
+@pytest.mark.proves("catalog.order.plugins", "governance.conflict.last-installed")
 def test_of_two_plugins_the_one_that_is_named_last_wins_with_a_warning_that_names_both(tmp_path: Path) -> None:
     for vendor in ("acme", "globex"):
         write_skill(tmp_path / vendor / "skills" / "deploy", description=vendor)

@@ -10,12 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from prowess._internal.files.tree_digest import read_tree
 from prowess._internal.places import prowess_home
+from prowess._internal.text.canonical_json import sha256_of
 from prowess.catalog import Catalog, TrustStore
 from prowess.cli import exit_codes
+from prowess.distribution.publishing.publish import publish
+from prowess.distribution.sources.reference import parse_reference
 from prowess.lockfile import read_lock
 from tests.catalog.locking import edit
-from tests.distribution.installation.projects import Commands, make_project, write_skill
+from tests.distribution.installation.projects import Commands, make_project, snapshot, write_skill
 from tests.distribution.serving import Answer, serving
 
 
@@ -71,6 +75,8 @@ def test_one_command_installs_from_each_kind_of_source_and_the_next_session_has_
 def test_another_agent_has_an_installed_skill_without_further_steps(commands: Commands) -> None:
     commands.text("install", "../skills", "--skill", "ledger", "--target", "claude-code")
     assert "ledger" in commands.text("list", "--seen-by", "claude-code")
+    place = commands.directory / ".claude" / "skills" / "ledger"
+    assert read_tree(str(place)).digest == read_lock(str(commands.lock)).skills[0].tree
 
 
 @pytest.mark.proves("governance.plugin.verified")
@@ -96,10 +102,10 @@ def test_what_differs_from_its_digest_writes_nothing(commands: Commands, tmp_pat
 def test_removing_what_is_not_installed_removes_nothing(name: str, commands: Commands, tmp_path: Path) -> None:
     commands.text("install", "../skills", "--skill", "ledger")
     write_skill(commands.directory / ".prowess" / "skills" / "mail")
-    before = sorted(tmp_path.rglob("*"))
+    before = snapshot(tmp_path, Path(prowess_home(), "store"))
     commands.text("remove", name, code=exit_codes.FAILED)
     assert "not installed" in commands.err
-    assert sorted(tmp_path.rglob("*")) == before
+    assert snapshot(tmp_path, Path(prowess_home(), "store")) == before
     assert names() == ["ledger", "mail"]
     commands.text("remove", "ledger")
     assert names() == ["mail"]
@@ -116,10 +122,13 @@ def test_an_installed_skill_reads_no_files_of_another_package(commands: Commands
         "for root in map(pathlib.Path, roots):\n"
         "    for path in root.rglob('secret.txt'):\n"
         "        print(path.read_text())\n"
+        "        path.write_text('mine')\n"
     )
     (tmp_path / "skills" / "ledger" / "scripts" / "run.py").write_text(reading)
     commands.text("install", "../skills", "--skill", "*")
+    before = snapshot(tmp_path / "skills", Path(prowess_home(), "store"))
     assert secret not in commands.text("run", "ledger", "run.py")
+    assert snapshot(tmp_path / "skills", Path(prowess_home(), "store")) == before
     (mail,) = (skill for skill in read_lock(str(commands.lock)).skills if skill.name == "mail")
     stored = os.path.join(prowess_home(), "store", mail.tree, "mail", "secret.txt")
     for path in (stored, os.path.relpath(stored, os.path.dirname(os.path.dirname(stored)))):
@@ -151,11 +160,17 @@ def test_one_command_checks_packs_and_publishes_and_a_faulty_skill_is_refused(
 ) -> None:
     published = commands.report("publish", "../skills", "--to", "../registry")["published"]
     assert [skill["name"] for skill in published] == ["ledger", "mail"]
-    document = tmp_path / "skills" / "ledger" / "SKILL.md"
-    document.write_text(document.read_text().replace("description: Does ledger.\n", ""))
+    archives = {sha256_of(path.read_bytes()) for path in (tmp_path / "registry").rglob("*.tar.gz")}
+    assert archives == {skill["artifact"] for skill in published}
+    commands.text("install", "../registry", "--skill", "*")
+    assert names() == ["ledger", "mail"]
+    write_skill(tmp_path / "skills" / "ledger", "2.0.0", body="Read [this](../../../etc/passwd).\n")
     commands.text("publish", "../skills", "--to", "../other", code=exit_codes.FAILED)
-    assert "description" in commands.err
-    assert not (tmp_path / "other").exists() or not list((tmp_path / "other").rglob("*.tar.gz"))
+    assert "reference.escape" in commands.err
+    assert not list((tmp_path / "other").rglob("*"))
+    other = parse_reference(str(tmp_path / "other"))
+    report = publish([str(tmp_path / "skills" / "ledger")], other, check=lambda _: ())  # the caller's own checks
+    assert [skill.version for skill in report.published] == ["2.0.0"]
 
 
 @pytest.mark.proves("governance.plugin.reproducible")
@@ -195,19 +210,28 @@ def test_a_stored_skill_that_changed_is_repaired_by_the_command_that_the_finding
 
 
 @pytest.mark.proves("governance.policy.allow-block")
-@pytest.mark.parametrize("fact", ["name", "source", "digest"])
-def test_a_prohibition_of_a_policy_wins_over_a_permission(fact: str, commands: Commands) -> None:
-    commands.text("install", "../skills", "--skill", "*")
+@pytest.mark.parametrize("fact", ["name", "source", "publisher", "digest"])
+def test_a_policy_permits_and_prohibits_skills_and_prohibition_wins(
+    fact: str, commands: Commands, tmp_path: Path
+) -> None:
+    commands.text("key", "new", "../release.key")
+    commands.text("key", "trust", "../release.key.pub", "--as", "acme")
+    commands.text("key", "new", "../other.key")
+    commands.text("key", "trust", "../other.key.pub", "--as", "other")
+    (tmp_path / "skills" / "mail").rename(tmp_path / "mail")
+    commands.text("sign", "../skills/ledger", "--key", "../release.key")
+    commands.text("sign", "../mail", "--key", "../other.key")
+    commands.text("install", "../skills", "../mail")
     (skill,) = (skill for skill in read_lock(str(commands.lock)).skills if skill.name == "ledger")
-    value = {"name": "ledger", "source": "skills", "digest": skill.tree}[fact]
-    with open(os.path.join(prowess_home(), "policy.toml"), "w", encoding="utf-8") as policy:
-        policy.write(
-            '[[rule]]\neffect = "allow"\ntool = "*"\n'
-            f'[[rule]]\neffect = "deny"\ntool = "*"\nmatch = {{ "skill.{fact}" = "{value}" }}\n'
-        )
+    value = {"name": "ledger", "source": "skills", "publisher": skill.signer, "digest": skill.tree}[fact]
+    policy = Path(prowess_home()) / "policy.toml"
+    permits = f'[[rule]]\neffect = "allow"\ntool = "*"\nmatch = {{ "skill.{fact}" = "{value}" }}\n'
+    policy.write_text(f'default = "deny"\n{permits}')
+    assert commands.text("run", "ledger", "run.py") == "ledger\n"
+    commands.text("run", "mail", "run.py", code=exit_codes.DENIED)
+    policy.write_text(f'default = "allow"\n{permits}{permits.replace("allow", "deny")}')
     commands.text("run", "ledger", "run.py", code=exit_codes.DENIED)
-    if fact != "source":
-        assert commands.text("run", "mail", "run.py") == "mail\n"
+    assert commands.text("run", "mail", "run.py") == "mail\n"
 
 
 @pytest.mark.proves("governance.version.breaking")
@@ -272,19 +296,3 @@ def test_an_index_of_an_organisation_is_searched_and_installed_from(commands: Co
         assert "ledger" not in found
         commands.text("install", site.url, "--skill", "mail")
     assert names() == ["mail"]
-
-
-@pytest.mark.proves("governance.policy.allow-block")
-def test_a_policy_permits_or_prohibits_by_the_publisher_that_the_lock_names(commands: Commands, tmp_path: Path) -> None:
-    commands.text("key", "new", "../release.key")
-    commands.text("key", "trust", "../release.key.pub", "--as", "acme")
-    commands.text("sign", "../skills/ledger", "--key", "../release.key")
-    commands.text("install", "../skills", "--skill", "*")
-    (signer,) = (skill.signer for skill in read_lock(str(commands.lock)).skills if skill.name == "ledger")
-    policy = Path(prowess_home()) / "policy.toml"
-    only_acme = f'[[rule]]\neffect = "allow"\ntool = "*"\nmatch = {{ "skill.publisher" = "{signer}" }}\n'
-    policy.write_text(f'default = "deny"\n{only_acme}')
-    assert commands.text("run", "ledger", "run.py") == "ledger\n"
-    commands.text("run", "mail", "run.py", code=exit_codes.DENIED)
-    policy.write_text(f"{only_acme}{only_acme.replace('allow', 'deny')}")
-    commands.text("run", "ledger", "run.py", code=exit_codes.DENIED)

@@ -1,8 +1,8 @@
 """Receipts for the proofs: one small mutation of the code for each requirement that a fixed seed draws.
 
-A test that proves a requirement has to fail when the requirement is broken. `mutations.toml` breaks thirty of each
-milestone reached, one at a time, and names the test that has to notice. Which thirty is not chosen by a person: `drawn`
-takes them from the `must` ids of the milestone. Running them is the work of `tests.spec.mutation_receipts`.
+A test that proves a requirement has to fail when the requirement is broken. `mutations.toml` breaks up to thirty of
+each milestone reached, one at a time, and names the test that has to notice. Which thirty is not chosen by a person:
+`drawn` takes them from the `must` ids of the milestone. Running them is the work of `tests.spec.mutation_receipts`.
 """
 
 from __future__ import annotations

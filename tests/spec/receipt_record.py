@@ -100,9 +100,9 @@ _HEAD = """\
 # Receipts
 
 [Every requirement names the tests that prove it](requirements/index.md). Here is what such a proof is worth: of each
-milestone that is reached {drawn} requirements were drawn with the seed {seed} from those that must hold. For each the
-code was changed so that it is broken, and a test that proves it was run. {caught} of {all} were caught. Each outcome
-has the day of its run, and the version of the package with the start of the digest of its source.
+milestone that is reached up to {drawn} requirements were drawn with the seed {seed} from those that must hold. For each
+the code was changed so that it is broken, and a test that proves it was run. {caught} of {all} were caught. Each
+outcome has the day of its run, and the version of the package with the start of the digest of its source.
 [How this works](../../tests/spec/README.md#receipts).
 
 | requirement | broken so that | in | test | outcome |

@@ -74,6 +74,7 @@ def test_skills_of_packages_are_held_back_with_one_notice_that_names_each(projec
     assert "beta-kit" not in catalog.notices[0].message
 
 
+@pytest.mark.proves("governance.layers.plugin.path")
 def test_a_trusted_package_is_a_source_of_the_plugin_layer_under_its_name(project: Path, site: Path) -> None:
     acme(site)
     write_skill(project / ".prowess" / "skills" / "report", description="Ours.")

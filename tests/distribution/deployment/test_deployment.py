@@ -44,6 +44,7 @@ def test_a_release_of_two_signers_appears_whole_on_a_host(deployment: Deployment
     assert deployment.sync("host")["changed"] is False
 
 
+@pytest.mark.proves("governance.deploy.command")
 def test_too_few_signatures_are_kept_for_the_other_signers_and_publish_nothing(deployment: Deployment) -> None:
     before = files_of(deployment.directory / "metadata")
     report = deployment.deploy("pdf", signers=("alice",), code=3)
@@ -72,6 +73,7 @@ def test_other_content_does_not_replace_what_is_pending(deployment: Deployment) 
     assert deployment.deploy("xlsx", signers=("bob", "carol"))["release"] == 1
 
 
+@pytest.mark.proves("governance.deploy.revoke")
 def test_revoking_removes_a_skill_by_name_or_digest(deployment: Deployment, tmp_path: Path) -> None:
     skills = deployment.deploy("pdf", "xlsx", "mail")["skills"]
     deployment.sync("host")
@@ -99,6 +101,7 @@ def test_rolling_back_is_a_new_release_with_old_content(deployment: Deployment) 
     assert "has no release 9" in deployment.signed_by([back[0], "9", *back[2:]], "alice", code=1)
 
 
+@pytest.mark.proves("governance.deploy.command")
 def test_a_skill_with_errors_is_not_signed(deployment: Deployment, tmp_path: Path) -> None:
     bad = make_skill(tmp_path, "bad", body="Read [this](../../../etc/passwd).")
     message = deployment.signed_by(["deploy", str(bad), "--to", str(deployment.directory)], "alice", "bob", code=1)
@@ -261,6 +264,7 @@ def test_a_policy_refuses_to_deploy_and_to_take_a_skill(deployment: Deployment) 
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners")
+@pytest.mark.proves("governance.deploy.command")
 def test_the_enterprise_layer_follows_the_link_and_asks_for_owner_and_mode(deployment: Deployment) -> None:
     deployment.deploy("pdf")
     deployment.sync("host")

@@ -44,10 +44,12 @@ def hosts(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Iterator[Deploym
     assert set(codes) == {128 + signal.SIGTERM}
 
 
-def _wait_for(deployment: Deployment, names: list[str]) -> None:
+def _wait_for(deployment: Deployment, names: list[str], before: list[str] | None = None) -> None:
+    """Wait until every host has these skills. Until then, each has all the former ones."""
     end = time.monotonic() + _MOST_SECONDS
     places = [deployment.place / host / "skills" for host in HOSTS]
-    while not all(place.is_dir() and sorted(os.listdir(place)) == names for place in places):
+    while (found := [sorted(os.listdir(place)) if place.is_dir() else None for place in places]) != [names] * 3:
+        assert all(one in (names, before) for one in found), "a host has a part of a release"
         assert time.monotonic() < end, "a host did not take the release"
         time.sleep(0.02)
 
@@ -55,12 +57,13 @@ def _wait_for(deployment: Deployment, names: list[str]) -> None:
 @pytest.mark.proves("governance.deploy.revoke", "governance.deploy.sync")
 def test_each_change_reaches_all_hosts(hosts: Deployment) -> None:
     to = ["--to", str(hosts.directory)]
-    hosts.deploy("mail")
-    _wait_for(hosts, ["mail", "pdf", "xlsx"])
+    hosts.deploy("mail", "pdf", body="Better.")
+    _wait_for(hosts, ["mail", "pdf", "xlsx"], ["pdf", "xlsx"])
+    assert all(b"Better." in hosts.skills(host)["pdf/SKILL.md"][0] for host in HOSTS)
     hosts.signed_by(["revoke", "pdf", *to], "alice", "carol")
-    _wait_for(hosts, ["mail", "xlsx"])
+    _wait_for(hosts, ["mail", "xlsx"], ["mail", "pdf", "xlsx"])
     hosts.signed_by(["rollback", "1", "--deployment", str(hosts.directory)], "bob", "carol")
-    _wait_for(hosts, ["pdf", "xlsx"])
+    _wait_for(hosts, ["pdf", "xlsx"], ["mail", "xlsx"])
     end = time.monotonic() + _MOST_SECONDS
     while not all(row["current"] for row in hosts.run(["hosts", "--from", str(hosts.directory)])["hosts"]):
         assert time.monotonic() < end, "a host did not report the release"

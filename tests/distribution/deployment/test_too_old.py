@@ -127,6 +127,7 @@ async def test_a_running_session_hides_a_deployment_that_becomes_too_old(host: P
                 await call
 
 
+@pytest.mark.proves("governance.deploy.offline")
 @pytest.mark.parametrize(("effect", "kept"), [("keep", True), ("warn", True), ("hide", False)])
 def test_a_release_that_is_too_old_follows_the_policy(deployment: Deployment, effect: str, *, kept: bool) -> None:
     deployment.deploy("pdf")
