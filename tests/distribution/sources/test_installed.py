@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,6 +14,9 @@ from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import DistributionError, UnavailableError, UnsafePathError
 from tests.catalog.installing import bare_project, install, install_node, site_of, skill_text
 from tests.counterparts import counterpart
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FILES = {
     "acme/__init__.py": "raise SystemExit('imported')\n",
@@ -98,10 +101,23 @@ def test_a_package_that_is_not_installed_or_has_no_record_is_named(project: Path
         source.offers()
 
 
-def test_the_skills_of_a_real_distribution_are_read(project: Path, tmp_path: Path) -> None:
-    (project / ".venv").symlink_to(counterpart("fastapi"))
+@pytest.mark.parametrize(
+    ("reference", "link", "skills"),
+    [
+        ("python:fastapi", ".venv", "fastapi/lib/python*/site-packages/fastapi/.agents/skills"),
+        ("npm:@ant-design/x-skill", "node_modules", "npm-skills/node_modules/@ant-design/x-skill/skills"),
+    ],
+)
+def test_the_skills_of_real_packages_are_copied(
+    reference: str, link: str, skills: str, project: Path, tmp_path: Path
+) -> None:
+    tool, _, below = skills.partition("/")
+    place = counterpart(tool)
+    (project / link).symlink_to(place if link == ".venv" else place / link)
     (tmp_path / "into").mkdir()
-    with open_source(parse_reference("python:fastapi"), scratch=str(tmp_path)) as source:
-        (offer,) = source.offers()
-        assert offer.name == "fastapi"
-        assert Path(source.fetch(offer, str(tmp_path / "into")).directory, "SKILL.md").is_file()
+    (shipped,) = place.glob(below)
+    with open_source(parse_reference(reference), scratch=str(tmp_path)) as source:
+        offers = source.offers()
+        assert [offer.name for offer in offers] == sorted(os.listdir(shipped))
+        for offer in offers:
+            assert source.fetch(offer, str(tmp_path / "into")).tree == read_tree(str(shipped / offer.name)).digest
