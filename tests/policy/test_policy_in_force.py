@@ -77,7 +77,7 @@ def test_a_file_at_rest_is_not_read_again(machine: Path, user: Path, monkeypatch
     monkeypatch.setattr("prowess.policy.policy_in_force.settled_before", lambda: 2**62)
     machine.write_text(_DENY, encoding="utf-8")
     policy = in_force.now()
-    monkeypatch.setattr("prowess.policy.policy_in_force.load_policy", None)
+    monkeypatch.setattr("prowess.policy.policy_in_force._files", None)
     assert in_force.now() is policy
 
 

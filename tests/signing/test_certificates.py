@@ -101,6 +101,8 @@ def test_a_chain_that_ends_elsewhere_names_the_authority_at_its_end() -> None:
     before, after = (trusting(roots=(root,)).tree(manifest_of(FILES), bundle) for root in (ROOT, other))
     assert (before.status, after.status) == ("untrusted", "verified")
     assert before.signer == after.signer  # so that it can be pinned before it is trusted
+    elsewhere = trusting(roots=(ROOT,)).tree(manifest_of(FILES | {"more.md": b""}), bundle)
+    assert (elsewhere.status, elsewhere.signer) == ("untrusted", None)  # it has signed other files
     same_name = root_authority("Test Root")  # another key under the name of the trusted root
     assert _status(Holder("Signer", intermediate_authority(same_name)))[0] == "untrusted"
     assert _status(Holder("Signer", same_name), chain=Holder("Signer", same_name).chain[:1])[0] == "invalid"

@@ -24,6 +24,7 @@ OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 MACHINE_POLICY, POLICY_FILE = "/etc/prowess/policy.toml", "policy.toml"  # `POLICY_FILE` is in the home
 USER_FILE, TRUST_FILE = "config.toml", "trust.json"  # in the home
+PUBLISHERS_FILE = "publishers.toml"  # in the home, and beside the machine's policy
 LOCK_FILE = "prowess.lock"  # in the home, and at the root of a project
 _ROOT = 0
 
@@ -56,6 +57,37 @@ def exposed(found: os.stat_result, path: str, *, bits: int = OTHERS_WRITE) -> st
         mode = "700" if stat.S_ISDIR(found.st_mode) else "600"
         open_to = "open to other users" if bits == OTHERS else "writable by other users"
         return f"{path} is {open_to}; run `chmod {mode} {path}`"
+    return None
+
+
+def weakness_above(path: str, owner: int) -> str | None:
+    """Return why someone other than `owner` could change `path`, or None.
+
+    Checks the target of `path`, every directory above it, and every symbolic link on the way.
+    """
+    if not hasattr(os, "getuid"):
+        return "this system has no owners and modes that could be checked"
+    pending = [part for part in reversed(os.path.abspath(path).split("/")) if part]
+    here = "/"
+    hops = 0
+    while pending:
+        here = os.path.join(here, pending.pop())
+        try:
+            found = os.lstat(here)
+        except OSError as fault:
+            return f"{here} cannot be examined ({os.strerror(fault.errno or 0)})"
+        if found.st_uid != owner:
+            return f"{here} belongs to user {found.st_uid}, not to user {owner}"
+        if stat.S_ISLNK(found.st_mode):
+            hops += 1
+            if hops > 40:  # noqa: PLR2004 -- the limit of Linux
+                return f"{here} is one of too many links"
+            target = os.readlink(here)
+            pending += [part for part in reversed(target.split("/")) if part not in ("", ".")]
+            here = "/" if target.startswith("/") else os.path.dirname(here)
+        # In a sticky directory (such as /tmp) others can add entries but not replace this one.
+        elif found.st_mode & OTHERS_WRITE and not (pending and found.st_mode & stat.S_ISVTX):
+            return f"{here} can be written by its group or by others"
     return None
 
 

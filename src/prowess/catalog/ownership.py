@@ -78,37 +78,6 @@ def stranger_in_folder(folder: str) -> str | None:
     return next((why for name in names if (why := stranger(f"{folder}/{name}"))), None)
 
 
-def weakness_above(path: str, owner: int) -> str | None:
-    """Return why someone other than `owner` could change `path`, or None.
-
-    Checks the target of `path`, every directory above it, and every symbolic link on the way.
-    """
-    if not hasattr(os, "getuid"):
-        return "this system has no owners and modes that could be checked"
-    pending = [part for part in reversed(os.path.abspath(path).split("/")) if part]
-    here = "/"
-    hops = 0
-    while pending:
-        here = os.path.join(here, pending.pop())
-        try:
-            found = os.lstat(here)
-        except OSError as fault:
-            return f"{here} cannot be examined ({os.strerror(fault.errno or 0)})"
-        if found.st_uid != owner:
-            return f"{here} belongs to user {found.st_uid}, not to user {owner}"
-        if stat.S_ISLNK(found.st_mode):
-            hops += 1
-            if hops > 40:  # noqa: PLR2004 -- the limit of Linux
-                return f"{here} is one of too many links"
-            target = os.readlink(here)
-            pending += [part for part in reversed(target.split("/")) if part not in ("", ".")]
-            here = "/" if target.startswith("/") else os.path.dirname(here)
-        # In a sticky directory (such as /tmp) others can add entries but not replace this one.
-        elif found.st_mode & _WRITABLE_BY_OTHERS and not (pending and found.st_mode & stat.S_ISVTX):
-            return f"{here} can be written by its group or by others"
-    return None
-
-
 def weakness_below(directory: str, owner: int) -> str | None:
     """Return why someone other than `owner` could change a skill's files, or None. Symbolic links are not followed."""
     for parent, directories, files in os.walk(directory):

@@ -7,7 +7,8 @@
     too_old = "hide"
 
 A source is compared as a rule compares `skill.source`. If several files have the table, each of them must permit the
-source, one demand for signatures is enough, and the least age and the strictest effect apply.
+source, one demand for signatures is enough, and the least age and the strictest effect apply. A signature counts if it
+is of a trusted publisher; for the machine's policy file, of one whom the machine trusts.
 """
 
 from __future__ import annotations
@@ -17,12 +18,17 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from msgspec import Struct
 
+from prowess.errors import PolicyError
 from prowess.policy.decision import Deny, RuleOrigin
+from prowess.policy.publisher_names import believed_publishers, signed_by
 from prowess.policy.skill_identity import fit_of_skills
 from prowess.policy.tool_names import canonical_tool_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from prowess.policy.rule import PolicyCall
+    from prowess.policy.skill_identity import SkillIdentity
 
 TooOld = Literal["keep", "warn", "hide"]
 TOO_OLD: tuple[TooOld, ...] = get_args(TooOld)  # from the mildest to the strictest
@@ -33,13 +39,18 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 class PackageRules(Struct, frozen=True, kw_only=True):
-    """The table of one file. A value is None if the file does not set it. `max_age` is in seconds."""
+    """The table of one file. A value is None if the file does not set it. `max_age` is in seconds.
+
+    `machine_file` is the machine's policy file, whose folder has the publishers file that this table believes beside
+    the user's. None if the file is judged by itself: then each signer counts.
+    """
 
     sources: tuple[str, ...] | None = None
     require_signature: bool | None = None
     max_age: int | None = None
     too_old: TooOld | None = None
     origin: RuleOrigin
+    machine_file: str | None = None
 
     def refusal(self, call: PolicyCall) -> Deny | None:
         """Return the denial of a call that would bring a skill against these rules, or None.
@@ -52,11 +63,23 @@ class PackageRules(Struct, frozen=True, kw_only=True):
             listed = ", ".join(self.sources) or "none"
             return self._denied("packages.sources", f"only these sources of skills are permitted: {listed}")
         if self.require_signature:
-            unsigned = [skill for skill in call.about if not skill.publisher and "publisher" not in skill.pending]
+            try:
+                unsigned = self._unsigned(call.about)
+            except PolicyError as fault:
+                return self._denied("packages.require_signature", str(fault))
             if unsigned:
                 names = ", ".join(skill.name or "a skill" for skill in unsigned)
-                return self._denied("packages.require_signature", f"it has no verified signature: {names}")
+                reason = f"it has no verified signature of a trusted publisher: {names}"
+                return self._denied("packages.require_signature", reason)
         return None
+
+    def _unsigned(self, skills: Iterable[SkillIdentity]) -> list[SkillIdentity]:
+        known = [skill for skill in skills if "publisher" not in skill.pending]
+        unsigned = [skill for skill in known if not skill.publisher]
+        if unsigned or self.machine_file is None or not known:
+            return unsigned
+        believed = believed_publishers(self.machine_file, self.origin.path)
+        return [skill for skill in known if not signed_by(skill.publisher or "", believed)]
 
     def _denied(self, rule: str, reason: str) -> Deny:
         return Deny(rule=rule, reason=reason, origin=self.origin)

@@ -10,7 +10,8 @@ denied. The earlier content is not used, and the file is not treated as missing.
 One policy decides about a call from beginning to end: inside `during_call`, `now` always returns the same policy.
 
 The policy files are the machine's, the user's, and the file that a command names. No file can permit a call that
-another file denies. `check_expectations` tests a file against its own `[[expect]]` entries.
+another file denies. The publishers files beside the first two are followed in the same way, because rules may have the
+names of publishers. `check_expectations` tests a file against its own `[[expect]]` entries.
 """
 
 from __future__ import annotations
@@ -25,17 +26,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.files.file_mark import Mark, last_change, mark_of, settled_before
-from prowess._internal.places import MACHINE_POLICY, POLICY_FILE, prowess_home
+from prowess._internal.places import MACHINE_POLICY, POLICY_FILE, PUBLISHERS_FILE, prowess_home
 from prowess._internal.text.canonical_json import sha256_of
 from prowess.errors import PolicyError
 from prowess.policy.decision import Decision, effect_of
 from prowess.policy.policy import Policy
 from prowess.policy.policy_file import PolicyFile, read_policy_file
+from prowess.policy.publisher_names import believed_publishers, signers_meant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from prowess.policy.policy_file import Expectation
+    from prowess.policy.rule import PolicyRule
+    from prowess.signing.publishers import Publisher
 
 ENTERPRISE_FILE = MACHINE_POLICY
 
@@ -50,6 +54,10 @@ def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERP
 
     Raise PolicyError with every fault of every file. Pass it to `Policy.closed` for a policy that denies every call.
     """
+    return Policy(files=_with_publishers(_files(policy_file, enterprise_file), enterprise_file))
+
+
+def _files(policy_file: str | None, enterprise_file: str) -> tuple[PolicyFile, ...]:
     files: list[PolicyFile] = []
     problems: list[str] = []
     for path in (
@@ -62,7 +70,33 @@ def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERP
             problems += error.problems
     if problems:
         raise PolicyError(tuple(problems))
-    return Policy(files=tuple(files))
+    return tuple(files)
+
+
+def _with_publishers(files: Iterable[PolicyFile], enterprise_file: str) -> tuple[PolicyFile, ...]:
+    """Return the files, each with the publishers whom it believes. They are read only if a rule names one."""
+    found = []
+    for file in files:
+        if file.packages is not None:
+            file = replace(file, packages=replace(file.packages, machine_file=enterprise_file))  # noqa: PLW2901 -- the same file, completed
+        if any(match.names_publishers for rule in file.rules for match in rule.matches):
+            believed = believed_publishers(enterprise_file, file.path)
+            file = replace(file, rules=tuple(_with_signers(rule, believed) for rule in file.rules))  # noqa: PLW2901 -- as above
+        found.append(file)
+    return tuple(found)
+
+
+def _with_signers(rule: PolicyRule, believed: Sequence[Publisher]) -> PolicyRule:
+    matches = (
+        replace(match, signers=signers_meant(match.patterns, believed)) if match.names_publishers else match
+        for match in rule.matches
+    )
+    return replace(rule, matches=tuple(matches))
+
+
+def _version_of(file: PolicyFile) -> str:
+    signers = [match.signers for rule in file.rules for match in rule.matches if match.signers]
+    return f"{file.digest or repr(file)}{signers or ''}"
 
 
 def _may_be_there(path: str) -> bool:
@@ -147,7 +181,7 @@ class PolicyInForce:
             marks = self._look()
             if marks is None or marks != self._marks:
                 policy = self._read()
-                version = sha256_of("\n".join(file.digest or repr(file) for file in policy.files).encode())
+                version = sha256_of("\n".join(map(_version_of, policy.files)).encode())
                 if (version, policy.fault) != (self._policy.version, self._policy.fault):
                     self._policy = replace(policy, version=version, generation=self._policy.generation + 1)
                 self._marks = marks
@@ -175,7 +209,9 @@ class PolicyInForce:
 
     def _places(self) -> tuple[str, ...]:
         named = () if self._policy_file is None else (self._policy_file,)
-        return (*policy_places(self._enterprise_file), *named)
+        places = policy_places(self._enterprise_file)
+        publishers = (os.path.join(os.path.dirname(path), PUBLISHERS_FILE) for path in places)
+        return (*places, *publishers, *named)
 
     def _look(self) -> _Marks | None:
         """Return the `stat` values of each file. None if a file has just changed: a second change may go unnoticed."""
@@ -199,12 +235,12 @@ class PolicyInForce:
         if given.unrestricted:
             return _unrestricted(given, self._enterprise_file)
         try:
-            loaded = load_policy(self._policy_file, enterprise_file=self._enterprise_file)
+            loaded = _with_publishers(_files(self._policy_file, self._enterprise_file), self._enterprise_file)
+            further = _with_publishers(given.files, self._enterprise_file)
         except PolicyError as error:
             self._error = error
             return Policy.closed(error)
-        further = tuple(file for file in given.files if file not in loaded.files)
-        return replace(given, files=(*loaded.files, *further))
+        return replace(given, files=(*loaded, *(file for file in further if file not in loaded)))
 
 
 def _unrestricted(policy: Policy, enterprise_file: str) -> Policy:

@@ -16,6 +16,7 @@ that the call names or, if its tool takes no skill name, the active skills.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 Effect = Literal["allow", "ask", "deny"]
 EFFECTS: tuple[Effect, ...] = ("allow", "ask", "deny")
+_SIGNER = re.compile(r"(key|x509|sigstore) |\*$")
 
 
 class PolicyCall(Struct, frozen=True, kw_only=True):
@@ -72,15 +74,23 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True):
     path globs. For every other argument, they are globs over the whole value. Each element of a list is compared
     separately. An argument that a call leaves out may have any value, because a tool has defaults that a policy does
     not know.
+
+    `signers` are patterns of the signers whom names of publishers in `patterns` mean on this machine.
     """
 
     argument: str
     patterns: tuple[str, ...]
+    signers: tuple[str, ...] = ()
 
     @property
     def is_fact(self) -> bool:
         """Whether the match is about a fact of skills instead of an argument."""
         return is_fact(self.argument)
+
+    @property
+    def names_publishers(self) -> bool:
+        """Whether a pattern may be a publisher's name, and is not the text of a signer or a pattern of such texts."""
+        return self.argument == f"{PREFIX}publisher" and not all(map(_SIGNER.match, self.patterns))
 
     def fit(self, tool: str, call: PolicyCall, workspace: str | None, *, possible_without: bool) -> Fit:
         """Compare the arguments of a call of `tool` (its canonical name) with the patterns.
@@ -160,7 +170,7 @@ class PolicyRule(Struct, frozen=True, kw_only=True):
         if not fits_text(tool, self.tool) and not token_names(self.tool, tool, refuses=self.effect != "allow"):
             return Fit(certain=False, possible=False, kind="tool", reason="it is about other tools")
         named = tool in {self.tool, canonical_tool_name(self.tool)}
-        facts = {match.argument.removeprefix(PREFIX): match.patterns for match in self.matches if match.is_fact}
+        facts = {one.argument.removeprefix(PREFIX): one.patterns + one.signers for one in self.matches if one.is_fact}
         fits = [match.fit(tool, call, workspace, possible_without=named) for match in self.matches if not match.is_fact]
         if facts:
             fits.append(fit_of_skills(facts, call.about, refuses=self.effect != "allow"))

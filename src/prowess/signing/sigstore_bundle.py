@@ -63,7 +63,7 @@ def verify_sigstore(data: bytes, digest: bytes | None, trust: Trust) -> Signed |
             continue
         return Signed(signer=f"sigstore {known.identity} {known.issuer}", publisher=known.publisher, payload=payload)
     signer = _signer(bundle)
-    return Untrusted(signer=signer, reason=f"it was signed by {signer}, whom nobody here trusts")
+    return Untrusted(signer=signer, reason=f"it was signed by {signer}, whom nobody here trusts", payload=payload)
 
 
 class _Anyone:

@@ -19,8 +19,8 @@ class SignatureVerdict(Struct, frozen=True, kw_only=True):
     damaged, or it is not a signature of these bytes. `unsigned`: there is none. `missing`: there is nothing to verify.
 
     `signer` names the key or certificate, the same on every machine, so it can be pinned in a lock; None unless the
-    signature itself is valid. `publisher` is the name that this machine gives the trusted key, or None. `reason` is a
-    sentence, None if `verified`.
+    signature itself is valid and about these files. `publisher` is the name that this machine gives the trusted key, or
+    None. `reason` is a sentence, None if `verified`.
     """
 
     status: Status
@@ -40,7 +40,11 @@ class Signed(Struct, frozen=True, kw_only=True):
 
 
 class Untrusted(Struct, frozen=True, kw_only=True):
-    """Nobody who is trusted has signed. `signer` is set if the signature names a signer and is valid."""
+    """Nobody who is trusted has signed. `signer` is set if the signature names a signer and is valid.
+
+    `payload` is what this signer has signed, as in `Signed`.
+    """
 
     reason: str
     signer: str | None = None
+    payload: bytes | None = None

@@ -118,7 +118,10 @@ class Verifier:
                 form = _format(file)
                 signed = self._by_file(file, content)
             if isinstance(signed, Untrusted):
-                return SignatureVerdict(status="untrusted", format=form, signer=signed.signer, reason=signed.reason)
+                verdict = SignatureVerdict(status="untrusted", format=form, signer=signed.signer, reason=signed.reason)
+                if signed.payload is None or _compared(verdict, signed.payload, content).status == "untrusted":
+                    return verdict
+                return replace(verdict, signer=None)  # this signer has signed something else
             verdict = SignatureVerdict(status="verified", format=form, signer=signed.signer, publisher=signed.publisher)
             return verdict if signed.payload is None else _compared(verdict, signed.payload, content)
         except SignatureError as fault:
@@ -176,7 +179,7 @@ class Verifier:
             roots = [root.der for root in self._trust.roots]
             chain = self._chains[bundle.certificates] = verify_chain(bundle.certificates, roots, self._now)
         if isinstance(chain, Untrusted):
-            return chain
+            return replace(chain, payload=bundle.envelope.payload)
         publisher = next(root.publisher for root in self._trust.roots if root.der == chain.root)
         return Signed(signer=chain.signer, publisher=publisher, payload=bundle.envelope.payload)
 

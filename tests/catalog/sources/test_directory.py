@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess._internal.places import weakness_above
 from prowess.catalog import Catalog, DirectorySource, Layer
-from prowess.catalog.ownership import weakness_above
 from prowess.catalog.sources import directory as directory_module
 from prowess.catalog.sources.enterprise import EnterpriseSource
 from tests.catalog.making import finding, names, rules, write_skill

@@ -11,8 +11,8 @@ import pytest
 
 from prowess.cli import exit_codes
 from prowess.cli.dispatch import run
-from prowess.distribution import trusted_publishers
 from prowess.errors import ConfigurationError
+from prowess.policy import trusted_publishers
 from tests.signing.authorities import Holder, root_authority
 
 if TYPE_CHECKING:

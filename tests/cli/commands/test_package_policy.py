@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from typing import TYPE_CHECKING, Any
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from prowess._internal.places import audit_path, prowess_home
 from prowess.cli import exit_codes
+from prowess.format import read_skill
 from prowess.lockfile import read_lock
+from prowess.policy import Allow, Deny, PolicyCall, PolicyInForce
+from prowess.policy.skill_identity import SkillIdentity
+from prowess.signing.statement import SignedSkill, render_statement
 from prowess.tools.builtin import builtin_tools
 from tests.distribution.installation.projects import Commands, make_project, write_skill
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.signing.authorities import Holder, root_authority
 
 _INSTALL = ("install", "../skills", "--skill", "alpha")
 
@@ -144,6 +149,118 @@ def test_a_policy_that_allows_one_publisher_only_denies_unsigned_skills_once_the
     assert kinds == ["tool.started", "tool.finished", "tool.refused"]  # fetched, and then refused
 
 
+_ACME_ONLY = """
+default = "deny"
+[[rule]]
+effect = "allow"
+tool = "*"
+match = { skill.publisher = "acme" }
+"""
+
+
+def _as_machine(policy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("prowess.policy.policy_in_force.ENTERPRISE_FILE", str(policy))
+    monkeypatch.setattr(
+        "prowess.policy.policy_in_force.PolicyInForce.__init__.__kwdefaults__",
+        {"policy_file": None, "enterprise_file": str(policy)},
+    )
+
+
+def _signed(commands: Commands) -> None:
+    commands.text("trust", ".")
+    commands.text("key", "new", "../k")
+    commands.text("sign", "../skills/alpha", "--key", "../k")
+
+
+def _apart(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own."""
+    return subprocess.run([sys.executable, "-m", "prowess", *arguments], check=False, capture_output=True, text=True)
+
+
+def test_a_rule_may_have_the_name_of_a_publisher_and_follows_key_trust_in_every_process(commands: Commands) -> None:
+    _signed(commands)
+    _policy(_ACME_ONLY)
+    commands.text("key", "trust", "../k.pub", "--as", "other")
+    in_force = PolicyInForce()
+    assert in_force.now().version
+    _denied(commands, *_INSTALL)
+    commands.text("key", "trust", "../k.pub", "--as", "acme")
+    commands.text(*_INSTALL)
+    (locked,) = read_lock(str(commands.lock)).named("alpha")
+    assert str(locked.signer).startswith("key sha256:")
+    call = PolicyCall(tool="skills.load", arguments={}, skills=(SkillIdentity(publisher=locked.signer),))
+    assert isinstance(in_force.now().decide(call), Allow)
+    (row,) = json.loads(_apart("list", "--json").stdout)["skills"]
+    assert (row["name"], row["policy"]["rule"]) == ("alpha", "allow *(skill.publisher: acme)")
+    assert "Do it" in _apart("load", "alpha").stdout
+    before = in_force.now().version
+    commands.text("key", "forget", "acme")
+    assert in_force.now().version != before
+    assert isinstance(in_force.now().decide(call), Deny)
+    assert _apart("load", "alpha").returncode == exit_codes.DENIED
+
+
+def test_a_rule_that_denies_a_publisher_holds_for_what_is_installed(commands: Commands) -> None:
+    _signed(commands)
+    commands.text("key", "trust", "../k.pub", "--as", "acme")
+    commands.text(*_INSTALL)
+    _policy('default = "allow"\n[[rule]]\neffect = "deny"\ntool = "*"\nmatch = { skill.publisher = "ac*" }\n')
+    commands.text("load", "alpha", code=exit_codes.DENIED)
+    commands.text("remove", "alpha", code=exit_codes.DENIED)
+
+
+@pytest.mark.parametrize("table", [_ACME_ONLY, 'default = "allow"\n[packages]\nrequire_signature = true\n'])
+def test_the_publishers_of_a_user_do_not_meet_the_policy_of_the_machine(
+    table: str, tmp_path: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _signed(commands)
+    commands.text("key", "trust", "../k.pub", "--as", "acme")
+    machine = tmp_path / "etc" / "policy.toml"
+    machine.parent.mkdir()
+    machine.write_text(table, "utf-8")
+    _policy(table)
+    commands.text(*_INSTALL)
+    commands.text("remove", "alpha")
+    _as_machine(machine, monkeypatch)
+    assert str(machine) in _denied(commands, *_INSTALL)
+    publishers = tmp_path / "etc" / "publishers.toml"
+    shutil.copy(os.path.join(prowess_home(), "publishers.toml"), publishers)
+    commands.text("key", "forget", "acme")
+    monkeypatch.setattr("prowess.policy.trusted_publishers.weakness_above", lambda *_: None)  # as if root owned it
+    monkeypatch.setattr("prowess.policy.trusted_publishers.trust_in_publishers.__defaults__", (str(publishers),))
+    _policy('default = "allow"\n')
+    commands.text(*_INSTALL)
+
+
+def test_require_signature_refuses_a_signer_whom_nobody_here_trusts(tmp_path: Path, commands: Commands) -> None:
+    skill = read_skill(tmp_path / "skills" / "alpha")
+    statement = SignedSkill(name="alpha", version=None, tree=skill.manifest.content_digest)
+    signer = Holder("Anybody", root_authority("Made by anybody"))
+    bundle = signer.bundle(render_statement(skill.manifest, statement))
+    (tmp_path / "skills" / "alpha" / "skill.oms.sig").write_bytes(bundle)
+    _policy('default = "allow"\n[packages]\nrequire_signature = true\n')
+    assert "no verified signature of a trusted publisher: alpha" in _denied(commands, *_INSTALL)
+    (tmp_path / "root.pem").write_bytes(signer.issuer.pem if signer.issuer else b"")
+    commands.text("key", "trust", "../root.pem", "--as", "anybody")
+    commands.text(*_INSTALL)
+
+
+@pytest.mark.parametrize("damage", ['[[publisher]]\nname = "acme"\nkey = "AAAA"\n', "publisher = ", "\0"])
+def test_a_damaged_publishers_file_permits_nothing_if_a_rule_needs_it(damage: str, commands: Commands) -> None:
+    _signed(commands)
+    _policy(_ACME_ONLY)
+    publishers = Path(prowess_home(), "publishers.toml")
+    publishers.write_text(damage, "utf-8")
+    publishers.chmod(0o600)
+    commands.text("load", "../skills/alpha", code=exit_codes.USAGE)
+    assert "policy.toml names publishers, and they cannot be read: " in commands.err
+    assert str(publishers) in commands.err
+    commands.text(*_INSTALL, code=exit_codes.USAGE)
+    assert not commands.lock.exists()
+    _policy('default = "allow"\n')
+    commands.text("load", "../skills/alpha")
+
+
 def test_the_default_ask_is_answered_by_who_typed_the_command_and_a_rule_that_asks_is_not(commands: Commands) -> None:
     _policy('default = "ask"\n')
     commands.text(*_INSTALL)
@@ -184,11 +301,7 @@ def test_a_lower_policy_cannot_permit_a_source_that_a_higher_one_does_not_list(
 ) -> None:
     machine = tmp_path / "machine.toml"
     machine.write_text('default = "allow"\n[packages]\nsources = ["acme/*"]\n', "utf-8")
-    monkeypatch.setattr("prowess.policy.policy_in_force.ENTERPRISE_FILE", str(machine))
-    monkeypatch.setattr(
-        "prowess.policy.policy_in_force.PolicyInForce.__init__.__kwdefaults__",
-        {"policy_file": None, "enterprise_file": str(machine)},
-    )
+    _as_machine(machine, monkeypatch)
     rule = '[[rule]]\neffect = "allow"\ntool = "packages.*"\n'
     _policy(f'default = "allow"\n[packages]\nsources = ["{tmp_path}/*"]\n{rule}')
     _denied(commands, *_INSTALL)
@@ -199,7 +312,7 @@ def test_require_signature_refuses_an_unsigned_skill_at_install_and_rollback(com
     commands.text("remove", "alpha")
     _policy('default = "allow"\n[packages]\nrequire_signature = true\n')
     for arguments in (_INSTALL, ("rollback",)):
-        assert "no verified signature: alpha" in _denied(commands, *arguments)
+        assert "no verified signature of a trusted publisher: alpha" in _denied(commands, *arguments)
 
 
 def test_a_policy_that_cannot_be_read_permits_no_change(commands: Commands) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from prowess._internal.places import weakness_above
 from prowess.catalog.layers import Layer
-from prowess.catalog.ownership import weakness_above, weakness_below
+from prowess.catalog.ownership import weakness_below
 from prowess.catalog.sources.directory import DEFAULT_BOUNDS, DirectorySource, Walk
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.distribution.signatures import read_file, signatures_beside, verify_file, verify_skill
-from prowess.distribution.trusted_publishers import trust_in_publishers
 from prowess.errors import LimitExceededError, SignatureError
 from prowess.format.skill_directories import find_skill_directories
+from prowess.policy.trusted_publishers import trust_in_publishers
 from prowess.signing import allowed_signers
 from prowess.signing.allowed_signers import read_allowed_signers
 from prowess.signing.bundle import MAX_BYTES

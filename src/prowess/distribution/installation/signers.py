@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from prowess._internal.files.tree_digest import read_tree
 from prowess.distribution.signatures import signature_in
-from prowess.distribution.trusted_publishers import trust_in_publishers
 from prowess.errors import SignatureError
 from prowess.lockfile import Lockfile  # noqa: TC001 -- msgspec resolves it
+from prowess.policy.trusted_publishers import trust_in_publishers
 from prowess.signing.verdict import SignatureVerdict
 from prowess.signing.verification import Verifier
 

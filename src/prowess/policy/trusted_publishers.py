@@ -15,8 +15,14 @@ from msgspec import Struct
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.file_lock import locked
 from prowess._internal.files.toml_file import read_toml_bytes
-from prowess._internal.places import ensure_private_directory, exposure, prowess_home
-from prowess.catalog.ownership import weakness_above
+from prowess._internal.places import (
+    MACHINE_POLICY,
+    PUBLISHERS_FILE,
+    ensure_private_directory,
+    exposure,
+    prowess_home,
+    weakness_above,
+)
 from prowess.errors import ConfigurationError
 from prowess.signing.publishers import Publisher, parse_publishers, render_publishers, trust_of
 
@@ -25,7 +31,7 @@ if TYPE_CHECKING:
 
     from prowess.signing.trust import Trust
 
-MACHINE_FILE, FILE_NAME = "/etc/prowess/publishers.toml", "publishers.toml"
+MACHINE_FILE = os.path.join(os.path.dirname(MACHINE_POLICY), PUBLISHERS_FILE)
 _ROOT = 0
 
 
@@ -38,7 +44,7 @@ class TrustedPublisher(Struct, frozen=True, kw_only=True):
 
 def publishers_path() -> str:
     """Return the path of the user's file; it may not exist."""
-    return os.path.join(prowess_home(), FILE_NAME)
+    return os.path.join(prowess_home(), PUBLISHERS_FILE)
 
 
 def trusted_publishers(machine_file: str = MACHINE_FILE) -> tuple[TrustedPublisher, ...]:
