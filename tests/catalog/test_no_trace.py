@@ -141,7 +141,7 @@ _CASES: dict[str, list[list[str]] | str] = {
         _PATHS,
     ),
     **dict.fromkeys(("key forget", "key list", "key new", "key trust", "registry init"), _NO_SKILLS),
-    **dict.fromkeys(("hosts", "revoke", "sync"), _NO_SKILLS),
+    **dict.fromkeys(("hosts", "registry forget", "registry trust", "revoke", "sync"), _NO_SKILLS),
     "completion": _NO_SKILLS,  # the completion of names, see below
 }
 

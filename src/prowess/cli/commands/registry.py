@@ -152,6 +152,58 @@ def _refreshed_deployment(directory: str, online_file: str | None, root_file: st
     return exit_codes.OK
 
 
+@command.command(name="trust")
+@click.argument("source", metavar="SOURCE")
+@click.option("--root", "root_file", required=True, metavar="FILE", help="Its metadata/1.root.json, from its owner.")
+@allow_host_option
+@json_option
+def trust(*, source: str, root_file: str, allowed_hosts: tuple[str, ...], as_json: bool) -> int:
+    """Trust the registry SOURCE by its root: from now on, its index must have the signatures that the root demands.
+
+    SOURCE is a site with an index or a directory that `prowess registry init` made. Get FILE from the owner of the
+    registry by another way. Every command that reads skills from SOURCE then refuses an index that was changed, is
+    older than one seen before, or whose date has expired.
+
+    Example: prowess registry trust https://skills.example.com --root acme.root.json
+    """
+    from prowess.cli.packages.deployments import read_root  # Imported here as in `init`.
+    from prowess.distribution.deployment.trusted_registries import trust_registry
+
+    location = _registry(source)
+    changed = trust_registry(location, read_root(root_file), allowed_hosts)
+    if as_json:
+        output.document({"registry": location, "changed": changed})
+    else:
+        output.line(printable_line(f"{'Trusted' if changed else 'Already trusted'}: {location}"))
+    return exit_codes.OK
+
+
+@command.command(name="forget")
+@click.argument("source", metavar="SOURCE")
+@json_option
+def forget(*, source: str, as_json: bool) -> int:
+    """Forget the root of the registry SOURCE: its signatures are no longer asked for. Exits with 1 if there is none.
+
+    Example: prowess registry forget https://skills.example.com
+    """
+    from prowess.distribution.deployment.trusted_registries import forget_registry  # Imported here as in `init`.
+
+    location = _registry(source)
+    changed = forget_registry(location)
+    if as_json:
+        output.document({"registry": location, "changed": changed})
+    else:
+        output.line(printable_line(f"{'Forgotten' if changed else 'Not trusted'}: {location}"))
+    return exit_codes.OK if changed else exit_codes.FAILED
+
+
+def _registry(source: str) -> str:
+    (reference,) = _references((source,))
+    if reference.kind not in {"index", "directory"}:
+        raise click.UsageError(printable_line(f"{source} is neither a site with an index nor a directory"))
+    return reference.location
+
+
 @command.command(name="serve")
 @click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False))
 @click.option("--http", "address", metavar="ADDR", default=_DEFAULT_ADDRESS, show_default=True, help="HOST:PORT.")

@@ -11,6 +11,7 @@ import click
 from prowess._internal.text.terminal_text import counted, json_text, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.package_options import allow_host_option, json_option
+from prowess.cli.packages.deployments import read_root
 from prowess.cli.packages.permission import permission_for
 from prowess.cli.signals import ended_in_order
 from prowess.distribution.deployment.host import DeploymentHost
@@ -18,8 +19,6 @@ from prowess.distribution.deployment.host_reports import is_host_id, report_host
 from prowess.distribution.deployment.origin import DirectoryDeployment, open_origin
 from prowess.distribution.deployment.permitted import SCOPE
 from prowess.distribution.deployment.repository import DeploymentRepository
-from prowess.distribution.signatures import read_file
-from prowess.errors import LimitExceededError
 
 if TYPE_CHECKING:
     from prowess.distribution.deployment.host import SyncReport
@@ -32,7 +31,6 @@ _CODES = {
     "none": exit_codes.UNAVAILABLE,
 }
 _TOOL = "packages.sync"
-_MOST_ROOT = 512_000  # bytes; the limit of python-tuf
 _EVERY = 30.0  # seconds between two looks
 _REPORT_SECONDS = 30.0  # between two reports of the same release
 
@@ -75,7 +73,7 @@ def command(
     """  # noqa: D301 -- click needs the control character
     if host is not None and not is_host_id(host):
         raise click.BadParameter("an ID has letters, digits, dots, _ and -, at most 100", param_hint="--host")
-    root = None if root_file is None else _root(root_file)
+    root = None if root_file is None else read_root(root_file)
     origin, target = open_origin(source, allowed_hosts), DeploymentHost(into)
     with ended_in_order():
         try:
@@ -94,14 +92,6 @@ def command(
         finally:
             origin.close()
     return _CODES[report.state]
-
-
-def _root(path: str) -> bytes:
-    try:
-        return read_file(path, _MOST_ROOT)
-    except (OSError, LimitExceededError) as fault:
-        reason = fault.strerror if isinstance(fault, OSError) else str(fault)
-        raise click.UsageError(f"{path} cannot be read: {reason}") from None
 
 
 def _reported(origin: DeploymentSource, host: str | None, report: SyncReport, last: float | None) -> float | None:

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import click
+
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.key_files import read_signing_key
 from prowess.cli.packages.permission import permission_for
 from prowess.distribution.deployment.deploy import DeploymentKeys
 from prowess.distribution.deployment.permitted import SCOPE
+from prowess.distribution.signatures import read_file
+from prowess.errors import LimitExceededError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prowess.distribution.deployment.repository import DeploymentRepository, DeployReport
+
+_MOST_ROOT = 512_000  # bytes; the limit of python-tuf
+
+
+def read_root(path: str) -> bytes:
+    """Return root metadata. Raises click.UsageError if the file cannot be read."""
+    try:
+        return read_file(path, _MOST_ROOT)
+    except (OSError, LimitExceededError) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) else str(fault)
+        raise click.UsageError(f"{path} cannot be read: {reason}") from None
 
 
 def signing_keys(repository: DeploymentRepository, files: Sequence[str], tool: str) -> DeploymentKeys:
@@ -30,23 +45,35 @@ def printed_report(report: DeployReport, repository: DeploymentRepository, *, as
     """Print the result for a release, and return the exit code: 3 if it waits for more signatures."""
     release = report.release
     if as_json:
-        document = {
-            "release": release.number,
-            "skills": [{"name": one.name, "version": one.version, "tree": one.tree} for one in release.skills],
-            "state": report.state,
-            "signed_by": report.signed_by,
-            "missing": report.missing,
-        }
-        output.document(document)
+        skills = [{"name": one.name, "version": one.version, "tree": one.tree} for one in release.skills]
+        output.document({"skills": skills, **release_facts(report)})
     else:
         place = output.shown_path(repository.directory)
         output.line(f"release {release.number} {report.state} in {place}: {counted(len(release.skills), 'skill')}")
         for one in release.skills:
             version = f" {one.version}" if one.version else ""
             output.line(printable_line(f"  {one.name}{version}  {one.tree}"))
+        if release.index is not None:
+            output.line(f"  the index of published skills  sha256:{release.index.sha256}")
+    return told_if_pending(report, repository, "deploy")
+
+
+def release_facts(report: DeployReport) -> dict[str, object]:
+    """Return the number and state of a release, and its signatures, for a JSON document."""
+    return {
+        "release": report.release.number,
+        "state": report.state,
+        "signed_by": report.signed_by,
+        "missing": report.missing,
+        "index": None if report.release.index is None else f"sha256:{report.release.index.sha256}",
+    }
+
+
+def told_if_pending(report: DeployReport, repository: DeploymentRepository, command: str) -> int:
+    """Print what other signers run if a release waits for signatures, and return the exit code: then 3."""
     if report.state != "pending":
         return exit_codes.OK
     place = output.shown_path(repository.directory)
     needed = f"{counted(report.missing, 'more signature')} needed; nothing was published"
-    output.error(f"{needed}. Another signer runs: prowess deploy --to {place} --key FILE")
+    output.error(f"{needed}. Another signer runs: prowess {command} --to {place} --key FILE")
     return exit_codes.DENIED

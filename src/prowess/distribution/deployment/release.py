@@ -1,7 +1,8 @@
 """One release: the skills that every host has after it. It is the content of the signed targets metadata of TUF.
 
 Each target is the archive of one skill, `<name>.tar.gz`, with name, version and tree digest in its `custom` field. The
-version of the metadata is the number of the release.
+version of the metadata is the number of the release. One more target, `index.json`, is the index of a registry that is
+in the same directory: it names every published artifact with its digest, and hosts do not take it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from msgspec import Struct, ValidationError, convert
 
 from prowess._internal.text.canonical_json import is_digest
 from prowess.distribution.sources.archives.entry import MAX_PACKED
+from prowess.distribution.sources.http.client import MAX_DOCUMENT
 from prowess.distribution.sources.index.document import is_index_name
 from prowess.errors import DistributionError
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from tuf.api.metadata import TargetFile, Targets
 
 _MOST_SKILLS = 10_000
+INDEX_TARGET = "index.json"
 
 
 class ReleasedSkill(Struct, frozen=True, kw_only=True):
@@ -41,11 +44,24 @@ class ReleasedSkill(Struct, frozen=True, kw_only=True):
         return f"{self.artifact}.{self.target}"
 
 
+class ReleasedIndex(Struct, frozen=True, kw_only=True):
+    """The index of published skills. `sha256` has 64 hexadecimal digits; `size` is in bytes."""
+
+    sha256: str
+    size: int
+
+    @property
+    def file(self) -> str:
+        """The path below `targets/`: with the digest, so that it never changes."""
+        return f"{self.sha256}.{INDEX_TARGET}"
+
+
 class SkillRelease(Struct, frozen=True, kw_only=True):
-    """A numbered set of skills, sorted by name."""
+    """A numbered set of skills, sorted by name. `index` is None if no skills are published beside it."""
 
     number: int
     skills: tuple[ReleasedSkill, ...] = ()
+    index: ReleasedIndex | None = None
 
     def find(self, name: str) -> ReleasedSkill | None:
         """Return the skill with this name, or None."""
@@ -66,8 +82,20 @@ def release_of(targets: Targets) -> SkillRelease:
     """
     if targets.delegations is not None or len(targets.targets) > _MOST_SKILLS:
         raise DistributionError(f"release {targets.version} delegates to other keys, or has too many skills")
-    skills = [_skill(path, target) for path, target in targets.targets.items()]
-    return SkillRelease(number=targets.version, skills=tuple(sorted(skills, key=lambda skill: skill.name)))
+    skills = [_skill(path, target) for path, target in targets.targets.items() if path != INDEX_TARGET]
+    listed = targets.targets.get(INDEX_TARGET)
+    return SkillRelease(
+        number=targets.version,
+        skills=tuple(sorted(skills, key=lambda skill: skill.name)),
+        index=None if listed is None else _index(listed),
+    )
+
+
+def _index(target: TargetFile) -> ReleasedIndex:
+    digest = target.hashes.get("sha256", "")
+    if set(target.hashes) != {"sha256"} or not is_digest(f"sha256:{digest}") or target.length > MAX_DOCUMENT:
+        raise DistributionError(f"the target {INDEX_TARGET!r} of the release is no index of skills")
+    return ReleasedIndex(sha256=digest, size=target.length)
 
 
 def _skill(path: str, target: TargetFile) -> ReleasedSkill:
@@ -89,7 +117,9 @@ def targets_of(release: SkillRelease) -> dict[str, TargetFile]:
     """Return a release in the form of the metadata."""
     from tuf.api.metadata import TargetFile  # of the extra
 
-    return {
+    index = release.index
+    listed = {} if index is None else {INDEX_TARGET: TargetFile(index.size, {"sha256": index.sha256}, INDEX_TARGET)}
+    return listed | {
         skill.target: TargetFile(
             skill.size,
             {"sha256": skill.artifact},

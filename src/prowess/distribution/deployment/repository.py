@@ -6,6 +6,7 @@
     metadata/timestamp.json     the present state, signed with the online key; replacing it publishes a release
     targets/                    archives, named by digest
     pending.json, pending/      a release that has too few signatures, and its archives
+    .well-known/agent-skills/   the registry of skills that `prowess publish` writes here
     online-key                  the path of the online key's file
     hosts/                      the report of each host
 
@@ -20,11 +21,13 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.files.atomic_write import remove_drafts, write_atomically
 from prowess._internal.files.file_lock import locked
 from prowess.distribution.deployment.permitted import changed_skills, deployment_facts
 from prowess.distribution.deployment.release import SkillRelease, release_of, targets_of
+from prowess.distribution.deployment.signed_index import place_index
 from prowess.distribution.deployment.signing_keys import key_id, require_tuf, tuf_key, tuf_signer
 from prowess.errors import DistributionError
 
@@ -201,6 +204,8 @@ class DeploymentRepository:
     def refresh(self, online: PrivateKey, root_key: PrivateKey | None = None) -> datetime | None:
         """Sign the timestamp anew, and the root if its key is given. Return when the timestamp expires, None without.
 
+        An index that is not the signed one is replaced by it.
+
         Raises:
             DistributionError: a key is not the one of its role.
         """
@@ -216,6 +221,8 @@ class DeploymentRepository:
             if documents is None:
                 return None
             timestamp, snapshot = documents
+            if (index := release_of(self._targets(root, snapshot).signed).index) is not None:
+                place_index(self.directory, index)
             if _expires_soon(snapshot.signed.expires):
                 timestamp.signed.snapshot_meta.version += 1
                 snapshot.signed.version += 1
@@ -248,8 +255,8 @@ class DeploymentRepository:
                 raise DistributionError(f"no release is pending in {self.directory}; name the skills to deploy")
             return pending
         after = change(before)
-        wanted = SkillRelease(
-            number=before.number + 1, skills=tuple(sorted(after.skills, key=lambda skill: skill.name))
+        wanted = replace(
+            after, number=before.number + 1, skills=tuple(sorted(after.skills, key=lambda skill: skill.name))
         )
         if pending is not None:
             if release_of(pending.signed) != wanted:
@@ -258,7 +265,8 @@ class DeploymentRepository:
                     "(deploy without PATH), or drop it (deploy --discard)"
                 )
             return pending
-        if present is not None and wanted.skills == before.skills and not _expires_soon(present.signed.expires):
+        is_same = (wanted.skills, wanted.index) == (before.skills, before.index)
+        if present is not None and is_same and not _expires_soon(present.signed.expires):
             return None
         return Metadata(Targets(version=wanted.number, expires=_in_days(TARGETS_DAYS), targets=targets_of(wanted)))
 
@@ -279,6 +287,8 @@ class DeploymentRepository:
                 self._write(("targets", skill.file), self._bytes("pending", skill.file))
             elif not os.path.exists(place):
                 raise DistributionError(f"{place} is missing; deploy {skill.name} again by its path")
+        if release.index is not None:
+            place_index(self.directory, release.index)
         self._write(("metadata", f"{release.number}.targets.json"), targets.to_bytes())
         timestamp, snapshot = documents or (Metadata(Timestamp()), Metadata(Snapshot()))
         if documents is not None:

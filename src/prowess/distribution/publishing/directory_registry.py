@@ -34,7 +34,7 @@ from prowess.errors import DistributionError, IntegrityError
 from prowess.lockfile.version_ranges import newest_first
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from prowess.distribution.publishing.package import SkillPackage
 
@@ -42,11 +42,14 @@ _ARTIFACTS = "artifacts"
 _IN_FILE_NAMES = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,99}")
 _SHORT = 12  # digits of a digest in a file name
 
-PublishedStatus = Literal["published", "unchanged", "yanked"]
+PublishedStatus = Literal["published", "unchanged", "yanked", "pending"]
 
 
 class Published(Struct, frozen=True, kw_only=True):
-    """What became of one version. `artifact` is its digest, for OCI that of the manifest."""
+    """What became of one version. `artifact` is its digest, for OCI that of the manifest.
+
+    A publication or a yank that waits for signatures is `pending`.
+    """
 
     name: str
     version: str | None
@@ -73,12 +76,7 @@ class DirectoryRegistry:
                 data = file.read()
         except FileNotFoundError:
             return {}
-        index = parse_index(data, self._index)
-        if index.legacy:
-            raise DistributionError(f"{self._index} has version 0.1; publish to another directory")
-        if index.problems:
-            raise DistributionError(f"{self._index} was not written by Prowess: {index.problems[0]}; correct it first")
-        return {entry.name: entry for entry in index.entries}
+        return entries_of(data, self._index)
 
     def read(self, artifact: IndexArtifact) -> bytes:
         """Return the bytes of an artifact. Raises DistributionError if it cannot be read."""
@@ -91,31 +89,21 @@ class DirectoryRegistry:
             DistributionError: a version was published with other bytes, or the index does not allow a skill.
             OSError: the directory cannot be written.
         """
-        packed = [(package, pack(package.contents.files)) for package in packages]
         with self._exclusive():
             entries = self.entries()
-            results: list[Published] = []
-            files: dict[str, bytes] = {}
-            for package, data in packed:
-                require_publishable(package)
-                digest = sha256_of(data)
-                known = entries.get(package.name)
-                old = None if known is None else _same_version(known, package.version, digest)
-                if old is None:
-                    artifact = _artifact(package, digest)
-                    files[unquote(artifact.url)] = data
-                    entries[package.name] = _added(known, package, artifact)
-                elif old.digest != digest:
-                    raise DistributionError(
-                        f"{package.name} {package.version} is published with other bytes (artifact {old.digest}); "
-                        "raise metadata.version in SKILL.md"
-                    )
-                status: PublishedStatus = "published" if old is None else "unchanged"
-                results.append(Published(name=package.name, version=package.version, artifact=digest, status=status))
-            for path, data in files.items():
-                self._write(os.path.join(self._beside, path), data)
-            self._replace(entries)
-        return tuple(results)
+            results, files = add_packages(entries, packages)
+            self._place(files, render_index(tuple(entries.values())))
+        return results
+
+    def place(self, files: Mapping[str, bytes], index: bytes) -> None:
+        """Write artifacts by their path beside the index, then this index, whose entries were signed.
+
+        Raises:
+            DistributionError: an artifact is there with other bytes.
+            OSError: the directory cannot be written.
+        """
+        with self._exclusive():
+            self._place(files, index)
 
     def yank(self, wanted: Sequence[tuple[str, str]]) -> tuple[Published, ...]:
         """Mark versions (name and version) so that only a lock that names them installs them.
@@ -125,17 +113,9 @@ class DirectoryRegistry:
         """
         with self._exclusive():
             entries = self.entries()
-            results: list[Published] = []
-            for name, version in wanted:
-                entry = entries.get(name)
-                found = None if entry is None else _same_version(entry, version, "")
-                if entry is None or found is None:
-                    raise DistributionError(f"{name} {version} is not published in {self._directory}")
-                marked = [replace(each, yanked=each.yanked or each is found) for each in entry.artifacts]
-                entries[name] = replace(entry, artifacts=_ordered(marked))
-                results.append(Published(name=name, version=version, artifact=found.digest, status="yanked"))
-            self._replace(entries)
-        return tuple(results)
+            results = yank_versions(entries, wanted, self._directory)
+            self._place({}, render_index(tuple(entries.values())))
+        return results
 
     def refresh(self) -> int:
         """Compare every artifact with its digest, write the index anew, and return the number of artifacts.
@@ -152,9 +132,8 @@ class DirectoryRegistry:
             for artifact in artifacts:
                 if (actual := sha256_of(self.read(artifact))) != artifact.digest:
                     raise IntegrityError(artifact.url, artifact.digest, actual)
-            self._replace(
-                {name: replace(entry, artifacts=_ordered(entry.artifacts)) for name, entry in entries.items()}
-            )
+            ordered = [replace(entry, artifacts=_ordered(entry.artifacts)) for entry in entries.values()]
+            self._place({}, render_index(ordered))
         return len(artifacts)
 
     @contextmanager
@@ -174,15 +153,76 @@ class DirectoryRegistry:
         except FileNotFoundError:
             write_atomically(path, data, 0o644)
 
-    def _replace(self, entries: dict[str, IndexEntry]) -> None:
-        data = render_index(tuple(entries.values()))
+    def _place(self, files: Mapping[str, bytes], index: bytes) -> None:
+        for path, data in files.items():
+            self._write(os.path.join(self._beside, path), data)
         try:
             with open(self._index, "rb") as file:
-                if file.read() == data:
+                if file.read() == index:
                     return
         except FileNotFoundError:
             pass
-        write_atomically(self._index, data, 0o644)
+        write_atomically(self._index, index, 0o644)
+
+
+def entries_of(index: bytes, what: str) -> dict[str, IndexEntry]:
+    """Return the published skills of an index by name. `what` is its path.
+
+    Raises:
+        DistributionError: it cannot be read completely, so it must not be replaced.
+    """
+    found = parse_index(index, what)
+    if found.legacy:
+        raise DistributionError(f"{what} has version 0.1; publish to another directory")
+    if found.problems:
+        raise DistributionError(f"{what} was not written by Prowess: {found.problems[0]}; correct it first")
+    return {entry.name: entry for entry in found.entries}
+
+
+def add_packages(
+    entries: dict[str, IndexEntry], packages: Sequence[SkillPackage]
+) -> tuple[tuple[Published, ...], dict[str, bytes]]:
+    """Add skills to the entries of an index. Return the results, and new artifacts by their path beside the index.
+
+    Raises:
+        DistributionError: a version was published with other bytes, or the index does not allow a skill.
+    """
+    results: list[Published] = []
+    files: dict[str, bytes] = {}
+    for package in packages:
+        require_publishable(package)
+        data = pack(package.contents.files)
+        digest = sha256_of(data)
+        known = entries.get(package.name)
+        old = None if known is None else _same_version(known, package.version, digest)
+        if old is None:
+            artifact = _artifact(package, digest)
+            files[unquote(artifact.url)] = data
+            entries[package.name] = _added(known, package, artifact)
+        elif old.digest != digest:
+            raise DistributionError(
+                f"{package.name} {package.version} is published with other bytes (artifact {old.digest}); "
+                "raise metadata.version in SKILL.md"
+            )
+        status: PublishedStatus = "published" if old is None else "unchanged"
+        results.append(Published(name=package.name, version=package.version, artifact=digest, status=status))
+    return tuple(results), files
+
+
+def yank_versions(
+    entries: dict[str, IndexEntry], wanted: Sequence[tuple[str, str]], directory: str
+) -> tuple[Published, ...]:
+    """Mark versions in the entries of the index of a directory. Raises DistributionError if one is not published."""
+    results: list[Published] = []
+    for name, version in wanted:
+        entry = entries.get(name)
+        found = None if entry is None else _same_version(entry, version, "")
+        if entry is None or found is None:
+            raise DistributionError(f"{name} {version} is not published in {directory}")
+        marked = [replace(each, yanked=each.yanked or each is found) for each in entry.artifacts]
+        entries[name] = replace(entry, artifacts=_ordered(marked))
+        results.append(Published(name=name, version=version, artifact=found.digest, status="yanked"))
+    return tuple(results)
 
 
 def _artifact(package: SkillPackage, digest: str) -> IndexArtifact:

@@ -56,10 +56,10 @@ class _Visible:
         if policy is not None and policy.hides_old:
             known = {deployment_of(asked): asked for asked in (of_entry(entry, None) for entry in entries)}
             self._deployed = tuple(asked for root, asked in known.items() if root is not None)
-        self.old = self.old_now(policy)
+        self.old = self.old_deployments(policy)
         self.lists: dict[tuple[By, bool], tuple[SkillEntry, ...]] = {}
 
-    def old_now(self, policy: Policy | None) -> tuple[str, ...]:
+    def old_deployments(self, policy: Policy | None) -> tuple[str, ...]:
         """Return what `old` would be now."""
         return () if policy is None or not self._deployed else policy.old_deployments(self._deployed)
 
@@ -93,7 +93,7 @@ class Visibility:
         # The generation is read before the entries, so entries of a newer one are looked up once more.
         state = (self.catalog.generation, 0 if policy is None else policy.generation)
         visible = self._visible
-        if state != visible.state or visible.old != visible.old_now(policy):
+        if state != visible.state or visible.old != visible.old_deployments(policy):
             visible = self._visible = _Visible(self.catalog.entries(), state, policy)
         if (known := visible.lists.get((by, with_forks))) is None:
             known = visible.lists[by, with_forks] = tuple(

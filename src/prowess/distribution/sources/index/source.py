@@ -1,7 +1,8 @@
 """A site with an index of skills as a source, or a directory with the same layout.
 
 An artifact is used only if it has the digest in the index. Version 0.1 has no digests; its files are fetched one by
-one, and the lock's digest of the tree protects later installs.
+one, and the lock's digest of the tree protects later installs. If the user trusts the root of the registry, the index
+is the signed one (`prowess.distribution.deployment.trusted_registries`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 from prowess._internal.files.open_flags import Closing
 from prowess._internal.text.canonical_json import sha256_of
 from prowess._internal.text.url_host import host_of_url
+from prowess.distribution.deployment.trusted_registries import verified_site
 from prowess.distribution.sources.archives.entry import MAX_PACKED
 from prowess.distribution.sources.archives.unpacking import unpack_archive
 from prowess.distribution.sources.directory import with_version
@@ -41,7 +43,8 @@ class IndexSource(Closing):
         self.reference = reference
         self.problems: tuple[str, ...] = ()
         location = reference.location
-        self._site: Site = DirectorySite(location) if reference.is_local else HttpSite(location, access)
+        site: Site = DirectorySite(location) if reference.is_local else HttpSite(location, access)
+        self._site = verified_site(site, location, access)
         self._package = None if reference.is_local else host_of_url(location)
         self._read: tuple[SkillIndex, str] | None = None
 
