@@ -13,6 +13,10 @@ import pytest
 
 from prowess._internal.places import prowess_home
 from prowess.cli import exit_codes
+from prowess.distribution.installation.disk.staging import Stage
+from prowess.distribution.installation.disk.store import SkillStore
+from prowess.distribution.sources import Access, open_source, parse_reference
+from prowess.errors import IntegrityError
 from tests.distribution.installation.projects import Commands, codes, make_project, snapshot, write_skill
 
 if TYPE_CHECKING:
@@ -183,3 +187,24 @@ def test_a_home_that_is_a_file_or_open_to_others_is_refused(
         assert reason in prowess.err, prowess.err
         assert prowess.err.endswith("; nothing was changed\n")
         assert not prowess.lock.exists()
+
+
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_files_that_changed_between_writing_and_storing_are_not_left_in_the_store(
+    tmp_path: Path, *, is_damaged: bool
+) -> None:
+    write_skill(tmp_path / "skills" / "pdf", script="print(1)\n")
+    reference = parse_reference(str(tmp_path / "skills"))
+    store = SkillStore(str(tmp_path / "home"))
+    with Stage(store.home) as stage, open_source(reference, scratch=stage.directory(), access=Access()) as source:
+        (offer,) = source.offers()
+        skill = source.fetch(offer, stage.directory())
+        if is_damaged:
+            write_skill(Path(store.path(skill.tree, "pdf")))
+        (Path(skill.directory) / "scripts" / "run.py").write_text("print(2)\n", "utf-8")
+        with pytest.raises(IntegrityError):
+            store.add(skill.directory, skill.manifest, "pdf", stage)
+        assert not os.path.lexists(store.path(skill.tree, "pdf"))
+        again = source.fetch(offer, stage.directory())
+        store.add(again.directory, again.manifest, "pdf", stage)
+    assert store.has(skill.tree, "pdf")

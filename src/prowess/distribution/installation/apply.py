@@ -19,11 +19,12 @@ from prowess.errors import StoreError
 from prowess.lockfile.places import lock_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator
 
     from prowess.distribution.installation.disk.staging import Stage
     from prowess.distribution.installation.plan import InstallPlan
     from prowess.distribution.installation.scope import InstallScope
+    from prowess.distribution.sources.protocol import Fetched
 
 _LOCK_MODE = 0o644  # of a project, whose lock is under version control
 _PRIVATE_MODE = 0o600
@@ -38,13 +39,13 @@ def apply_plan(
     scope: InstallScope,
     stage: Stage,
     *,
-    staged: Mapping[tuple[str, str], str],
+    staged: Collection[Fetched],
     repair: bool = False,
     next_state: int | None = None,
 ) -> InstallReport:
     """Carry out a plan, and report the end state as it was read back.
 
-    `staged` has the directory of each fetched skill by tree and name. With `repair`, drifted copies are replaced too.
+    `staged` are the fetched skills that are not in the store. With `repair`, drifted copies are replaced too.
     `next_state` is the number of the state to which the lock is rolled back.
 
     Raises:
@@ -61,8 +62,8 @@ def apply_plan(
                 raise LockReplacedError
             if plan.lock.skills:
                 register(scope, stage)
-            for (tree, name), directory in staged.items():
-                store.add(directory, tree, name, stage)
+            for skill in staged:
+                store.add(skill.directory, skill.manifest, skill.name, stage)
             if plan.changes_lock:
                 record_state(scope, plan.former, stage, next_state=next_state)
                 stage.replace_file(scope.lock, plan.text, _mode_of(scope))

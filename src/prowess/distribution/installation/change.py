@@ -24,6 +24,7 @@ from prowess.distribution.installation.scope import read_former
 from prowess.distribution.installation.states import is_registered
 from prowess.distribution.installation.targets.placement import target_rows, view_targets
 from prowess.distribution.installation.verification import has_leftovers
+from prowess.distribution.sources.protocol import Fetched  # noqa: TC001 -- msgspec resolves it
 from prowess.errors import StoreError
 from prowess.lockfile import Lockfile, parse_lock
 
@@ -42,13 +43,13 @@ _ATTEMPTS = 10
 class Proposal(Struct, frozen=True, kw_only=True):
     """A lock as it should become, and what was fetched for it. Nothing is changed yet.
 
-    `staged` has the directories of fetched skills by tree and name, `statuses` what the signature of each is worth,
+    `staged` has the fetched skills by tree and name, `statuses` what the signature of each is worth,
     `contacted` the hosts that were contacted. With `refused`, nothing is changed, and that is the answer.
     `next_state` is the number of the earlier state that `lock` is.
     """
 
     lock: Lockfile
-    staged: dict[tuple[str, str], str] = {}
+    staged: dict[tuple[str, str], Fetched] = {}
     statuses: dict[tuple[str, str], str] = {}
     contacted: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -85,7 +86,7 @@ def change_lock(
             if proposal.refused is not None:
                 return InstallReport(scope=scope.kind, lock=scope.lock, changed=False, problems=(proposal.refused,))
             store = SkillStore(scope.home)
-            staged = {key: path for key, path in proposal.staged.items() if not store.has_copy(path, *key)}
+            staged = {key: one for key, one in proposal.staged.items() if not store.has_copy(one.manifest, one.name)}
             absent = [skill for skill in proposal.lock.skills if (skill.tree, skill.name) in staged]
             plan = plan_change(former, before, proposal.lock, absent)
             view = view_targets(plan.lock, scope, store)
@@ -102,14 +103,15 @@ def change_lock(
                     problems=(*proposal.problems, *problems),
                 )
             apply = partial(
-                apply_plan, plan, scope, stage, staged=staged, repair=repair, next_state=proposal.next_state
+                apply_plan, plan, scope, stage, staged=staged.values(), repair=repair, next_state=proposal.next_state
             )
             is_change = plan.changes_lock or bool(staged)
+            directories = {key: one.directory for key, one in staged.items()}
             if judge is not None and is_change:
-                judge(plan, staged)
+                judge(plan, directories)
             try:
                 report = (
-                    permission.carry_out(installation.changes_of(plan, staged, scope, permission), apply)
+                    permission.carry_out(installation.changes_of(plan, directories, scope, permission), apply)
                     if is_change
                     else apply()
                 )

@@ -36,11 +36,6 @@ class Fetcher(Closing):
         self.mirror = None if access.mirror is None else sources.Mirror(access.mirror)
 
     @property
-    def staged(self) -> dict[tuple[str, str], str]:
-        """The directory of each fetched skill by tree and name."""
-        return {key: one.directory for key, one in self.fetched.items()}
-
-    @property
     def registries(self) -> tuple[SourceReference, ...]:
         """The registries that may be asked, in their order."""
         return tuple(map(sources.parse_reference, self._access.registries))

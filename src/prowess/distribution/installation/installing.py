@@ -103,7 +103,7 @@ def proposed(lock: Lockfile, fetcher: Fetcher, locked: Collection[tuple[str, str
         signed = installation.with_signers(lock, fetcher.fetched, locked)
         lock, statuses = signed.lock, signed.statuses
     named = {(skill.tree, skill.name) for skill in lock.skills}
-    staged = {key: directory for key, directory in fetcher.staged.items() if key in named}
+    staged = {key: one for key, one in fetcher.fetched.items() if key in named}
     return Proposal(lock=lock, staged=staged, statuses=statuses, contacted=fetcher.contacted)
 
 

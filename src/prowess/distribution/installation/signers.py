@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prowess._internal.files.tree_digest import read_tree
 from prowess.distribution.signatures import signature_in
 from prowess.errors import SignatureError
 from prowess.lockfile import Lockfile  # noqa: TC001 -- msgspec resolves it
@@ -23,7 +22,6 @@ from prowess.signing.verification import Verifier
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from prowess._internal.files.tree_digest import TreeManifest
     from prowess.distribution.sources import Fetched, Signature
 
 _UNSIGNED = SignatureVerdict(status="unsigned", reason="it has no signature")
@@ -75,16 +73,15 @@ def signature_of(fetched: Fetched, verifier: Verifier) -> SignatureVerdict:
     Raises:
         SignatureError: the signature in the skill is damaged or does not fit the files.
     """
-    manifest = read_tree(fetched.directory)
-    own = verifier.tree(manifest, signature_in(fetched.directory))
+    own = verifier.tree(fetched.manifest, signature_in(fetched.directory))
     if own.status in _REFUSED:
         raise SignatureError(f"skill {fetched.name!r}", own.reason or own.status)
-    verdicts = [own, *(_beside(fetched, manifest, one, verifier) for one in fetched.signatures)]
+    verdicts = [own, *(_beside(fetched, one, verifier) for one in fetched.signatures)]
     order = ("verified", "untrusted", "unsigned")
     return min(verdicts, key=lambda verdict: order.index(verdict.status))
 
 
-def _beside(fetched: Fetched, manifest: TreeManifest, signature: Signature, verifier: Verifier) -> SignatureVerdict:
+def _beside(fetched: Fetched, signature: Signature, verifier: Verifier) -> SignatureVerdict:
     """Return the verdict on a signature that is not in the skill. One that does not fit proves nothing."""
     match signature.kind:
         case "git-tag":
@@ -94,7 +91,7 @@ def _beside(fetched: Fetched, manifest: TreeManifest, signature: Signature, veri
             verdict, _ = verifier.git_commit(signature.data)
             fits = fetched.commit in _names_of_commit(signature.data)
         case _:
-            verdict = verifier.tree(manifest, signature.data, artifact=fetched.artifact)
+            verdict = verifier.tree(fetched.manifest, signature.data, artifact=fetched.artifact)
             fits = True
     if fits and verdict.status not in _REFUSED:
         return verdict

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from msgspec import Struct
 
+from prowess._internal.files.tree_digest import TreeManifest  # noqa: TC001 -- msgspec resolves it
+
 if TYPE_CHECKING:
     from prowess.distribution.sources.reference import SourceReference
 
@@ -60,8 +62,8 @@ class Fetched(Struct, frozen=True, kw_only=True):
     """A skill that was fetched: a private copy with all its files, not yet installed.
 
     `source` is the reference without a version, as a lock has it. `commit` is set for git. `artifact` is the SHA-256
-    (`sha256:<64 hex>`) of the bytes as fetched, for OCI of the manifest; None if there was no single file. `tree` is
-    the digest of the copy in `directory`, an absolute path.
+    (`sha256:<64 hex>`) of the bytes as fetched, for OCI of the manifest; None if there was no single file. `manifest`
+    has the files of the copy in `directory`, an absolute path, as they were written.
     """
 
     name: str
@@ -71,9 +73,14 @@ class Fetched(Struct, frozen=True, kw_only=True):
     path: str = ""
     commit: str | None = None
     artifact: str | None = None
-    tree: str
+    manifest: TreeManifest
     directory: str
     signatures: tuple[Signature, ...] = ()
+
+    @property
+    def tree(self) -> str:
+        """The digest of the copy."""
+        return self.manifest.content_digest
 
 
 class Access(Struct, frozen=True, kw_only=True):

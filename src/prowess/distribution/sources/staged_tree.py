@@ -38,7 +38,7 @@ class StagedTree:
 
     with StagedTree(into, "pdf") as staged:
         staged.write("SKILL.md", [b"..."], executable=False)
-    staged.digest  # "sha256:..."
+    staged.manifest.digest  # "sha256:..."
 
     Raises:
         DistributionError: `name` cannot be the name of a directory on every system, or `into/<name>` exists.
@@ -142,14 +142,14 @@ class StagedTree:
             path=offer.path,
             commit=commit,
             artifact=artifact,
-            tree=self.digest,
+            manifest=self.manifest,
             directory=self.directory,
             signatures=signatures,
         )
 
     @property
-    def digest(self) -> str:
-        """The digest of the files written so far (`prowess._internal.files.tree_digest`)."""
+    def manifest(self) -> TreeManifest:
+        """The files written so far, with the hashes of the bytes that were written."""
         records = sorted((one for one in self._records if not is_left_out(one.path)), key=lambda one: one.path.encode())
-        manifest = TreeManifest(files=tuple(records))
-        return manifest.content_digest
+        signature = next((one for one in self._records if one.path == SIGNATURE_FILE), None)
+        return TreeManifest(files=tuple(records), signature=signature)

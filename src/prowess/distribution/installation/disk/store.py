@@ -1,7 +1,7 @@
 """The store of verified skills: `PROWESS_HOME/store/<tree>/<name>/`, read-only, one directory for each content.
 
-A skill gets into the store by one rename of a tree whose digest was computed, and leaves it by one rename. So the store
-never holds a part of a skill, also after a command was killed.
+A skill gets into the store by one rename of a whole tree, and leaves it by one rename. So the store never holds a part
+of a skill, also after a command was killed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.open_flags import NEW_FILE
-from prowess._internal.files.tree_digest import SIGNATURE_FILE, read_tree
+from prowess._internal.files.tree_digest import read_tree
 from prowess._internal.places import make_directory, store_home
 from prowess.distribution.installation.disk.exchange import exchange
 from prowess.distribution.installation.disk.trees import READ_ONLY, make_read_only_below, remove_tree
@@ -22,6 +22,7 @@ from prowess.lockfile import stored_tree
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from prowess._internal.files.tree_digest import TreeManifest
     from prowess.distribution.installation.disk.staging import Stage
 
 _LISTING = ".files"  # beside the skill: the lines of which the digest is made
@@ -50,16 +51,15 @@ class SkillStore:
         """Whether the skill is in the store, and every byte is the recorded one. Hashes its files."""
         return tree_at(self.path(tree, name)) == tree
 
-    def has_copy(self, directory: str, tree: str, name: str) -> bool:
+    def has_copy(self, staged: TreeManifest, name: str) -> bool:
         """Whether the skill is in the store with the signature of the staged copy, which the digest does not cover.
 
         A stored signature is not removed for a copy without one.
         """
+        tree = staged.content_digest
         if not self.has(tree, name):
             return False
-        if not os.path.lexists(os.path.join(directory, SIGNATURE_FILE)):
-            return True  # most copies have none, and are not hashed for it
-        return read_tree(directory).signature == read_tree(self.path(tree, name)).signature
+        return staged.signature is None or staged.signature == read_tree(self.path(tree, name)).signature
 
     def differing(self, tree: str, name: str, path: str) -> tuple[str, ...]:
         """Return the files of the copy at `path` that differ from the skill as it was stored, sorted, with `/`.
@@ -83,20 +83,20 @@ class SkillStore:
             return None
         return listing.splitlines() if f"sha256:{hashlib.sha256(listing).hexdigest()}" == tree else None
 
-    def add(self, directory: str, tree: str, name: str, stage: Stage) -> None:
-        """Move a staged skill into the store. A damaged copy is replaced; a good one is kept.
+    def add(self, directory: str, manifest: TreeManifest, name: str, stage: Stage) -> None:
+        """Move the staged files of a manifest into the store. A damaged copy is replaced; a good one is kept.
+
+        The files were hashed when they were written, and are hashed again where they are in the store.
 
         Raises:
-            IntegrityError: the staged or the stored files are not those of `tree`.
+            IntegrityError: the files are not those of the manifest. They were removed from the store.
             OSError: the store was not changed.
         """
+        tree = manifest.content_digest
         place = self.path(tree, name)
-        if self.has_copy(directory, tree, name):
+        if self.has_copy(manifest, name):
             _finish(place)
             return
-        manifest = read_tree(directory)
-        if manifest.digest != tree:
-            raise IntegrityError(f"skill {name!r}", tree, manifest.digest or NO_DIGEST)
         make_read_only_below(directory)
         above = os.path.dirname(place)
         if os.path.lexists(above):
@@ -115,6 +115,7 @@ class SkillStore:
             os.rename(wrapper, above)
         _finish(place)
         if (stored := tree_at(place)) != tree:
+            self.remove(os.path.basename(above), name, stage)
             raise IntegrityError(place, tree, stored or NO_DIGEST)
 
     def unnamed(self, kept: Collection[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -54,8 +54,9 @@ class Mirror:
             )
         data = self._layout.blob(manifest.only_layer(what))
         staged = unpack_layer(data, into, skill.name, scratch=scratch, what=what)
-        if (tree := staged.digest) != skill.tree:
-            raise IntegrityError(what, skill.tree, tree)
+        files = staged.manifest
+        if files.content_digest != skill.tree:
+            raise IntegrityError(what, skill.tree, files.content_digest)
         signed = self._found.get((skill.name, f"{SIGNATURE_TYPE} {skill.tree}"))
         layers = () if signed is None else signed.layers
         return Fetched(
@@ -66,7 +67,7 @@ class Mirror:
             path=skill.path or "",
             commit=skill.commit,
             artifact=skill.artifact,
-            tree=tree,
+            manifest=files,
             directory=staged.directory,
             signatures=tuple(self._signature(row) for row in layers),
         )
