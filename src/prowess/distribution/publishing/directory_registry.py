@@ -92,18 +92,9 @@ class DirectoryRegistry:
         with self._exclusive():
             entries = self.entries()
             results, files = add_packages(entries, packages)
-            self._place(files, render_index(tuple(entries.values())))
-        return results
-
-    def place(self, files: Mapping[str, bytes], index: bytes) -> None:
-        """Write artifacts by their path beside the index, then this index, whose entries were signed.
-
-        Raises:
-            DistributionError: an artifact is there with other bytes.
-            OSError: the directory cannot be written.
-        """
-        with self._exclusive():
-            self._place(files, index)
+            self._write_artifacts(files)
+            self._replace(entries)
+        return tuple(results)
 
     def yank(self, wanted: Sequence[tuple[str, str]]) -> tuple[Published, ...]:
         """Mark versions (name and version) so that only a lock that names them installs them.
@@ -114,8 +105,8 @@ class DirectoryRegistry:
         with self._exclusive():
             entries = self.entries()
             results = yank_versions(entries, wanted, self._directory)
-            self._place({}, render_index(tuple(entries.values())))
-        return results
+            self._replace(entries)
+        return tuple(results)
 
     def refresh(self) -> int:
         """Compare every artifact with its digest, write the index anew, and return the number of artifacts.
@@ -132,9 +123,21 @@ class DirectoryRegistry:
             for artifact in artifacts:
                 if (actual := sha256_of(self.read(artifact))) != artifact.digest:
                     raise IntegrityError(artifact.url, artifact.digest, actual)
-            ordered = [replace(entry, artifacts=_ordered(entry.artifacts)) for entry in entries.values()]
-            self._place({}, render_index(ordered))
+            self._replace(
+                {name: replace(entry, artifacts=_ordered(entry.artifacts)) for name, entry in entries.items()}
+            )
         return len(artifacts)
+
+    def place(self, files: Mapping[str, bytes], index: bytes) -> None:
+        """Write artifacts by their path beside the index, then this index, whose entries were signed.
+
+        Raises:
+            DistributionError: an artifact is there with other bytes.
+            OSError: the directory cannot be written.
+        """
+        with self._exclusive():
+            self._write_artifacts(files)
+            self._write_index(index)
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
@@ -153,9 +156,14 @@ class DirectoryRegistry:
         except FileNotFoundError:
             write_atomically(path, data, 0o644)
 
-    def _place(self, files: Mapping[str, bytes], index: bytes) -> None:
+    def _write_artifacts(self, files: Mapping[str, bytes]) -> None:
         for path, data in files.items():
             self._write(os.path.join(self._beside, path), data)
+
+    def _replace(self, entries: Mapping[str, IndexEntry]) -> None:
+        self._write_index(render_index(tuple(entries.values())))
+
+    def _write_index(self, index: bytes) -> None:
         try:
             with open(self._index, "rb") as file:
                 if file.read() == index:
@@ -181,7 +189,7 @@ def entries_of(index: bytes, what: str) -> dict[str, IndexEntry]:
 
 def add_packages(
     entries: dict[str, IndexEntry], packages: Sequence[SkillPackage]
-) -> tuple[tuple[Published, ...], dict[str, bytes]]:
+) -> tuple[list[Published], dict[str, bytes]]:
     """Add skills to the entries of an index. Return the results, and new artifacts by their path beside the index.
 
     Raises:
@@ -206,12 +214,10 @@ def add_packages(
             )
         status: PublishedStatus = "published" if old is None else "unchanged"
         results.append(Published(name=package.name, version=package.version, artifact=digest, status=status))
-    return tuple(results), files
+    return results, files
 
 
-def yank_versions(
-    entries: dict[str, IndexEntry], wanted: Sequence[tuple[str, str]], directory: str
-) -> tuple[Published, ...]:
+def yank_versions(entries: dict[str, IndexEntry], wanted: Sequence[tuple[str, str]], directory: str) -> list[Published]:
     """Mark versions in the entries of the index of a directory. Raises DistributionError if one is not published."""
     results: list[Published] = []
     for name, version in wanted:
@@ -222,7 +228,7 @@ def yank_versions(
         marked = [replace(each, yanked=each.yanked or each is found) for each in entry.artifacts]
         entries[name] = replace(entry, artifacts=_ordered(marked))
         results.append(Published(name=name, version=version, artifact=found.digest, status="yanked"))
-    return tuple(results)
+    return results
 
 
 def _artifact(package: SkillPackage, digest: str) -> IndexArtifact:
