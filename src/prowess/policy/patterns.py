@@ -335,8 +335,8 @@ def matches_stars(pattern: str, text: str, *, slash: bool) -> bool:
 
 
 _SPECIAL = "*?[{"
-_command_pattern = lru_cache(maxsize=512)(CommandPattern.parse)
-_path_pattern = lru_cache(maxsize=512)(PathPattern.parse)
+command_pattern = lru_cache(maxsize=8192)(CommandPattern.parse)
+path_pattern = lru_cache(maxsize=8192)(PathPattern.parse)
 
 
 def judge(
@@ -361,14 +361,14 @@ def _judge_by_tool(
     tool: str, patterns: Sequence[str], arguments: Mapping[str, object], workspace: str | None, variables: Variables
 ) -> Fit:
     if tool in COMMAND_TOOLS:
-        commands = [_command_pattern(text, variables) for text in patterns]
+        commands = [command_pattern(text, variables) for text in patterns]
         return judge_command(arguments.get(COMMAND_TOOLS[tool]), commands)
     if tool in FILE_TOOLS:
         named = [arguments[name] for name in FILE_TOOLS[tool] if name in arguments]
-        return judge_file(named, [_path_pattern(_placed(text, variables)) for text in patterns], workspace)
+        return judge_file(named, [path_pattern(_placed(text, variables)) for text in patterns], workspace)
     if tool in SEARCH_TOOLS:
         root, glob = search(tool, arguments)
-        globs = [_path_pattern(_placed(text, variables)) for text in patterns]
+        globs = [path_pattern(_placed(text, variables)) for text in patterns]
         return judge_search(root, globs, workspace, glob=glob)
     if tool in URL_TOOLS:
         return judge_url(arguments.get(URL_TOOLS[tool]), patterns)

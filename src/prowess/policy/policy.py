@@ -31,13 +31,11 @@ if TYPE_CHECKING:
     from prowess.policy.package_rules import PackageRules, TooOld
     from prowess.policy.policy_file import PolicyFile
     from prowess.policy.restriction import Restriction, RestrictionMode
-    from prowess.policy.rule import Effect, PolicyCall, PolicyRule
+    from prowess.policy.rule import PolicyCall, PolicyRule
     from prowess.policy.skill_identity import SkillIdentity
 
-DEFAULT_EFFECT: Effect = "ask"
 BUILT_IN = "built-in"
 UNRESTRICTED = "unrestricted-for-tests"
-DIGEST = "skill.digest"
 
 # Created once, because nearly every call of a session needs one of these decisions twice.
 _ALLOWED = {
@@ -45,7 +43,6 @@ _ALLOWED = {
     for tool in SKILL_TOOLS | {"Read", "Glob", "Grep"}
 }
 _GIVEN_UP = Allow(rule=BUILT_IN, reason="a skill can always be unloaded")
-_DECISIONS: dict[Effect, type[Allow | Ask | Deny]] = {"allow": Allow, "ask": Ask, "deny": Deny}
 _OF_SKILLS = SKILL_TOOLS | {USER_TOOL}
 _ASKING = frozenset({"Write", "Edit", "Bash", *PACKAGE_TOOLS})
 
@@ -116,12 +113,12 @@ class Policy(Struct, frozen=True, kw_only=True):
     @property
     def needs_skills(self) -> bool:
         """Whether a rule needs facts about a call's skills other than the names in its arguments."""
-        return self.hides_old or any(rule.needs_skills for file in self.files for rule in file.rules)
+        return self.hides_old or any(file.needs_skills for file in self.files)
 
     @property
     def needs_digests(self) -> bool:
         """Whether a rule needs the digest of a skill, which requires reading its files."""
-        return any(match.argument == DIGEST for file in self.files for rule in file.rules for match in rule.matches)
+        return any(file.needs_digests for file in self.files)
 
     @property
     def audit_required(self) -> bool:
@@ -218,24 +215,15 @@ class Policy(Struct, frozen=True, kw_only=True):
 def _decide(file: PolicyFile, call: PolicyCall, workspace: str | None) -> Decision:
     if file.packages is not None and (refused := file.packages.refusal(call)) is not None:
         return refused
-    for effect in ("deny", "ask", "allow"):
-        for rule in file.rules:
-            if rule.effect == effect and (fit := rule.applies(call, workspace)) is not None:
-                return _by_rule(rule, None if fit.certain else fit.reason)
-    effect = file.default or DEFAULT_EFFECT
-    said = "its default" if file.default else "no rule matches the call and the file sets no default"
-    reason = f"{file.path}: {said}"
-    if effect == "ask":
-        return Ask(rule="default", reason=reason, by_default=True)
-    return _DECISIONS[effect](rule="default", reason=reason)
+    if (found := file.compiled.first(call, workspace)) is not None:
+        rule, fit = found
+        return rule.decision if fit.certain else rule.decided(_doubtful(rule, fit.reason))
+    return file.unmatched
 
 
-def _by_rule(rule: PolicyRule, doubt: str | None) -> Decision:
-    reason = rule.reason or f"the rule is '{rule}'"
-    if doubt is not None:
-        # A possible match counts as a match. The reason explains the doubt, so that the caller can rewrite the call.
-        reason = f"{reason} (a match cannot be ruled out: {printable_line(doubt[:300])})"
-    return _DECISIONS[rule.effect](rule=str(rule), reason=reason, origin=rule.origin)
+def _doubtful(rule: PolicyRule, doubt: str) -> str:
+    # A possible match counts as a match. The reason explains the doubt, so that the caller can rewrite the call.
+    return f"{rule.decision.reason} (a match cannot be ruled out: {printable_line(doubt[:300])})"
 
 
 def _built_in(name: str, *, registered: bool) -> Decision:

@@ -22,6 +22,7 @@ The key `skill` of `call` describes the skill that the call is about: `name`, `d
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from msgspec import Struct
@@ -35,7 +36,8 @@ from prowess._internal.text.variable_names import name_fault
 from prowess.errors import PolicyError, UnsafePathError
 from prowess.format.fields.allowed_tools import parse_allowed_tools
 from prowess.format.fields.tool_patterns import COMMAND_TOOLS, FILE_TOOLS, PATHS, SEARCH_TOOLS, path_pattern_fault
-from prowess.policy.decision import RuleOrigin
+from prowess.policy.compiled_rules import CompiledRules
+from prowess.policy.decision import Allow, Ask, Decision, Deny, RuleOrigin
 from prowess.policy.package_rules import PACKAGE_KEYS, TOO_OLD, PackageRules, seconds_of
 from prowess.policy.restriction import RESTRICTION_MODES
 from prowess.policy.rule import EFFECTS, ArgumentMatch, Effect, PolicyCall, PolicyRule
@@ -54,6 +56,8 @@ _ALWAYS_ALLOWED_FAULT = (
 T = TypeVar("T")
 C = TypeVar("C", bound=str)
 
+DEFAULT_EFFECT: Effect = "ask"
+DIGEST = "skill.digest"
 _SETTINGS = ("default", "allowed_tools", "dynamic_commands", "script_dirs", "env_allow", "read_scripts")
 _KEYS = (*_SETTINGS, "audit", "packages", "rule", "expect")
 
@@ -66,7 +70,7 @@ class Expectation(Struct, frozen=True, kw_only=True):
     origin: RuleOrigin
 
 
-class PolicyFile(Struct, frozen=True, kw_only=True):
+class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
     """One policy file. A setting is None if the file does not set it.
 
     `default` applies to calls that match no rule. If `audit_required` is true, a call that cannot be recorded is
@@ -88,6 +92,30 @@ class PolicyFile(Struct, frozen=True, kw_only=True):
     env_allow: tuple[str, ...] | None = None
     read_scripts: bool | None = None
     packages: PackageRules | None = None
+
+    @cached_property
+    def compiled(self) -> CompiledRules:
+        """The rules, indexed when the first call is decided."""
+        return CompiledRules(self.rules)
+
+    @cached_property
+    def unmatched(self) -> Decision:
+        """The decision about calls that no rule matches."""
+        said = "its default" if self.default else "no rule matches the call and the file sets no default"
+        reason, effect = f"{self.path}: {said}", self.default or DEFAULT_EFFECT
+        if effect == "ask":
+            return Ask(rule="default", reason=reason, by_default=True)
+        return (Allow if effect == "allow" else Deny)(rule="default", reason=reason)
+
+    @cached_property
+    def needs_skills(self) -> bool:
+        """Whether a rule needs more facts about a call's skills than their names in the arguments."""
+        return any(rule.needs_skills for rule in self.rules)
+
+    @cached_property
+    def needs_digests(self) -> bool:
+        """Whether a rule needs the digest of a skill, which requires reading its files."""
+        return any(match.argument == DIGEST for rule in self.rules for match in rule.matches)
 
 
 def read_policy_file(path: str) -> PolicyFile:

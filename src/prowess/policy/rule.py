@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -26,7 +27,7 @@ from prowess._internal.globs import fits_text
 from prowess._internal.text.qualified_names import one_form, qualified_forms, version_form
 from prowess.format.fields.tool_patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS
 from prowess.format.name import normalise
-from prowess.policy.decision import CERTAIN, Fit
+from prowess.policy.decision import CERTAIN, Allow, Ask, Decision, Deny, Fit
 from prowess.policy.patterns import judge
 from prowess.policy.skill_identity import PREFIX, SkillIdentity, fit_of_skills, is_fact
 from prowess.policy.tool_names import ONE_SKILL_TOOLS, SKILL_ARGUMENTS, USER_TOOL, canonical_tool_name, token_names
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 Effect = Literal["allow", "ask", "deny"]
 EFFECTS: tuple[Effect, ...] = ("allow", "ask", "deny")
 _SIGNER = re.compile(r"(key|x509|sigstore) |\*$")
+_DECISIONS: dict[Effect, type[Allow | Ask | Deny]] = {"allow": Allow, "ask": Ask, "deny": Deny}
 
 
 class PolicyCall(Struct, frozen=True, kw_only=True):
@@ -63,11 +65,11 @@ class PolicyCall(Struct, frozen=True, kw_only=True):
         value = self.arguments.get(argument, self.arguments.get("skill_name") if tool in ONE_SKILL_TOOLS else None)
         if not argument or value is None:
             return (SkillIdentity(),)
-        names = (_typed(text) if tool == USER_TOOL else text for text in _texts(value))
+        names = (typed_name(text) if tool == USER_TOOL else text for text in texts_of(value))
         return tuple(SkillIdentity(name=name) for name in names)
 
 
-class ArgumentMatch(Struct, frozen=True, kw_only=True):
+class ArgumentMatch(Struct, frozen=True, kw_only=True, dict=True):
     """The value of `argument` must match one of `patterns`.
 
     For the command of Bash, the patterns are command-line patterns. For the paths of file tools and searches, they are
@@ -111,10 +113,10 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True):
             return Fit(
                 certain=False, possible=possible, kind="argument", reason=f"it has no argument {self.argument!r}"
             )
-        values = _texts(arguments[self.argument])
+        values = texts_of(arguments[self.argument])
         if SKILL_ARGUMENTS.get(tool) == self.argument:
             copies = [copy for skill in call.skills or () for copy in skill.copies]
-            return self._fit_of_names([_typed(value) for value in values] if tool == USER_TOOL else values, copies)
+            return self._fit_of_names([typed_name(value) for value in values] if tool == USER_TOOL else values, copies)
         fits = [self._fits(value) for value in values]
         if fits and all(fits):
             return CERTAIN
@@ -130,23 +132,36 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True):
         names = [normalise(value) for value in values]
         if names and all(self._names(one_form(name)) for name in names):
             return CERTAIN
-        # `deploy@acme`, also written `acme/deploy`, is a copy of `deploy`, and so is `deploy@1.2.0`. A call that names
-        # `deploy` or the copy is a possible match for a rule about the other. A rule that denies or asks therefore
-        # applies, and a rule that allows does not.
-        bare = [name for text in names for name, _ in qualified_forms(text)]
-        bare += [asked[0] for asked in map(version_form, names) if asked is not None]
-        possible = any(map(self._names, (*names, *map(one_form, names), *bare, *map(normalise, copies))))
+        possible = any(map(self._names, spellings_of(names, copies)))
         reason = f"{self.argument!r} names another skill too" if possible else f"{self.argument!r} has another value"
         return Fit(certain=False, possible=possible, kind="argument", reason=reason)
 
     def _names(self, name: str) -> bool:
-        return any(fits_text(name, one_form(normalise(pattern))) for pattern in self.patterns)
+        return any(fits_text(name, pattern) for pattern in self._of_names)
+
+    @cached_property
+    def _of_names(self) -> tuple[str, ...]:
+        return tuple(one_form(normalise(pattern)) for pattern in self.patterns)
 
     def _fits(self, value: str) -> bool:
         return any(fits_text(value, pattern) for pattern in self.patterns)
 
 
-class PolicyRule(Struct, frozen=True, kw_only=True):
+def spellings_of(names: Sequence[str], copies: Sequence[str]) -> tuple[str, ...]:
+    """Return every name that a rule about one of the named skills may use, normalised. `names` are normalised.
+
+    `deploy@acme`, also written `acme/deploy`, is a copy of `deploy`, and so is `deploy@1.2.0`. A call that names
+    `deploy` or the copy is a possible match for a rule about the other. A rule that denies or asks therefore applies,
+    and a rule that allows does not.
+    """
+    if not copies and not any("@" in name or "/" in name for name in names):
+        return tuple(names)
+    bare = [name for text in names for name, _ in qualified_forms(text)]
+    bare += [asked[0] for asked in map(version_form, names) if asked is not None]
+    return (*names, *map(one_form, names), *bare, *map(normalise, copies))
+
+
+class PolicyRule(Struct, frozen=True, kw_only=True, dict=True):
     """A `[[rule]]` entry. `reason` is None if the file gives none."""
 
     effect: Effect
@@ -159,59 +174,98 @@ class PolicyRule(Struct, frozen=True, kw_only=True):
         arguments = ", ".join(f"{match.argument}: {' | '.join(match.patterns)}" for match in self.matches)
         return f"{self.effect} {self.tool}({arguments})" if arguments else f"{self.effect} {self.tool}"
 
+    @cached_property
+    def decision(self) -> Decision:
+        """The decision about a call that certainly matches."""
+        return self.decided(self.reason or f"the rule is '{self}'")
+
+    def decided(self, reason: str) -> Decision:
+        """Return the decision of this rule, for `reason`."""
+        return _DECISIONS[self.effect](rule=str(self), reason=reason, origin=self.origin)
+
+    @cached_property
+    def _facts(self) -> dict[str, tuple[str, ...]]:
+        return {one.argument.removeprefix(PREFIX): one.patterns + one.signers for one in self.matches if one.is_fact}
+
+    @cached_property
+    def _arguments(self) -> tuple[ArgumentMatch, ...]:
+        return tuple(match for match in self.matches if not match.is_fact)
+
     @property
     def needs_skills(self) -> bool:
         """Whether the rule needs more facts about a call's skills than their names in the arguments."""
         return any(match.is_fact or match.may_name_a_copy for match in self.matches)
 
+    def is_about(self, tool: str) -> bool:
+        """Whether the rule is about this tool. `tool` is the canonical name."""
+        if tool == self.tool or fits_text(tool, self.tool):
+            return True
+        return token_names(self.tool, tool, refuses=self.effect != "allow")
+
+    def names_exactly(self, tool: str) -> bool:
+        """Whether the rule names this tool without a pattern. `tool` is the canonical name."""
+        return tool in {self.tool, canonical_tool_name(self.tool)}
+
     def fit(self, call: PolicyCall, workspace: str | None) -> Fit:
         """Return how well the call matches this rule."""
         tool = canonical_tool_name(call.tool)
-        if not fits_text(tool, self.tool) and not token_names(self.tool, tool, refuses=self.effect != "allow"):
+        if not self.is_about(tool):
             return Fit(certain=False, possible=False, kind="tool", reason="it is about other tools")
-        named = tool in {self.tool, canonical_tool_name(self.tool)}
-        facts = {one.argument.removeprefix(PREFIX): one.patterns + one.signers for one in self.matches if one.is_fact}
-        fits = [match.fit(tool, call, workspace, possible_without=named) for match in self.matches if not match.is_fact]
-        if facts:
-            fits.append(fit_of_skills(facts, call.about, refuses=self.effect != "allow"))
-        if not all(fit.possible for fit in fits):
-            return next(fit for fit in fits if not fit.possible)
-        return next((fit for fit in fits if not fit.certain), CERTAIN)
+        doubt = CERTAIN
+        if self._arguments:
+            named = self.names_exactly(tool)
+            for match in self._arguments:
+                fit = match.fit(tool, call, workspace, possible_without=named)
+                if not fit.possible:
+                    return fit
+                doubt = fit if doubt.certain else doubt
+        if self._facts:
+            fit = fit_of_skills(self._facts, call.about, refuses=self.effect != "allow")
+            doubt = fit if doubt.certain or not fit.possible else doubt
+        return doubt
 
     def applies(self, call: PolicyCall, workspace: str | None) -> Fit | None:
         """Return the match if the rule has its effect on the call, otherwise None."""
         fit = self.fit(call, workspace)
         if self.effect == "allow":
             return fit if fit.certain else None
-        if not fit.possible and (load := _as_load(call, self.effect)) is not None:
+        if not fit.possible and (load := as_load(call, self.effect)) is not None:
             fit = self.fit(load, workspace)
         return fit if fit.possible else None
 
 
-def _as_load(call: PolicyCall, effect: Effect) -> PolicyCall | None:
+def as_load(call: PolicyCall, effect: Effect) -> PolicyCall | None:
     """Return the call as a `skills.load` call; None if rules with `effect` do not treat it as a load."""
     tool = canonical_tool_name(call.tool)
-    skill = call.arguments.get("skill", call.arguments.get("skill_name"))  # the `skill` tool accepts both names
-    # Only a denial extends to starts by the user and to reads. A user who starts a skill has approved it already, and
-    # the question about reading was asked when the skill was loaded.
-    if tool not in ONE_SKILL_TOOLS and (effect != "deny" or SKILL_ARGUMENTS.get(tool) != "skill"):
+    if not is_load(tool, effect):
         return None
+    skill = call.arguments.get("skill", call.arguments.get("skill_name"))  # the `skill` tool accepts both names
     if not isinstance(skill, str):
         skill = ""  # a call without a name is about no particular skill, and rules about all skills apply
     if tool == USER_TOOL:
-        skill = _typed(skill)
+        skill = typed_name(skill)
     return PolicyCall(tool="skills.load", arguments={"names": [skill], "mode": "add"}, skills=call.skills)
 
 
-def _typed(text: str) -> str:
+def is_load(tool: str, effect: Effect) -> bool:
+    """Whether rules with `effect` about `skills.load` are also about calls of `tool`, a canonical name."""
+    # Only a denial extends to starts by the user and to reads. A user who starts a skill has approved it already, and
+    # the question about reading was asked when the skill was loaded.
+    return (tool in ONE_SKILL_TOOLS and effect != "allow") or (
+        effect == "deny" and SKILL_ARGUMENTS.get(tool) == "skill"
+    )
+
+
+def typed_name(text: str) -> str:
     """Return the skill name from a user's input: `deploy` from `/deploy to production`."""
     typed = text.strip()
     return next(iter(typed[1:].split()), "") if typed[:1] in {"/", "$"} else text
 
 
-def _texts(value: object) -> list[str]:
+def texts_of(value: object) -> list[str]:
+    """Return the texts of an argument that globs are compared with: those of a list, or the value as JSON."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, Sequence):
-        return [text for item in value for text in _texts(item)]
+        return [text for item in value for text in texts_of(item)]
     return [json.dumps(value, ensure_ascii=False, sort_keys=True)]

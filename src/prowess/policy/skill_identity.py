@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.globs import as_written, fits_text
+from prowess._internal.globs import as_written, fits_text, is_glob
 from prowess.format.name import normalise
 from prowess.policy.decision import CERTAIN, Fit
 
@@ -102,6 +102,21 @@ def _forms(source: str) -> tuple[str, ...]:
     signs = next((place for place, part in enumerate(parts) if re.search(_GLOB, part)), len(parts))
     real = as_written(os.path.realpath("/".join(parts[:signs]) or "/")).rstrip("/")
     return source, "/".join((real, *parts[signs:]))
+
+
+def indexed_forms(fact: str, pattern: str) -> tuple[str, ...] | None:
+    """Return the forms of a pattern that values are compared with; None if they may change while the rule applies.
+
+    A path in a rule may be a symbolic link, or become one if nothing is there yet.
+    """
+    if fact == "name":
+        return (normalise(pattern),)
+    if fact != "source":
+        return (pattern,)
+    forms = _forms(pattern)
+    above = re.split(_GLOB, pattern)[0].rpartition("/")[0] if is_glob(pattern) else pattern
+    is_fixed = not pattern.startswith("/") or (forms[1] == pattern and os.path.exists(above or "/"))
+    return forms if is_fixed else None
 
 
 def fact_fault(fact: str, pattern: str) -> str | None:

@@ -10,13 +10,13 @@ from prowess._internal.places import working_directory
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.policy.decision import effect_of
-from prowess.policy.policy import DEFAULT_EFFECT, Policy
-from prowess.policy.policy_file import PolicyFile, read_policy_file
+from prowess.policy.policy_file import DEFAULT_EFFECT, PolicyFile, read_policy_file
 from prowess.policy.policy_in_force import ExpectationOutcome, check_expectations, load_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from prowess.policy.policy import Policy
     from prowess.policy.rule import PolicyRule
 
 _AN_EXPECTATION = 'add an expectation, for example call = "Bash(git status)" and effect = "allow" below [[expect]]'
