@@ -94,6 +94,7 @@ def test_all_three_places_count(tmp_path: Path) -> None:
     ("front", "manifest", "problem"),
     [
         (f"metadata: {{dependencies: ledger@{LONG}}}\n", "", "has a version that is longer than 256 characters"),
+        ('metadata: {dependencies: "ledger@>>1"}\n', "", "has '>>', which is no operator of a range"),
         ("metadata: {dependencies: ../ledger}\n", "", "'../ledger' does not have a valid name"),
         ("metadata:\n  dependencies: {ledger: ^2}\n", "", "metadata.dependencies is a mapping"),
         ("toolhive.requires: ledger\n", "", "'ledger' is not a reference"),

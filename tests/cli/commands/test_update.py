@@ -230,3 +230,14 @@ def test_a_skill_that_is_required_from_another_source_is_not_removed_alone_and_l
     assert "'mail' is required by 'report'" in commands.err
     commands.text("remove", "report")
     assert _versions(place) == {}
+
+
+def test_a_conflict_names_yanked_versions(place: Path, commands: Commands) -> None:
+    _write(place, "ledger")
+    _write(place, "report", needs="ledger")
+    commands.text("publish", "../skills", "--to", "../registry")
+    commands.text("publish", "--to", "../registry", "--yank", "ledger@1.0.0")
+    commands.text("install", "../registry", "--skill", "report", code=exit_codes.FAILED)
+    assert "registry has only yanked versions: 1.0.0\n    report 1.0.0 needs ledger" in commands.err
+    commands.text("install", "../registry", "--skill", "ledger", code=exit_codes.FAILED)
+    assert "every version of 'ledger' is yanked; only a lock that names one gets it" in commands.err

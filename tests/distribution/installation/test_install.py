@@ -51,6 +51,12 @@ def test_several_skills_have_to_be_chosen(prowess: Commands) -> None:
     assert "has no skill 'alhpa'; did you mean 'alpha'?" in prowess.err
 
 
+def test_the_path_of_a_bare_repository_is_told_apart_from_a_directory(prowess: Commands, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", "--bare", str(tmp_path / "bare")], check=True)
+    prowess.text("install", "../bare", code=exit_codes.FAILED)
+    assert "bare has no skill; for a git repository, write git+file://PATH" in prowess.err
+
+
 def test_what_is_stored_is_read_only_and_private(prowess: Commands) -> None:
     prowess.text("install", "../skills", "--skill", "alpha")
     for parent, directories, files in os.walk(os.path.join(prowess_home(), "store")):

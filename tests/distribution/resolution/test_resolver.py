@@ -208,6 +208,49 @@ def test_a_conflict_with_the_lock_names_the_command_that_lets_the_skill_move() -
     assert "prowess update ledger" in str(caught.value)
 
 
+def test_a_conflict_whose_newest_version_does_not_fit_either_advises_no_update() -> None:
+    world = _skills(mail={"1.0.0": "ledger@^1"}, ledger={"1.0.0": "", "2.0.0": ""})
+    with pytest.raises(ResolutionError) as caught:
+        resolve(_asked("mail"), world, [_lock("ledger", "2.0.0")])
+    assert str(caught.value).endswith(
+        "to go on: name ledger in the same command, so that it can change too; or leave out mail"
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "known", "line"),
+    [
+        ("^1", {"1.0.0-rc.1": ""}, "    ^1 allows no prerelease such as 1.0.0-rc.1; ^1.0.0-rc.1 does"),
+        ("^1", {"spring": ""}, "    spring is no semantic version, so no range allows it; only spring does"),
+        (
+            "^1",
+            {None: ""},
+            "    the skill states no version, so no range allows it; only a demand without version does",
+        ),
+        (">>1", {"1.0.0": ""}, "    >>1 is not a range"),
+        ("^2", {"1.0.0": ""}, "  report: own has 1.0.0"),
+        ("^1", {}, "  ledger: own has only yanked versions: 1.5.0"),
+        ("^2", {"1.0.0": ""}, "  ledger: own has 1.0.0; yanked: 1.5.0"),
+    ],
+)
+def test_a_conflict_tells_why_a_version_does_not_fit(wanted: str, known: dict[str | None, str], line: str) -> None:
+    world = _skills(report={"1.0.0": f"ledger@{wanted}"}, ledger=known)
+    world.withdrawn["own", "ledger"] = ("1.5.0",)
+    with pytest.raises(ResolutionError) as caught:
+        resolve(_asked("report"), world)
+    assert line in str(caught.value).split("\n")
+
+
+def test_only_a_skill_that_was_asked_for_can_be_left_out() -> None:
+    world = _skills(a={"1.0.0": "b"}, b={"1.0.0": "c"}, c={"1.0.0": "ledger@^2"}, ledger={"1.0.0": ""})
+    with pytest.raises(ResolutionError) as caught:
+        resolve(_asked("a"), world)
+    assert str(caught.value).endswith("to go on: leave out a")
+    with pytest.raises(ResolutionError) as caught:
+        resolve(_asked("ledger@^2"), world)
+    assert str(caught.value).endswith("to go on: ask for another version of ledger")
+
+
 def test_a_missing_skill_is_named_with_who_needs_it() -> None:
     with pytest.raises(ResolutionError) as caught:
         resolve(_asked("report"), _skills(report={"1.0.0": "ledger@^2"}))

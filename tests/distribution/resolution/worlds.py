@@ -26,6 +26,7 @@ class World:
 
     def __init__(self, skills: Mapping[tuple[str, str], Mapping[str | None, Sequence[Requirement]]]) -> None:
         self.skills = skills
+        self.withdrawn: dict[tuple[str, str], tuple[str, ...]] = {}
         self.read: list[Candidate] = []
 
     def source_for(self, requirement: Requirement, dependant: Candidate) -> str | None:
@@ -38,6 +39,10 @@ class World:
     def versions(self, source: str, name: str) -> Sequence[str | None]:
         """The versions of a skill."""
         return list(self.skills.get((source, name), ()))
+
+    def yanked(self, source: str, name: str) -> Sequence[str]:
+        """The versions that were withdrawn."""
+        return self.withdrawn.get((source, name), ())
 
     def candidate(self, source: str, name: str, version: str | None) -> Candidate | None:
         """One version of a skill."""

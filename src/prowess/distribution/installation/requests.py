@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -48,7 +49,12 @@ def chosen_offers(request: SkillRequest, offers: Sequence[Offer]) -> tuple[Offer
     """
     source = request.reference.source
     if not offers:
-        raise DistributionError(f"{source} has no skill")
+        hint = (
+            "; for a git repository, write git+file://PATH"
+            if os.path.isdir(f"{request.reference.location}/objects")
+            else ""
+        )
+        raise DistributionError(f"{source} has no skill{hint}")
     usable = [offer for offer in offers if not offer.yanked]
     if not usable:
         raise DistributionError(
@@ -64,6 +70,10 @@ def chosen_offers(request: SkillRequest, offers: Sequence[Offer]) -> tuple[Offer
     for name in request.names:
         found = [offer for offer in usable if offer.name == name]
         if not found:
+            if any(offer.name == name for offer in offers):
+                raise DistributionError(
+                    f"{source}: every version of {name!r} is yanked; only a lock that names one gets it"
+                )
             known = sorted({offer.name for offer in usable})
             near = near_words(name, known)
             hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known[:_MOST_NAMES])}"

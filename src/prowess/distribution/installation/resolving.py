@@ -164,6 +164,7 @@ class _WithoutNeeds:
 
     def __init__(self, supply: SourceSupply) -> None:
         self.versions, self.candidate, self.source_for = supply.versions, supply.candidate, supply.source_for
+        self.yanked = supply.yanked
 
     def requirements(self, candidate: Candidate) -> tuple[Requirement, ...]:
         """Nothing."""

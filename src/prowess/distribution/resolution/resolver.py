@@ -142,6 +142,7 @@ class _Facts:
             name=name,
             demands=tuple(demands),
             versions={source: tuple(self._there(source, name)) for source in sources if source is not None},
+            yanked={source: tuple(self._supply.yanked(source, name)) for source in sources if source is not None},
             held=next((one.candidate for one in held if one is not None and one.mode == "held"), None),
         )
 

@@ -123,6 +123,13 @@ class SourceSupply:
         newest = [offer.version for offer in self._of_name(reference, name) if _is(offer, source) and not offer.yanked]
         return [*newest, *(one for one in self._opener.open(reference).versions() if one not in newest)]
 
+    def yanked(self, source: str, name: str) -> Sequence[str]:
+        """See `Supply`."""
+        reference = self.reference(source)
+        known = (None, *self._opener.open(reference).versions())
+        offers = (offer for version in known for offer in self._of_name(reference, name, version))
+        return list(dict.fromkeys(one.version for one in offers if one.yanked and one.version and _is(one, source)))
+
     def candidate(self, source: str, name: str, version: str | None) -> Candidate | None:
         """See `Supply`."""
         offer = self._offer(source, name, version)

@@ -71,6 +71,10 @@ class Supply(Protocol):
         """Return the versions that a source may have of a skill, without those that were withdrawn."""
         ...
 
+    def yanked(self, source: str, name: str) -> Sequence[str]:
+        """Return the versions of a skill that were withdrawn, for messages."""
+        ...
+
     def candidate(self, source: str, name: str, version: str | None) -> Candidate | None:
         """Return the candidate, or None if this version of the source does not have the skill."""
         ...

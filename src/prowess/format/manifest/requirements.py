@@ -33,6 +33,7 @@ MAX_SOURCE = 2048
 
 _VERSION_TAG = re.compile(r"v?([0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?)")
 _PARTIAL = r"v?(?:[0-9]+|[xX*])(?:\.(?:[0-9]+|[xX*])){0,2}(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"
+_OPERATORS, _OPERATOR = re.compile(r"[<>=~^]+|[|&]+"), re.compile(r"[<>]?=*|~>?=*|\^=*|\|\|")
 _RANGE_PART = re.compile(rf"(?:\|\||-|[<>=~^]+|[<>=~^]*{_PARTIAL})(?:\|\|[<>=~^]*(?:{_PARTIAL})?)*")
 
 
@@ -97,7 +98,10 @@ def requirements_of(frontmatter: Frontmatter, sidecar: Sidecar) -> Requirements:
 
 def range_fault(text: str) -> str | None:
     """Return why a text can be neither a range nor a version, or None. Whether a version is in it is not asked."""
-    return _fault_of(text, MAX_RANGE)
+    fault = _fault_of(text, MAX_RANGE)
+    if fault is None and (wrong := [one for one in _OPERATORS.findall(text) if not _OPERATOR.fullmatch(one)]):
+        return f"has {wrong[0]!r}, which is no operator of a range; write for example ^2, ~1.4 or >=1 <3"
+    return fault
 
 
 def source_fault(text: str) -> str | None:
