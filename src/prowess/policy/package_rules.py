@@ -61,7 +61,8 @@ class PackageRules(Struct, frozen=True, kw_only=True):
             return None
         if self.sources is not None and not fit_of_skills({"source": self.sources}, call.about, refuses=False).certain:
             listed = ", ".join(self.sources) or "none"
-            return self._denied("packages.sources", f"only these sources of skills are permitted: {listed}")
+            refused = self._of_other_sources(call.about)
+            return self._denied("packages.sources", f"only these sources of skills are permitted: {listed}{refused}")
         if self.require_signature:
             try:
                 unsigned = self._unsigned(call.about)
@@ -72,6 +73,13 @@ class PackageRules(Struct, frozen=True, kw_only=True):
                 reason = f"it has no verified signature of a trusted publisher: {names}"
                 return self._denied("packages.require_signature", reason)
         return None
+
+    def _of_other_sources(self, skills: Iterable[SkillIdentity]) -> str:
+        """Return the end of the reason: each skill whose source is not permitted, or the source alone."""
+        wanted = {"source": self.sources or ()}
+        wrong = [skill for skill in skills if not fit_of_skills(wanted, (skill,), refuses=False).certain]
+        named = [f"{one.name} of {one.sources[0]}" if one.name else one.sources[0] for one in wrong if one.sources]
+        return f"; refused: {', '.join(dict.fromkeys(named))}" if named else ""
 
     def _unsigned(self, skills: Iterable[SkillIdentity]) -> list[SkillIdentity]:
         known = [skill for skill in skills if "publisher" not in skill.pending]

@@ -172,7 +172,8 @@ def test_a_policy_about_the_source_holds_for_a_mirror_too(
     policy = 'default = "allow"\n[packages]\nsources = ["https://skills.example.com/*"]\n'
     Path(os.environ["PROWESS_HOME"], "policy.toml").write_text(policy)
     assert run(["install", "--from", str(tmp_path / "mirror"), "--offline"]) == 3
-    assert "only these sources of skills are permitted" in capfd.readouterr().err
+    told = capfd.readouterr().err
+    assert "only these sources of skills are permitted: https://skills.example.com/*; refused: " in told
     assert not (other / "prowess.lock").exists()
 
 

@@ -241,3 +241,16 @@ def test_a_conflict_names_yanked_versions(place: Path, commands: Commands) -> No
     assert "registry has only yanked versions: 1.0.0\n    report 1.0.0 needs ledger" in commands.err
     commands.text("install", "../registry", "--skill", "ledger", code=exit_codes.FAILED)
     assert "every version of 'ledger' is yanked; only a lock that names one gets it" in commands.err
+
+
+def test_a_request_that_keeps_a_version_is_told_and_so_is_its_change(place: Path, commands: Commands) -> None:
+    _write(place, "ledger", "1.0.0")
+    commands.text("publish", "../skills", "--to", "../registry")
+    _write(place, "ledger", "1.1.0")
+    commands.text("publish", "../skills", "--to", "../registry")
+    commands.text("install", "../registry@1.0.0", "--skill", "ledger")
+    assert "1 skill in prowess.lock: nothing to do" in commands.text("update", "ledger")
+    assert "ledger stays at 1.0.0, because 1.0.0 is asked for" in commands.err
+    assert "prowess install ../registry@RANGE --skill ledger" in commands.err
+    told = "1 skill in prowess.lock: no skill changed, only requests or targets"
+    assert told in commands.text("install", "../registry@~1.0", "--skill", "ledger")

@@ -187,6 +187,11 @@ def test_rollback_goes_through_numbered_states_offline(prowess: Commands, tmp_pa
     assert prowess.installed() == {}
     prowess.text("rollback", "9", code=exit_codes.FAILED)
     assert "there is no state 9" in prowess.err
+    prowess.text("rollback", code=exit_codes.FAILED)
+    assert "state 0 is the first one; `prowess rollback --list` shows the later ones" in prowess.err
+    prowess.text("rollback", "3")
+    prowess.text("install", "--target", "claude-code")
+    assert "*   4  alpha 2.0.0, beta 1.0.0; for claude-code=copy" in prowess.text("rollback", "--list")
 
 
 def test_a_change_after_a_rollback_can_be_undone(prowess: Commands) -> None:

@@ -93,7 +93,8 @@ def _row(state: LockState) -> dict[str, object]:
         {"name": skill.name, "package": skill.package or None, "version": skill.version, "tree": skill.tree}
         for skill in state.lockfile.skills
     ]
-    return {"number": state.number, "present": state.is_present, "skills": skills}
+    targets = [{"agent": target.agent, "mode": target.mode} for target in state.lockfile.targets]
+    return {"number": state.number, "present": state.is_present, "skills": skills, "targets": targets}
 
 
 def _line(state: LockState) -> str:
@@ -101,4 +102,6 @@ def _line(state: LockState) -> str:
     names = [f"{one.name} {one.version}" if one.version else one.name for one in skills]
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     shown = f"{', '.join(names[:_MOST_NAMES])}{more}" if names else "nothing installed"
+    if targets := state.lockfile.targets:
+        shown += f"; for {', '.join(f'{target.agent}={target.mode}' for target in targets)}"
     return printable_line(f"{'*' if state.is_present else ' '} {state.number:>3}  {shown}")

@@ -57,4 +57,5 @@ def command(
         as_json=as_json,
         quiet=quiet,
         dry_run=dry_run,
+        updating=names,
     )

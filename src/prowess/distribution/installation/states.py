@@ -71,6 +71,9 @@ def earlier_state(states: tuple[LockState, ...], number: int | None) -> LockStat
             return found
         raise DistributionError(f"there is no state {number}; `prowess rollback --list` shows the states")
     present = next(place for place, state in enumerate(states) if state.is_present)
+    if present == 0 and len(states) > 1:
+        number = states[0].number
+        raise DistributionError(f"state {number} is the first one; `prowess rollback --list` shows the later ones")
     if present == 0:
         raise DistributionError("there is no earlier state: nothing was changed here with this Prowess home")
     return states[present - 1]
