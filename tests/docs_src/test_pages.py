@@ -90,6 +90,15 @@ def test_the_commands_of_a_page_print_what_it_shows(page: Path, reader: Path) ->
             )
 
 
+@pytest.mark.parametrize("name", ["deployment", "packages"])
+def test_every_command_block_of_a_page_for_administrators_is_run(name: str) -> None:
+    text = (ROOT / f"docs/administer/{name}.md").read_text(encoding="utf-8")
+    run = "\n".join(block.code for block in runnable_blocks(text))
+    commands = re.findall(r"^(?:\$ )?prowess .*", re.sub(r"(?s)^.*?```", "```", text, count=1), re.MULTILINE)
+    assert commands
+    assert [command for command in commands if command not in run] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_relative_links_lead_somewhere(page: Path) -> None:
     prose = _COMMENT_OR_CODE.sub("", page.read_text(encoding="utf-8"))

@@ -28,9 +28,7 @@ class UnsignedEnterpriseSource(DirectorySource):
     def scan(self, scan: Scan) -> None:
         """Report the directory if it exists."""
         if os.path.isdir(self.root):
-            message = (
-                f"no skill is loaded from here: it could be changed without an administrator; use {ENTERPRISE_ROOT}"
-            )
+            message = f"no skill is loaded from here: the user could change or remove it; use {ENTERPRISE_ROOT}"
             scan.report("catalog.enterprise", self.named, message)
 
 

@@ -15,6 +15,7 @@ from prowess._internal.text.canonical_json import sha256_of
 from prowess.catalog import Catalog
 from prowess.catalog.layers import Layer
 from prowess.catalog.sources.enterprise import EnterpriseSource
+from prowess.cli.dispatch import run
 from prowess.errors import SkillNotFoundError
 from prowess.signing.keys import new_private_key
 from tests.distribution.deployment.deployments import Deployment, everything
@@ -198,6 +199,28 @@ def test_hosts_shows_who_has_the_release(deployment: Deployment) -> None:
         ("one", 1, False),
         ("two", 2, True),
     ]
+
+
+def test_a_web_server_takes_no_reports_and_both_commands_say_so(deployment: Deployment) -> None:
+    source = "https://skills.example.com"
+    assert "takes no reports" in " ".join(deployment.run(["hosts", "--from", source], 2).split())
+    assert "takes no reports" in " ".join(deployment.sync("host", 2, source=source, more=("--host", "one")).split())
+    assert not (deployment.place / "host").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners")
+def test_sync_tells_why_its_skills_are_no_enterprise_skills(deployment: Deployment, own_home: Path) -> None:
+    deployment.deploy("pdf")
+    place = own_home / ".prowess" / "enterprise"
+    place.mkdir(parents=True)
+    if os.getuid() == 0:
+        os.chown(place, 12345, 12345)
+    command = ["sync", "--from", str(deployment.directory), "--root", str(deployment.root), "--into", str(place)]
+    deployment.capfd.readouterr()
+    assert run(command) == 0
+    assert "not used as enterprise skills: " in deployment.capfd.readouterr().err
+    assert run(["list"]) == 0
+    assert "could change or remove it" in deployment.capfd.readouterr().err
 
 
 def test_a_release_comes_over_http(deployment: Deployment, tmp_path: Path) -> None:

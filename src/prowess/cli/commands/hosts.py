@@ -19,10 +19,15 @@ from prowess.distribution.deployment.repository import DeploymentRepository
 def command(*, source: str, as_json: bool) -> int:
     """Show the release that each host has, as it reported it, and whether it is the present one.
 
-    A host reports if it runs `prowess sync --from DIR --host ID` and can write to DIR/hosts.
+    A host reports if it runs `prowess sync --from DIR --host ID` and can write to DIR/hosts. A host that reads the
+    deployment from a web server cannot report, because the server takes no files: ask it with `prowess sync --json`.
 
     Example: prowess hosts --from /srv/deployment
     """
+    if "://" in source:
+        raise click.BadParameter(
+            "a web server takes no reports of hosts; name the directory of the deployment", param_hint="--from"
+        )
     repository = DeploymentRepository(source)
     present = repository.present()
     release = None if present is None else present.number

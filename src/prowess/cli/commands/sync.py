@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
 
+from prowess._internal.places import weakness_above
 from prowess._internal.text.terminal_text import counted, json_text, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.package_options import allow_host_option, json_option
@@ -31,6 +33,7 @@ _CODES = {
     "none": exit_codes.UNAVAILABLE,
 }
 _TOOL = "packages.sync"
+_ROOT = 0  # the user that must own enterprise skills
 _EVERY = 30.0  # seconds between two looks
 _REPORT_SECONDS = 30.0  # between two reports of the same release
 
@@ -73,12 +76,19 @@ def command(
     """  # noqa: D301 -- click needs the control character
     if host is not None and not is_host_id(host):
         raise click.BadParameter("an ID has letters, digits, dots, _ and -, at most 100", param_hint="--host")
+    if host is not None and "://" in source:
+        raise click.BadParameter(
+            "a web server takes no reports of hosts; leave it out, or read the deployment from a shared directory",
+            param_hint="--host",
+        )
     root = None if root_file is None else read_root(root_file)
     origin, target = open_origin(source, allowed_hosts), DeploymentHost(into)
     with ended_in_order():
         try:
             report = target.sync(origin, root, permission=permission_for(_TOOL, SCOPE))
             _print(report, as_json=as_json, in_one_line=watch is not None)
+            if report.skills and not as_json and (weakness := weakness_above(os.path.join(into, "skills"), _ROOT)):
+                output.note(printable_line(f"these skills are not used as enterprise skills: {weakness}"))
             reported = _reported(origin, host, report, None)
             while watch is not None:
                 time.sleep(watch)
