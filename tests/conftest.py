@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
-from typing import TYPE_CHECKING
+from copy import copy
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Generator
+
+    import coverage
 
 # No deadline: CI machines are shared, so the time of one example varies.
 settings.register_profile(
@@ -36,7 +42,7 @@ _UNMEASURED = ("benchmarks", "conformance", "demo", "docs_src", "examples")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all tests of `_UNMEASURED` packages. tools/test.sh runs tests with this mark without coverage."""
+    """Mark all tests of `_UNMEASURED` packages."""
     for item in items:
         # The archives are refused by the same lines in every source; reading them under coverage takes a minute.
         is_repeated = item.nodeid.endswith("::test_hostile_archives_are_refused_and_nothing_is_written")
@@ -44,10 +50,64 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.unmeasured)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Let coverage start in the workers once, by pytest-cov, and not as in a process that a test starts."""
+    os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Measure the coverage of neither a test with the mark `unmeasured` nor the processes that it starts."""
+    plugin = item.config.pluginmanager.getplugin("_cov")
+    controller = plugin.cov_controller if plugin else None
+    if controller is None or not controller.started:
+        return (yield)
+    if item.get_closest_marker("unmeasured") is None:
+        if _PROCESSES not in item.config.stash:
+            item.config.stash[_PROCESSES] = _coverage_of_processes(controller.cov)
+        os.environ["COVERAGE_PROCESS_CONFIG"] = item.config.stash[_PROCESSES]
+        return (yield)
+    os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+    controller.pause()
+    try:
+        return (yield)
+    finally:
+        controller.resume()
+
+
+def _coverage_of_processes(measured: coverage.Coverage) -> str:
+    """Return the configuration of coverage in the processes that tests start.
+
+    With `source`, each process searches src for files that it did not import, which takes as long as `prowess list`.
+    """
+    config = copy(measured.config)
+    config.set_option("run:source", [])
+    config.set_option("run:include", [str(Path(__file__).parents[1] / "src/prowess/*")])
+    return config.serialize()
+
+
+_PROCESSES = pytest.StashKey[str]()
+_numbers = count()
+
+
+def _fresh_directory(factory: pytest.TempPathFactory, name: str) -> Path:
+    """Make a directory. `factory.mktemp` makes a link to the latest one too, and takes five times as long."""
+    path = factory.getbasetemp() / f"{name}-{next(_numbers)}"
+    path.mkdir(mode=0o700)
+    return path
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a fresh directory, named after the test."""
+    return _fresh_directory(tmp_path_factory, re.sub(r"\W", "_", request.node.name)[:30])
+
+
 @pytest.fixture(autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Set HOME and every per-user directory of Prowess to fresh directories. Return the home."""
-    home = tmp_path_factory.mktemp("home")
+    home = _fresh_directory(tmp_path_factory, "home")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))
     monkeypatch.setenv("PROWESS_HOME", str(home / ".prowess"))

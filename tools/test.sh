@@ -17,21 +17,15 @@ if [ -n "${ROOM:-}" ]; then
     exec .venv/bin/python -m pytest -q -n 2 "tests/$ROOM" "$@"
 fi
 
-found=$(mktemp) proofs=$(mktemp)
+found=$(mktemp)
 # On CI the cache of mypy is lost, and writing it takes a fifth of its time.
 nice -n 10 .venv/bin/mypy ${CI:+--cache-dir=/dev/null} >"$found" 2>&1 &
 checker=$!
-trap 'kill "$checker" 2>/dev/null; rm -f "$found" "$proofs"' EXIT
+trap 'kill "$checker" 2>/dev/null; rm -f "$found"' EXIT
 
-# Coverage makes tests slower, so two runs: first the tests with the mark `unmeasured`, then the others with coverage.
-# The first run records which requirements its tests prove; the second judges both.
-.venv/bin/python -m pytest -q -n 2 -p tests.spec.passed_proofs "--record-proofs=$proofs" -m unmeasured "$@"
-unmeasured=$?
-if [ $# -gt 0 ] && [ "$unmeasured" = 5 ]; then unmeasured=0; fi # the arguments may select no such test
-.venv/bin/python -m pytest -q -n 2 -p tests.spec.passed_proofs "--recorded-proofs=$proofs" -m "not unmeasured" \
-    --cov --cov-report=term:skip-covered "$@"
+# Coverage makes tests slower: those with the mark `unmeasured` run without it (tests/conftest.py).
+.venv/bin/python -m pytest -q -n 2 -p tests.spec.passed_proofs --cov --cov-report=term:skip-covered "$@"
 tested=$?
-tested=$((tested ? tested : unmeasured))
 if [ $# = 0 ]; then
     # The catalog's tests once more, with an index that an earlier catalog has built.
     PROWESS_WARM_INDEX=1 .venv/bin/python -m pytest -q -n 2 tests/catalog/test_*.py tests/catalog/sources

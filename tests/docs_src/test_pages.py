@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import suppress
@@ -20,7 +21,7 @@ import pytest
 from tests.docs_src.blocks import Block, output_matches, runnable_blocks, steps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("*.md")])
@@ -28,8 +29,8 @@ _LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?!https?:|mailto:|#)(?P<target>[^)\s#]+)
 _COMMENT_OR_CODE = re.compile(r"^(```|~~~).*?^\1 *$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
-def _blocks(page: Path, language: str) -> list[Block]:
-    found = [block for block in runnable_blocks(page.read_text(encoding="utf-8")) if block.language == language]
+def _blocks(page: Path, language: str, ports: Callable[[str], str] = str) -> list[Block]:
+    found = [block for block in runnable_blocks(ports(page.read_text(encoding="utf-8"))) if block.language == language]
     return [block for block in found if all(shutil.which(program) for program in block.needs)]
 
 
@@ -39,6 +40,15 @@ def _with(language: str) -> list[Path]:
 
 def _name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
+
+
+def _free_ports(text: str) -> str:
+    """Replace the ports of this machine, which another run of the tests may use."""
+    for port in set(re.findall(r"127\.0\.0\.1:(\d+)", text)):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            text = re.sub(rf"\b{port}\b", str(free.getsockname()[1]), text)
+    return text
 
 
 @pytest.fixture
@@ -71,7 +81,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path) -> None:
 @pytest.mark.parametrize("page", _with("console"), ids=_name)
 def test_the_commands_of_a_page_print_what_it_shows(page: Path, reader: Path) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    for block in _blocks(page, "console"):
+    for block in _blocks(page, "console", _free_ports):
         for step in steps(block):
             ran = subprocess.run(
                 ["bash", "-c", step.command],
