@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "catalog": ("Catalog",),
     "diagnostics": ("Diagnostic", "Severity"),
-    "runtime": ("Session", "SyncSession"),
+    "runtime": ("Identity", "Session", "SyncSession"),
     "format": ("Skill", "SkillDocument", "parse_document", "read_skill", "require_valid", "validate_skill"),
     "errors": ("SkillError",),
     "lint": ("lint_skill",),

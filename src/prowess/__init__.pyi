@@ -5,11 +5,12 @@ from prowess.diagnostics import Diagnostic, Severity
 from prowess.errors import SkillError
 from prowess.format import Skill, SkillDocument, parse_document, read_skill, require_valid, validate_skill
 from prowess.lint import lint_skill
-from prowess.runtime import Session, SyncSession
+from prowess.runtime import Identity, Session, SyncSession
 
 __all__ = [
     "Catalog",
     "Diagnostic",
+    "Identity",
     "Session",
     "Severity",
     "Skill",

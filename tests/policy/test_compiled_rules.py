@@ -54,6 +54,10 @@ def _matches(draw: random.Random, place: Path) -> tuple[ArgumentMatch, ...]:
         "file_path": _PATHS,
         "path": _PATHS,
         "text": ("x", "y*", "1"),
+        "skill.file": _DIGESTS,
+        "skill.capability": ("scripts", "file:*"),
+        "who.user": ("ada", "a*"),
+        "who.role": ("author", "*er"),
     }
     return tuple(
         ArgumentMatch(argument=argument, patterns=tuple(draw.choices(values[argument], k=draw.choice((1, 1, 2)))))
@@ -71,6 +75,8 @@ def _skill(draw: random.Random, place: Path) -> SkillIdentity:
         "layer": draw.choice(("plugin", "project", "personal")),
         "publisher": draw.choice(("key sha256:1", "other")),
         "copies": draw.choice(((), ("deploy@acme", "deploy@1.2"))),
+        "files": draw.choice((frozenset(), frozenset(_DIGESTS[:2]))),
+        "capabilities": draw.choice(((), ("scripts",), ("file:read", "file:write"))),
         "pending": draw.choice((frozenset(), frozenset(), frozenset({"publisher"}))),
     }
     return SkillIdentity(**{name: value for name, value in facts.items() if draw.random() > 0.2})  # type: ignore[arg-type]
@@ -95,6 +101,7 @@ def _call(draw: random.Random, place: Path) -> PolicyCall:
         tool=draw.choice(tools),
         arguments={key: value for key, value in arguments.items() if draw.random() < 0.5},
         accepts=draw.choice((None, None, frozenset({"names", "skill", "text", "command"}))),
+        who=draw.choice((None, {}, {"user": ("eve", "ada")}, {"user": ("ada",), "role": ("author", "viewer")})),
         skills=draw.choice((None, (), (_skill(draw, place),), (_skill(draw, place), _skill(draw, place)))),
     )
 
@@ -107,6 +114,7 @@ def _rules(draw: random.Random, place: Path) -> tuple[PolicyRule, ...]:
             matches=_matches(draw, place),
             reason=None,
             origin=RuleOrigin(path="policy.toml", line=line),
+            until=draw.choice((None, None, None, 1.0)),
         )
         for line in range(1, draw.choice((3, 12)))
     )

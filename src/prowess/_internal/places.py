@@ -29,6 +29,15 @@ LOCK_FILE = "prowess.lock"  # in the home, and at the root of a project
 _ROOT = 0
 
 
+def policy_places(machine_file: str = MACHINE_POLICY) -> tuple[str, ...]:
+    """Return the policy files that always apply if they exist, the stronger first: the machine's and the user's.
+
+    Beside each file in TOML there may be one in YAML.
+    """
+    both = machine_file, os.path.join(prowess_home(), POLICY_FILE)
+    return tuple(path for place in both for path in (place, f"{place.removesuffix('.toml')}.yaml"))
+
+
 class NotPrivateError(PermissionError):
     """Another user could change the files at this path. `strerror` names the reason and, if known, the remedy."""
 

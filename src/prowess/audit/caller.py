@@ -1,6 +1,7 @@
 """The caller and the skill of a record: keys in the data of every record of a session, null if unknown.
 
-`user`, `uid`, `host`, `client`, `agent` and `tenant` describe the caller. `layer`, `source`, `skill`, `digest`
+`user`, `identified_by`, `team`, `roles`, `uid`, `host`, `client`, `agent`, `tenant` and `environment` describe the
+caller. `layer`, `source`, `skill`, `digest`
 and `publisher` describe the skill that the record is about. If a call is about several skills, each of these keys is a
 list.
 """
@@ -9,16 +10,19 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
+
+from prowess._internal.process_user import login
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from prowess.audit.record import AuditEvent, AuditLog, AuditRecord
 
+IdentifiedBy = Literal["system", "token", "host"]
 SKILL_KEYS = ("layer", "source", "skill", "digest", "publisher")
 
 
@@ -26,38 +30,32 @@ class Caller(Struct, frozen=True, kw_only=True):
     """The caller of a session.
 
     `user` is a login name, or over HTTP the name of a token. `uid` and `host` are those of this process. `client` is
-    the name that the client program gives itself, `agent` the type of the agent, `tenant` the part of an organisation.
+    the name that the client program gives itself, `agent` the type of the agent, `tenant` the part of an organisation,
+    `environment` a name such as `production`. `identified_by` states who vouches for `user`, `team` and `roles`: the
+    `system`, a verified `token`, or the `host`, whose word is not verified.
     """
 
     user: str | None = None
+    identified_by: IdentifiedBy | None = None
+    team: str | None = None
+    roles: tuple[str, ...] | None = None
     uid: int | None = None
     host: str | None = None
     client: str | None = None
     agent: str | None = None
     tenant: str | None = None
+    environment: str | None = None
 
     @classmethod
     def here(cls) -> Self:
         """Return the user of this process, from the operating system: environment variables can be forged."""
         if sys.platform == "win32":
-            return cls(user=login(), host=os.environ.get("COMPUTERNAME"))
-        return cls(user=login(), uid=os.getuid(), host=os.uname().nodename)
+            return cls(user=login(), identified_by="system", host=os.environ.get("COMPUTERNAME"))
+        return cls(user=login(), identified_by="system", uid=os.getuid(), host=os.uname().nodename)
 
 
 CALLER_KEYS = Caller.__struct_fields__
 _NOTHING_KNOWN: Mapping[str, object] = dict.fromkeys((*CALLER_KEYS, *SKILL_KEYS))
-
-
-def login() -> str | None:
-    """Return the login name of this process's user; `None` if the user has no entry, as in a container."""
-    if sys.platform == "win32":
-        return os.getlogin()
-    import pwd  # Imported here, not at the top: the module does not exist on Windows.
-
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        return None
 
 
 def with_keys(event: AuditEvent, caller: Caller, about: Mapping[str, object] | None = None) -> AuditEvent:

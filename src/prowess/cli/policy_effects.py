@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from prowess._internal.places import MACHINE_POLICY, POLICY_FILE, prowess_home, user_home
+from prowess._internal.places import policy_places, user_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,11 +48,12 @@ class PolicyEffects:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self.policy: Policy | None = None
-        if any(os.path.lexists(path) for path in (MACHINE_POLICY, os.path.join(prowess_home(), POLICY_FILE))):
+        if any(os.path.lexists(path) for path in policy_places()):
             # Imported here because a machine without a policy does not need the rules.
             from prowess.policy.policy_in_force import PolicyInForce
+            from prowess.runtime.identity import caller_of, requester_of
 
-            self.policy = PolicyInForce().now()
+            self.policy = PolicyInForce(who=requester_of(caller_of(None, None, catalog.audience))).now()
 
     def of(self, entry: SkillEntry) -> PolicyEffect | None:
         """Return the effect of the policy on a skill, or None if there is no policy file."""
@@ -82,7 +83,7 @@ class PolicyEffects:
         from prowess.runtime.activation.skill_identities import of_entry
         from prowess.runtime.activation.visibility import decided
 
-        known = of_entry(entry, catalog if self.policy.needs_digests else None)
+        known = of_entry(entry, catalog if self.policy.needs_digests else None, self.policy)
         decision = decided(self.policy, known, "model")
         return PolicyEffect(
             effect=effect_of(decision),  # type: ignore[arg-type]  # its type is str, its values are these three

@@ -96,9 +96,9 @@ class ServedSession(Session):
         self.told: tuple[str, ...] = self.tool_names()
 
     def is_called_by(self, client: str | None, user: str | None = None) -> None:
-        """Set the client's program for later audit records, and the user if the client's token has a name."""
-        if (log := self._parts.audit) is not None:
-            log.caller = replace(log.caller, client=client, **({} if user is None else {"user": user}))
+        """Set the client's program for decisions and records, and the user if the client's token has a name."""
+        known = {} if user is None else {"user": user, "identified_by": "token"}
+        self._parts.is_called_by(replace(self._parts.caller, client=client, **known))
 
     def tool_names(self) -> tuple[str, ...]:
         """Return the names of the offered tools."""

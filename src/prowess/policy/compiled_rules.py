@@ -18,19 +18,20 @@ from prowess._internal.text.qualified_names import one_form
 from prowess.format.fields.tool_patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS
 from prowess.format.name import normalise
 from prowess.policy.patterns import command_pattern, path_pattern, resolve
+from prowess.policy.requester import REQUESTER_PREFIX
 from prowess.policy.rule import EFFECTS, as_load, is_load, spellings_of, texts_of, typed_name
 from prowess.policy.skill_identity import PREFIX, indexed_forms
 from prowess.policy.tool_names import SKILL_ARGUMENTS, USER_TOOL, canonical_tool_name
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from prowess.policy.decision import Fit
     from prowess.policy.rule import ArgumentMatch, PolicyCall, PolicyRule
 
-Kind = Literal["skill", "program", "path", "argument"]
-Key = tuple[Kind, str]
+IndexKind = Literal["skill", "who", "program", "path", "argument"]
+IndexKey = tuple[IndexKind, str]
 _LOAD = "skills.load"
 _MOST_TOOLS = 1024  # names of tools whose rules are kept
 _BEST_FIRST = ("skill.name", "names", "skill", "skill.digest", "command", "skill.source", "skill.publisher")
@@ -39,9 +40,10 @@ _BEST_FIRST = ("skill.name", "names", "skill", "skill.digest", "command", "skill
 class CompiledRules:
     """The rules of a file. Safe to use from several threads."""
 
-    __slots__ = ("_by_tool", "_of_patterns", "_tools")
+    __slots__ = ("_by_tool", "_of_patterns", "_tools", "is_empty")
 
-    def __init__(self, rules: Iterable[PolicyRule]) -> None:
+    def __init__(self, rules: Collection[PolicyRule]) -> None:
+        self.is_empty = not rules
         self._by_tool: dict[str, list[tuple[int, PolicyRule]]] = {}
         self._of_patterns: list[tuple[int, PolicyRule]] = []
         self._tools: dict[str, _RulesOfTool] = {}
@@ -57,13 +59,16 @@ class CompiledRules:
 
         Among rules with one effect, the first one of the file decides.
         """
+        return next(self.applying(call, workspace), None)
+
+    def applying(self, call: PolicyCall, workspace: str | None) -> Iterator[tuple[PolicyRule, Fit]]:
+        """Yield every rule that applies to the call, with its match, in the order of `first`."""
         tool = canonical_tool_name(call.tool)
         if (rules := self._tools.get(tool)) is None:
             rules = self._compiled(tool)
         for rule in rules.candidates(call, workspace):
             if (fit := rule.applies(call, workspace)) is not None:
-                return rule, fit
-        return None
+                yield rule, fit
 
     def _compiled(self, tool: str) -> _RulesOfTool:
         if len(self._tools) >= _MOST_TOOLS:  # a caller chooses the name of a tool that does not exist
@@ -83,7 +88,7 @@ class _RulesOfTool:
         self._tool, self._loads = tool, is_load(tool, "deny")
         self._rules: list[PolicyRule] = []
         self._always: list[int] = []
-        groups: dict[Key, _Group] = {}
+        groups: dict[IndexKey, _Group] = {}
         for rule in rules:
             as_loads = self._loads and is_load(tool, rule.effect) and rule.is_about(_LOAD)
             if (direct := rule.is_about(tool)) or as_loads:
@@ -92,7 +97,7 @@ class _RulesOfTool:
             group.join()
         self._groups = tuple(groups.items())
 
-    def _add(self, rule: PolicyRule, groups: dict[Key, _Group], *named: bool) -> None:
+    def _add(self, rule: PolicyRule, groups: dict[IndexKey, _Group], *named: bool) -> None:
         number = len(self._rules)
         self._rules.append(rule)
         indexed = [(match, found) for match in rule.matches if (found := _index_of(match, self._tool)) is not None]
@@ -110,6 +115,8 @@ class _RulesOfTool:
             match kind:
                 case "skill":
                     group.find(found, _of_skills(name, call, load))
+                case "who":
+                    group.find(found, (call.who or {}).get(name))
                 case "argument":
                     group.find_argument(found, name, call, load)
                 case "program":
@@ -165,9 +172,15 @@ class _Group:
             found.update(self._all)
             return
         exact = self._exact
-        for value in values if len(values) <= len(exact) else exact.keys() & values:
-            if value in exact:
-                found.update(exact[value])
+        if len(values) <= len(exact):
+            for value in values:
+                if value in exact:
+                    found.update(exact[value])
+        else:
+            having = set(values)
+            for value, numbers in exact.items():
+                if value in having:
+                    found.update(numbers)
         if self._joined is not None:
             for value in values:
                 if self._joined.match(value):
@@ -193,17 +206,19 @@ def _rank(match: ArgumentMatch) -> tuple[bool, int]:
     return any(map(is_glob, match.patterns)), _BEST_FIRST.index(match.argument) if known else len(_BEST_FIRST)
 
 
-def _index_of(match: ArgumentMatch, tool: str) -> tuple[Key, Collection[str]] | None:
+def _index_of(match: ArgumentMatch, tool: str) -> tuple[IndexKey, Collection[str]] | None:
     """Return what a rule is indexed by, and the values and globs of which a call must have one; None if impossible."""
     name, patterns = match.argument, match.patterns
     if match.is_fact:
         fact = name.removeprefix(PREFIX)
         terms = [indexed_forms(fact, pattern) for pattern in patterns + match.signers]
         return None if None in terms else (("skill", fact), {form for forms in terms for form in forms or ()})
+    if match.is_about_requester:
+        return ("who", name.removeprefix(REQUESTER_PREFIX)), set(patterns)
     if SEARCH_TOOLS.get(tool) == name:
         return None
     if COMMAND_TOOLS.get(tool) == name or name in FILE_TOOLS.get(tool, ()):
-        kind: Kind = "program" if tool in COMMAND_TOOLS else "path"
+        kind: IndexKind = "program" if tool in COMMAND_TOOLS else "path"
         words = [_program_of(pattern) if kind == "program" else _component_of(pattern) for pattern in patterns]
         return None if None in words else ((kind, name), {word for word in words if word is not None})
     return ("argument", name), {form for pattern in patterns for form in (pattern, one_form(normalise(pattern)))}

@@ -1,6 +1,6 @@
 """Decisions about one tool call: allow, deny, or ask a person.
 
-Each decision names the rule that made it and, if the rule is in a file, its file and line.
+Each decision names the rule that made it and, if the rule is in a file, its file and line, and its id if it has one.
 """
 
 from __future__ import annotations
@@ -19,12 +19,17 @@ class RuleOrigin(Struct, frozen=True, kw_only=True):
 
 
 class Allow(Struct, frozen=True, kw_only=True):
-    """The call may run. `preapproved_by` names the skill whose `allowed-tools` replace an approval."""
+    """The call may run. `preapproved_by` names the skill whose `allowed-tools` replace an approval.
+
+    `monitored` are the decisions of rules that are only monitored.
+    """
 
     rule: str
     reason: str
     origin: RuleOrigin | None = None
     preapproved_by: str | None = None
+    id: str | None = None
+    monitored: tuple[Deny | Ask, ...] = ()
 
 
 class Deny(Struct, frozen=True, kw_only=True):
@@ -37,6 +42,8 @@ class Deny(Struct, frozen=True, kw_only=True):
     reason: str
     origin: RuleOrigin | None = None
     skill: str | None = None
+    id: str | None = None
+    monitored: tuple[Deny | Ask, ...] = ()
 
 
 class Ask(Struct, frozen=True, kw_only=True):
@@ -51,6 +58,8 @@ class Ask(Struct, frozen=True, kw_only=True):
     origin: RuleOrigin | None = None
     by_default: bool = False
     skill: str | None = None
+    id: str | None = None
+    monitored: tuple[Deny | Ask, ...] = ()
 
 
 Decision = Allow | Deny | Ask
@@ -64,8 +73,16 @@ def strictest(decisions: tuple[Decision, ...]) -> Decision:
 
 
 def rule_of(decision: Decision) -> str:
-    """Return the rule for audit records: its file and line, or its name if the rule is in no file."""
-    return decision.rule if decision.origin is None else str(decision.origin)
+    """Return the rule for audit records: its id, else its file and line, or its name if the rule is in no file."""
+    return decision.id or (decision.rule if decision.origin is None else str(decision.origin))
+
+
+def would_be(decision: Decision) -> dict[str, list[str]]:
+    """Return the rules that are only monitored, for audit records: `would_deny` and `would_ask`; empty without one."""
+    found: dict[str, list[str]] = {}
+    for one in decision.monitored:
+        found.setdefault(f"would_{effect_of(one)}", []).append(rule_of(one))
+    return found
 
 
 def effect_of(decision: Decision) -> str:

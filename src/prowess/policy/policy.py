@@ -13,9 +13,11 @@ This module asks no person; approvers do (`prowess.policy.approval`).
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Protocol, Self
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.policy.decision import Allow, Ask, Decision, Deny, strictest
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from prowess.errors import PolicyError
     from prowess.policy.package_rules import PackageRules, TooOld
     from prowess.policy.policy_file import PolicyFile
+    from prowess.policy.requester import Requester
     from prowess.policy.restriction import Restriction, RestrictionMode
     from prowess.policy.rule import PolicyCall, PolicyRule
     from prowess.policy.skill_identity import SkillIdentity
@@ -55,8 +58,10 @@ class PolicySource(Protocol):
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """The policy files, from the highest layer to the lowest. Without files the built-in policy applies.
+    """A snapshot of everything that a session takes from policy, for one requester.
 
+    `files` are the policy files, from the highest layer to the lowest. Without files the built-in policy applies. `who`
+    are the known facts about who makes the calls, for calls that do not state them.
     `fault` is set if a file could not be read: then every call is denied and every setting has its strictest value.
     `unrestricted` allows every call (see `unrestricted_for_tests`). `version` is a digest of the contents of the files,
     for records. `generation` counts the changes of the policy that this process has seen. `version` and `generation`
@@ -64,6 +69,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     """
 
     files: tuple[PolicyFile, ...] = ()
+    who: Requester = MappingProxyType({})
     fault: str | None = None
     unrestricted: bool = False
     version: str = ""
@@ -97,9 +103,18 @@ class Policy(Struct, frozen=True, kw_only=True):
             return Allow(rule=UNRESTRICTED, reason="this session is under test and has no policy")
         if not self.files:
             return _built_in(call.tool, registered=call.registered)
+        if call.who is None and self.who and any(file.needs_requester for file in self.files):
+            call = replace(call, who=self.who)
         if canonical_tool_name(call.tool) in _OF_SKILLS and self.hides_old and (denied := self._too_old(call)):
             return denied
-        return strictest(tuple(_decide(file, call, workspace) for file in self.files))
+        decision = strictest(tuple([_decide(file, call, workspace) for file in self.files]))
+        monitored = [
+            rule.decision
+            for file in self.files
+            if not file.monitored.is_empty
+            for rule, _ in file.monitored.applying(call, workspace)
+        ]
+        return replace(decision, monitored=tuple(monitored)) if monitored else decision
 
     @property
     def recorded_version(self) -> str:
@@ -117,8 +132,13 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     @property
     def needs_digests(self) -> bool:
-        """Whether a rule needs the digest of a skill, which requires reading its files."""
+        """Whether a rule needs a fact about a skill that requires reading its files."""
         return any(file.needs_digests for file in self.files)
+
+    @property
+    def needs_files(self) -> bool:
+        """Whether a rule needs the digests of single files or the capabilities of a skill."""
+        return any(file.needs_files for file in self.files)
 
     @property
     def audit_required(self) -> bool:
@@ -218,7 +238,7 @@ def _decide(file: PolicyFile, call: PolicyCall, workspace: str | None) -> Decisi
     if (found := file.compiled.first(call, workspace)) is not None:
         rule, fit = found
         return rule.decision if fit.certain else rule.decided(_doubtful(rule, fit.reason))
-    return file.unmatched
+    return _built_in(call.tool, registered=call.registered) if file.built_in else file.unmatched
 
 
 def _doubtful(rule: PolicyRule, doubt: str) -> str:

@@ -15,15 +15,19 @@
 An unknown key is an error, not a warning, because a misspelt `deny` would otherwise permit calls. A file that cannot be
 read permits no call.
 
+A file whose name ends in `.yaml` or `.yml` has the block `skill-policy` (`prowess.policy.skill_policy_block`).
 The table `[packages]` is described in `prowess.policy.package_rules`.
 
-The key `skill` of `call` describes the skill that the call is about: `name`, `digest`, `source`, `layer`, `publisher`.
+The keys `skill` and `who` of `call` describe the skill that the call is about, and who makes it, by the names of the
+facts that rules match.
 """
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -39,9 +43,11 @@ from prowess.format.fields.tool_patterns import COMMAND_TOOLS, FILE_TOOLS, PATHS
 from prowess.policy.compiled_rules import CompiledRules
 from prowess.policy.decision import Allow, Ask, Decision, Deny, RuleOrigin
 from prowess.policy.package_rules import PACKAGE_KEYS, TOO_OLD, PackageRules, seconds_of
+from prowess.policy.requester import REQUESTER_FACTS, REQUESTER_PREFIX
 from prowess.policy.restriction import RESTRICTION_MODES
 from prowess.policy.rule import EFFECTS, ArgumentMatch, Effect, PolicyCall, PolicyRule
 from prowess.policy.skill_identity import FACTS, PREFIX, SkillIdentity, fact_fault, is_fact
+from prowess.policy.skill_policy_block import rules_of_block
 from prowess.policy.tool_names import ALWAYS_ALLOWED, canonical_tool_name
 
 if TYPE_CHECKING:
@@ -53,11 +59,16 @@ _ALWAYS_ALLOWED_FAULT = (
     f"no rule may deny or ask about {ALWAYS_ALLOWED}, because unloading a skill is always allowed; "
     "to prevent the use of skills, deny skills.load"
 )
+RuleMode = Literal["enforce", "monitor"]
+YAML_ENDINGS = (".yaml", ".yml")
+MODES: tuple[RuleMode, ...] = ("enforce", "monitor")
+_ID = r"[A-Za-z0-9._-]{1,80}"
+_DAY = len("2026-12-31")
 T = TypeVar("T")
 C = TypeVar("C", bound=str)
 
 DEFAULT_EFFECT: Effect = "ask"
-DIGEST = "skill.digest"
+_OF_FILES = frozenset({"skill.file", "skill.capability"})
 _SETTINGS = ("default", "allowed_tools", "dynamic_commands", "script_dirs", "env_allow", "read_scripts")
 _KEYS = (*_SETTINGS, "audit", "packages", "rule", "expect")
 
@@ -77,7 +88,7 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
     refused. `allowed_tools` sets whether `allowed-tools` of skills restrict, ask or pre-approve. `dynamic_commands`
     permits commands inside instructions. `script_dirs` are the directories of a skill whose scripts may run (relative,
     with `/`). `env_allow` are the host's environment variables that scripts receive. `read_scripts` permits models to
-    read the text of scripts.
+    read the text of scripts. If `built_in` is true, calls that match no rule are decided as without a policy file.
     """
 
     path: str
@@ -92,11 +103,22 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
     env_allow: tuple[str, ...] | None = None
     read_scripts: bool | None = None
     packages: PackageRules | None = None
+    built_in: bool = False
 
     @cached_property
     def compiled(self) -> CompiledRules:
-        """The rules, indexed when the first call is decided."""
-        return CompiledRules(self.rules)
+        """The rules that are enforced, indexed when the first call is decided."""
+        return CompiledRules([rule for rule in self.rules if not rule.monitored])
+
+    @cached_property
+    def monitored(self) -> CompiledRules:
+        """The rules that are only monitored."""
+        return CompiledRules([rule for rule in self.rules if rule.monitored])
+
+    @cached_property
+    def ends(self) -> tuple[float, ...]:
+        """The times at which rules end, in seconds since the epoch."""
+        return tuple(sorted({rule.until for rule in self.rules if rule.until is not None}))
 
     @cached_property
     def unmatched(self) -> Decision:
@@ -114,14 +136,29 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def needs_digests(self) -> bool:
-        """Whether a rule needs the digest of a skill, which requires reading its files."""
-        return any(match.argument == DIGEST for rule in self.rules for match in rule.matches)
+        """Whether a rule needs a fact about a skill that requires reading its files."""
+        return self.needs_files or any(
+            match.argument == "skill.digest" for rule in self.rules for match in rule.matches
+        )
+
+    @cached_property
+    def needs_files(self) -> bool:
+        """Whether a rule needs the digests of single files or the capabilities of a skill."""
+        return any(match.argument in _OF_FILES for rule in self.rules for match in rule.matches)
+
+    @cached_property
+    def needs_requester(self) -> bool:
+        """Whether a rule is about who makes a call."""
+        return any(match.is_about_requester for rule in self.rules for match in rule.matches)
 
 
 def read_policy_file(path: str) -> PolicyFile:
     """Read one policy file. If it is missing, unreadable or invalid, raise PolicyError with every fault."""
     try:
-        file = TomlFile(path, data := read_toml_bytes(path))
+        data = read_toml_bytes(path)
+        if path.endswith(YAML_ENDINGS):
+            return PolicyFile(path=path, digest=sha256_of(data), rules=rules_of_block(path, data), built_in=True)
+        file = TomlFile(path, data)
     except ValueError as fault:
         raise PolicyError((str(fault),)) from None
     policy = _Reader(file).read(file.content)
@@ -133,6 +170,7 @@ def read_policy_file(path: str) -> PolicyFile:
 class _Reader:
     def __init__(self, file: TomlFile) -> None:
         self._file, self._fault = file, file.fault
+        self._ids: set[str] = set()
 
     def read(self, content: dict[str, object]) -> PolicyFile:
         self._only(content, _KEYS)
@@ -166,8 +204,11 @@ class _Reader:
         )
 
     def _rule(self, table: dict[str, object], *at: str | int) -> PolicyRule:
-        self._only(table, ("effect", "tool", "match", "reason"), *at)
+        self._only(table, ("effect", "tool", "match", "reason", "id", "until", "mode"), *at)
         matches = self._with_facts(self._table(table, "match", *at), *at, "match")
+        monitored = self._choice(table, "mode", MODES, *at) == "monitor"
+        if monitored and table.get("effect") == "allow":
+            self._fault("only rules that deny or ask can be monitored", *at, "mode")
         tool = self._text(table, "tool", *at, needed=True) or ""
         if canonical_tool_name(str(table.get("tool"))) == ALWAYS_ALLOWED and table.get("effect") != "allow":
             self._fault(_ALWAYS_ALLOWED_FAULT, *at, "tool")
@@ -182,18 +223,51 @@ class _Reader:
             ),
             reason=self._text(table, "reason", *at),
             origin=RuleOrigin(path=self._file.path, line=self._file.line(*at)),
+            id=self._id(table, *at),
+            until=self._until(table, *at),
+            monitored=monitored,
         )
 
+    def _id(self, table: dict[str, object], *at: str | int) -> str | None:
+        name = self._text(table, "id", *at)
+        if name is not None and not re.fullmatch(_ID, name):
+            self._fault("must be 1 to 80 letters, digits, '.', '_' or '-'", *at, "id")
+        elif name in self._ids:
+            self._fault(f"{name!r} is the id of another rule of this file", *at, "id")
+        elif name is not None:
+            self._ids.add(name)
+        return name
+
+    def _until(self, table: dict[str, object], *at: str | int) -> float | None:
+        """Return the end in seconds since the epoch. A day is included; a time without an offset is in UTC."""
+        value = table.get("until")
+        try:
+            if isinstance(value, str):
+                is_day = len(value.strip()) <= _DAY
+                value = datetime.fromisoformat(value.strip()) + timedelta(days=is_day)
+            elif isinstance(value, date) and not isinstance(value, datetime):
+                value = datetime.combine(value, time()) + timedelta(days=1)
+        except ValueError:
+            value = None
+        except OverflowError:  # the day after the last one
+            value = datetime.max.replace(tzinfo=UTC)
+        if isinstance(value, datetime):
+            return (value.replace(tzinfo=UTC) if value.tzinfo is None else value).timestamp()
+        if "until" in table:
+            self._fault('must be a day such as 2026-12-31 or a time such as "2026-12-31T18:00Z"', *at, "until")
+        return None
+
     def _with_facts(self, table: dict[str, object], *at: str | int) -> dict[str, object]:
-        """Return a table of matches in which a nested table `skill` became keys `skill.FACT`."""
-        facts = table.get("skill")
-        if isinstance(facts, dict):
-            self._only(facts, FACTS, *at, "skill")
-            table = {key: value for key, value in table.items() if key != "skill"}
-            table |= {f"{PREFIX}{fact}": value for fact, value in facts.items() if fact in FACTS}
-        for key in table:
-            if key.startswith(PREFIX) and not is_fact(key):
-                self._only({key.removeprefix(PREFIX): None}, FACTS, *at)
+        """Return a table of matches in which nested tables `skill` and `who` became keys `skill.FACT`, `who.FACT`."""
+        for prefix, known in ((PREFIX, FACTS), (REQUESTER_PREFIX, REQUESTER_FACTS)):
+            facts = table.get(prefix[:-1])
+            if isinstance(facts, dict):
+                self._only(facts, known, *at, prefix[:-1])
+                table = {key: value for key, value in table.items() if key != prefix[:-1]}
+                table |= {f"{prefix}{fact}": value for fact, value in facts.items() if fact in known}
+            for key in table:
+                if key.startswith(prefix):
+                    self._only({key.removeprefix(prefix): None}, known, *at)
         return table
 
     def _match(self, table: dict[str, object], argument: str, *at: str | int, names_files: bool) -> ArgumentMatch:
@@ -202,6 +276,8 @@ class _Reader:
         if not isinstance(patterns, list) or not patterns or not all(isinstance(text, str) for text in patterns):
             self._fault("must be a pattern or a list of patterns", *at, argument)
             patterns = []
+        if argument == "skill.file":  # `sha256sum` prints the digits alone
+            patterns = [f"sha256:{text}" if re.fullmatch("[0-9a-f]{64}", text) else text for text in patterns]
         if not all(cast("list[str]", patterns)):
             self._fault("a pattern is empty", *at, argument)
         for why in map(path_pattern_fault, patterns) if names_files else ():
@@ -225,7 +301,7 @@ class _Reader:
         if isinstance(call, str) and (short := _short_call(call)):
             return short
         if isinstance(call, dict):
-            self._only(call, ("tool", "arguments", "skill"), *at, "call")
+            self._only(call, ("tool", "arguments", "skill", "who"), *at, "call")
             tool = self._text(call, "tool", *at, "call", needed=True) or ""
             arguments, skills = self._table(call, "arguments", *at, "call"), None
             if "skill" in call:
@@ -234,6 +310,7 @@ class _Reader:
                 said = {fact: self._text(facts, fact, *at, "call", "skill") for fact in FACTS}
                 digest, source = said["digest"], said["source"]
                 digests, sources = (digest,) if digest else (), (source,) if source else None
+                file, capability = said["file"], said["capability"]
                 skills = (
                     SkillIdentity(
                         name=said["name"],
@@ -241,9 +318,15 @@ class _Reader:
                         publisher=said["publisher"],
                         digests=digests,
                         sources=sources,
+                        files=None if file is None else frozenset({file}),
+                        capabilities=None if capability is None else (capability,),
                     ),
                 )
-            return PolicyCall(tool=tool, arguments=arguments, skills=skills)
+            who = self._table(call, "who", *at, "call")
+            self._only(who, REQUESTER_FACTS, *at, "call", "who")
+            given = {fact: self._text(who, fact, *at, "call", "who") for fact in REQUESTER_FACTS if fact in who}
+            known = {fact: (value,) for fact, value in given.items() if value is not None}
+            return PolicyCall(tool=tool, arguments=arguments, skills=skills, who=known)
         self._fault('must be { tool = "...", arguments = { ... } } or a text such as "Bash(git status)"', *at, "call")
         return PolicyCall(tool="", arguments={})
 

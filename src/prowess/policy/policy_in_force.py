@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
@@ -26,27 +27,24 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.files.file_mark import Mark, last_change, mark_of, settled_before
-from prowess._internal.places import MACHINE_POLICY, POLICY_FILE, PUBLISHERS_FILE, prowess_home
+from prowess._internal.places import MACHINE_POLICY, PUBLISHERS_FILE, policy_places
 from prowess._internal.text.canonical_json import sha256_of
 from prowess.errors import PolicyError
 from prowess.policy.decision import Decision, effect_of
 from prowess.policy.policy import Policy
-from prowess.policy.policy_file import PolicyFile, read_policy_file
+from prowess.policy.policy_file import YAML_ENDINGS, PolicyFile, read_policy_file
 from prowess.policy.publisher_names import believed_publishers, signers_meant
+from prowess.policy.requester import this_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from prowess.policy.policy_file import Expectation
+    from prowess.policy.requester import Requester
     from prowess.policy.rule import PolicyRule
     from prowess.signing.publishers import Publisher
 
 ENTERPRISE_FILE = MACHINE_POLICY
-
-
-def policy_places(enterprise_file: str = ENTERPRISE_FILE) -> tuple[str, str]:
-    """Return the files that always apply if they exist, the stronger first: the machine's and the user's."""
-    return enterprise_file, os.path.join(prowess_home(), POLICY_FILE)
 
 
 def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERPRISE_FILE) -> Policy:
@@ -150,13 +148,21 @@ class PolicyInForce:
 
     `given` is a policy that a host created or read. A file that is both in `given` and among the loaded files is used
     once. If `given` is unrestricted for tests, the user's file and `policy_file` are not read. On a machine with a
-    policy file of its own, an unrestricted `given` makes every call denied. Safe to use from several threads.
+    policy file of its own, an unrestricted `given` makes every call denied. `who` are the known facts about who makes
+    the calls; if None, those of this process. Safe to use from several threads.
     """
 
     def __init__(
-        self, given: Policy | None = None, *, policy_file: str | None = None, enterprise_file: str = ENTERPRISE_FILE
+        self,
+        given: Policy | None = None,
+        *,
+        policy_file: str | None = None,
+        enterprise_file: str = ENTERPRISE_FILE,
+        who: Requester | None = None,
     ) -> None:
         self._given = given or Policy()
+        self._who = this_process() if who is None else who
+        self._next_end: float | None = None
         self._policy_file, self._enterprise_file = policy_file, enterprise_file
         self._lock = threading.Lock()
         self._marks: _Marks | None = None
@@ -183,9 +189,16 @@ class PolicyInForce:
                 policy = self._read()
                 version = sha256_of("\n".join(map(_version_of, policy.files)).encode())
                 if (version, policy.fault) != (self._policy.version, self._policy.fault):
-                    self._policy = replace(policy, version=version, generation=self._policy.generation + 1)
+                    self._replace(replace(policy, version=version, who=self._who))
                 self._marks = marks
+            if self._next_end is not None and time.time() >= self._next_end:
+                self._replace(self._policy)  # a rule has ended, so what depends on the policy may be outdated
             return self._policy
+
+    def _replace(self, policy: Policy) -> None:
+        self._policy = replace(policy, generation=self._policy.generation + 1)
+        now = time.time()
+        self._next_end = min((end for file in policy.files for end in file.ends if end > now), default=None)
 
     @contextmanager
     def during_call(self) -> Iterator[Policy]:
@@ -199,18 +212,27 @@ class PolicyInForce:
             taken.open = False
             _taken.reset(token)
 
-    def apart(self) -> PolicyInForce:
-        """Return an independent object for the same files, for a forked session.
+    def requested_by(self, who: Requester) -> None:
+        """Replace the facts about who makes the calls, for decisions from the next call on."""
+        with self._lock:
+            self._who = who
+            self._replace(replace(self._policy, who=who))
+
+    def apart(self, who: Requester | None = None) -> PolicyInForce:
+        """Return an independent object for the same files, for a forked session. `who` replaces the requester.
 
         A fork runs inside a call of its parent. During that call the parent's object always returns one policy. A fork
         that used the parent's object would therefore not see changes of the files between the fork's calls.
         """
-        return PolicyInForce(self._given, policy_file=self._policy_file, enterprise_file=self._enterprise_file)
+        asking = self._who if who is None else who
+        return PolicyInForce(
+            self._given, policy_file=self._policy_file, enterprise_file=self._enterprise_file, who=asking
+        )
 
     def _places(self) -> tuple[str, ...]:
         named = () if self._policy_file is None else (self._policy_file,)
         places = policy_places(self._enterprise_file)
-        publishers = (os.path.join(os.path.dirname(path), PUBLISHERS_FILE) for path in places)
+        publishers = (os.path.join(os.path.dirname(path), PUBLISHERS_FILE) for path in places[::2])
         return (*places, *publishers, *named)
 
     def _look(self) -> _Marks | None:
@@ -246,7 +268,7 @@ class PolicyInForce:
 def _unrestricted(policy: Policy, enterprise_file: str) -> Policy:
     folder = os.path.dirname(enterprise_file)
     try:
-        found = sorted(name for name in os.listdir(folder) if name.endswith(".toml"))
+        found = sorted(name for name in os.listdir(folder) if name.endswith((".toml", *YAML_ENDINGS)))
     except FileNotFoundError:
         return policy
     except OSError as fault:
@@ -257,6 +279,6 @@ def _unrestricted(policy: Policy, enterprise_file: str) -> Policy:
     return Policy.closed(PolicyError((reason,)))
 
 
-def policy_of(given: Policy | PolicyInForce | None) -> PolicyInForce:
-    """Return the policy of a session; None means the files of this machine and this user."""
-    return given.apart() if isinstance(given, PolicyInForce) else PolicyInForce(given)
+def policy_of(given: Policy | PolicyInForce | None, who: Requester | None = None) -> PolicyInForce:
+    """Return the policy of a session for calls of `who`; None means the files of this machine and this user."""
+    return given.apart(who) if isinstance(given, PolicyInForce) else PolicyInForce(given, who=who)

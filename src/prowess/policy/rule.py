@@ -9,7 +9,8 @@ meant for the skill, however the skill is loaded. Therefore a rule that denies o
 A rule that denies also applies if a user starts the skill, and to the skill's files, which a host can read without
 loading the skill. Names are compared as in the catalog.
 
-Keys of `match` that begin with `skill.` are about the skills of a call (`prowess.policy.skill_identity`): the skills
+Keys of `match` that begin with `who.` are about who makes the call (`prowess.policy.requester`). Keys that begin with
+`skill.` are about the skills of a call (`prowess.policy.skill_identity`): the skills
 that the call names or, if its tool takes no skill name, the active skills.
 """
 
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -29,6 +31,7 @@ from prowess.format.fields.tool_patterns import COMMAND_TOOLS, FILE_TOOLS, SEARC
 from prowess.format.name import normalise
 from prowess.policy.decision import CERTAIN, Allow, Ask, Decision, Deny, Fit
 from prowess.policy.patterns import judge
+from prowess.policy.requester import REQUESTER_PREFIX, Requester, fit_of_requester
 from prowess.policy.skill_identity import PREFIX, SkillIdentity, fit_of_skills, is_fact
 from prowess.policy.tool_names import ONE_SKILL_TOOLS, SKILL_ARGUMENTS, USER_TOOL, canonical_tool_name, token_names
 
@@ -46,7 +49,8 @@ class PolicyCall(Struct, frozen=True, kw_only=True):
 
     `registered` is true if the host registered the tool in the session. `accepts` are the arguments that the tool has;
     None if unknown. `skills` are the skills that the call names or, if its tool takes no skill name, the active skills.
-    `skills` is None if nothing is known about the skills except the names in the arguments.
+    `skills` is None if nothing is known about the skills except the names in the arguments. `who` are the known facts
+    about who makes the call; if None, those of the policy that decides.
     """
 
     tool: str
@@ -54,6 +58,7 @@ class PolicyCall(Struct, frozen=True, kw_only=True):
     registered: bool = True
     accepts: frozenset[str] | None = None
     skills: tuple[SkillIdentity, ...] | None = None
+    who: Requester | None = None
 
     @property
     def about(self) -> tuple[SkillIdentity, ...]:
@@ -88,6 +93,11 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True, dict=True):
     def is_fact(self) -> bool:
         """Whether the match is about a fact of skills instead of an argument."""
         return is_fact(self.argument)
+
+    @property
+    def is_about_requester(self) -> bool:
+        """Whether the match is about who makes the call."""
+        return self.argument.startswith(REQUESTER_PREFIX)
 
     @property
     def names_publishers(self) -> bool:
@@ -162,13 +172,20 @@ def spellings_of(names: Sequence[str], copies: Sequence[str]) -> tuple[str, ...]
 
 
 class PolicyRule(Struct, frozen=True, kw_only=True, dict=True):
-    """A `[[rule]]` entry. `reason` is None if the file gives none."""
+    """A `[[rule]]` entry. `reason` and `id` are None if the file gives none.
+
+    From the time `until`, in seconds since the epoch, the rule applies to no call. A rule that is `monitored` is not
+    enforced; the decision names it.
+    """
 
     effect: Effect
     tool: str
     matches: tuple[ArgumentMatch, ...]
     reason: str | None
     origin: RuleOrigin
+    id: str | None = None
+    until: float | None = None
+    monitored: bool = False
 
     def __str__(self) -> str:
         arguments = ", ".join(f"{match.argument}: {' | '.join(match.patterns)}" for match in self.matches)
@@ -181,15 +198,25 @@ class PolicyRule(Struct, frozen=True, kw_only=True, dict=True):
 
     def decided(self, reason: str) -> Decision:
         """Return the decision of this rule, for `reason`."""
-        return _DECISIONS[self.effect](rule=str(self), reason=reason, origin=self.origin)
+        return _DECISIONS[self.effect](rule=str(self), reason=reason, origin=self.origin, id=self.id)
 
     @cached_property
     def _facts(self) -> dict[str, tuple[str, ...]]:
         return {one.argument.removeprefix(PREFIX): one.patterns + one.signers for one in self.matches if one.is_fact}
 
     @cached_property
+    def _requester(self) -> dict[str, tuple[str, ...]]:
+        who = (one for one in self.matches if one.is_about_requester)
+        return {one.argument.removeprefix(REQUESTER_PREFIX): one.patterns for one in who}
+
+    @cached_property
     def _arguments(self) -> tuple[ArgumentMatch, ...]:
-        return tuple(match for match in self.matches if not match.is_fact)
+        return tuple(match for match in self.matches if not (match.is_fact or match.is_about_requester))
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the time of the rule is over."""
+        return self.until is not None and time.time() >= self.until
 
     @property
     def needs_skills(self) -> bool:
@@ -222,10 +249,15 @@ class PolicyRule(Struct, frozen=True, kw_only=True, dict=True):
         if self._facts:
             fit = fit_of_skills(self._facts, call.about, refuses=self.effect != "allow")
             doubt = fit if doubt.certain or not fit.possible else doubt
+        if self._requester and doubt.possible:
+            fit = fit_of_requester(self._requester, call.who or {}, refuses=self.effect != "allow")
+            doubt = fit if doubt.certain or not fit.possible else doubt
         return doubt
 
     def applies(self, call: PolicyCall, workspace: str | None) -> Fit | None:
         """Return the match if the rule has its effect on the call, otherwise None."""
+        if self.has_ended:
+            return None
         fit = self.fit(call, workspace)
         if self.effect == "allow":
             return fit if fit.certain else None
@@ -244,7 +276,7 @@ def as_load(call: PolicyCall, effect: Effect) -> PolicyCall | None:
         skill = ""  # a call without a name is about no particular skill, and rules about all skills apply
     if tool == USER_TOOL:
         skill = typed_name(skill)
-    return PolicyCall(tool="skills.load", arguments={"names": [skill], "mode": "add"}, skills=call.skills)
+    return PolicyCall(tool="skills.load", arguments={"names": [skill], "mode": "add"}, skills=call.skills, who=call.who)
 
 
 def is_load(tool: str, effect: Effect) -> bool:

@@ -20,10 +20,10 @@ from prowess.format.name import normalise
 from prowess.policy.decision import CERTAIN, Fit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 PREFIX = "skill."
-FACTS = ("name", "digest", "source", "layer", "publisher")
+FACTS = ("name", "digest", "file", "source", "layer", "publisher", "capability")
 LAYERS = ("enterprise", "personal", "project", "plugin")
 _DIGEST = r"sha256:[0-9a-f*?]{1,64}"
 _GLOB = r"[*?\[]"
@@ -34,9 +34,10 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
 
     `digests` are the digests of the whole tree, of the regular files, and of SKILL.md; records contain the first one.
     `sources` are the label of the skill's source, then every path that contains the skill. `copies` are the
-    qualified names of this copy: `name@source` of a plugin's copy, and `name@VERSION`. `pending` are facts that are not
-    known yet and will be known when the policy is asked again about the same change: until then, they neither refuse a
-    call nor keep it from being allowed.
+    qualified names of this copy: `name@source` of a plugin's copy, and `name@VERSION`. `files` are the digests of all
+    regular files, written as in `digests`. `capabilities` are those that the skill declares or implies. `pending` are
+    facts that are not known yet and will be known when the policy is asked again about the same change: until then,
+    they neither refuse a call nor keep it from being allowed.
     """
 
     name: str | None = None
@@ -45,14 +46,20 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
     layer: str | None = None
     publisher: str | None = None
     copies: tuple[str, ...] = ()
+    files: frozenset[str] | None = None
+    capabilities: tuple[str, ...] | None = None
     pending: frozenset[str] = frozenset()
 
-    def values(self, fact: str) -> tuple[str, ...] | None:
+    def values(self, fact: str) -> Collection[str] | None:
         """Return the values of a fact, given by its name in rules; None if the fact is unknown."""
         if fact == "digest":
             return self.digests or None
         if fact == "source":
             return self.sources
+        if fact == "file":
+            return self.files
+        if fact == "capability":
+            return self.capabilities
         known: str | None = getattr(self, fact)
         return None if known is None else (normalise(known) if fact == "name" else known,)
 
@@ -87,7 +94,10 @@ def _met(skill: SkillIdentity, fact: str, patterns: Sequence[str]) -> bool | Non
         patterns = [normalise(pattern) for pattern in patterns]
     if fact == "source":
         patterns = [form for pattern in patterns for form in _forms(pattern)]
-    return any(value == pattern or fits_text(value, pattern) for value in values for pattern in patterns)
+    if any(pattern in values for pattern in patterns):
+        return True
+    globs = [pattern for pattern in patterns if is_glob(pattern)]
+    return any(fits_text(value, glob) for glob in globs for value in values)
 
 
 def _forms(source: str) -> tuple[str, ...]:
@@ -121,7 +131,7 @@ def indexed_forms(fact: str, pattern: str) -> tuple[str, ...] | None:
 
 def fact_fault(fact: str, pattern: str) -> str | None:
     """Return the reason why a pattern can never match; None if the pattern can match."""
-    if fact == "digest" and not re.fullmatch(_DIGEST, pattern):
+    if fact in {"digest", "file"} and not re.fullmatch(_DIGEST, pattern):
         return f"{pattern[:80]!r} is not a digest; write sha256: and 64 lowercase hexadecimal digits"
     if fact == "layer" and pattern not in LAYERS and not re.search(_GLOB, pattern):
         return f"{pattern[:80]!r} is not a layer; write one of {', '.join(LAYERS)}"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from prowess.runtime.disclosure.model_texts import Disclosure
     from prowess.runtime.disclosure.skill_tool import InvokeResult
     from prowess.runtime.forks import AgentType, ForkOutcome, ForkRequest, ForkRunner
+    from prowess.runtime.identity import Identity
     from prowess.runtime.options import SessionOptions
     from prowess.runtime.script_output import OutputChunk
     from prowess.runtime.session import Session
@@ -30,6 +31,7 @@ __all__ = [
     "ForkOutcome",
     "ForkRequest",
     "ForkRunner",
+    "Identity",
     "InvokeResult",
     "LoadResult",
     "LoadedSkill",
@@ -55,6 +57,7 @@ _HOMES = {
     "call_options": ("ReadOptions", "RunOptions"),
     "script_output": ("OutputChunk",),
     "session": ("Session",),
+    "identity": ("Identity",),
     "options": ("SessionOptions",),
     "sync": ("SyncSession",),
     "tools.read_result": ("ReadResult",),

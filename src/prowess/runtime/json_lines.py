@@ -19,7 +19,7 @@ from prowess._internal.text.strict_json import StrictJsonError, strict_json
 from prowess._internal.text.terminal_text import json_text
 from prowess.errors import SkillError
 from prowess.policy import Approval, Refusal
-from prowess.policy.decision import Allow, effect_of
+from prowess.policy.decision import Allow, effect_of, rule_of, would_be
 from prowess.policy.tool_names import canonical_tool_name
 from prowess.runtime.call_options import EXPOSURE_NAMES
 from prowess.tools import ToolResult
@@ -160,7 +160,9 @@ _CARRIED_OUT = frozenset({"skills.load", "skills.unload"})
 def judged(
     session: SyncSession, tool: str, arguments: Mapping[str, object], *, by_skills_alone: bool = False
 ) -> dict[str, object]:
-    """Return `decision`, `rule` and `reason` for a call; `rule` is `file:line` if the rule is in a policy file.
+    """Return `decision`, `rule` and `reason` for a call; `rule` is the id of a rule in a policy file, else `file:line`.
+
+    `would_deny` and `would_ask` are the rules that are only monitored and match the call; absent if there are none.
 
     If an allowed load or unload fails, `error_detail` contains the error. If the active skills are unknown, for example
     after the end of the session, every call is denied, and `rule` is the code of the error that hides them.
@@ -173,8 +175,14 @@ def judged(
     if isinstance(decision, Allow) and canonical_tool_name(tool) in _CARRIED_OUT:
         result = session.call(tool, arguments)
         failure = {} if result.success else {"error_detail": result.error_detail}
-    rule = decision.rule if decision.origin is None else str(decision.origin)
-    return {"decision": effect_of(decision), "rule": rule, "reason": sentence(decision.reason), **failure}
+    reason = sentence(decision.reason)
+    return {
+        "decision": effect_of(decision),
+        "rule": rule_of(decision),
+        "reason": reason,
+        **would_be(decision),
+        **failure,
+    }
 
 
 MAX_LINE_BYTES = 4 * 1024 * 1024

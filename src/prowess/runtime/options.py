@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from prowess.runtime.events.delivery import EventObserver
     from prowess.runtime.events.event import SessionEvent
     from prowess.runtime.forks import AgentType, ForkRunner
+    from prowess.runtime.identity import Identity
     from prowess.store import SessionStore
     from prowess.tools import Tool
 
@@ -80,7 +81,8 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     host can only tighten the value that a policy file sets. If neither the host nor a policy file sets a value,
     `profile` decides: skills pre-approve in `claude-code` and restrict in every other profile. `profile=None` uses the
     user's `config.toml`. `audit` is the log of all calls, None for no log. The records name `caller`, by default the
-    user of this process.
+    user of this process. `identity` are user, team and roles of the person for whom the host opens the session. Rules
+    match them as `who.user`, `who.team` and `who.role`, and records mark them as the host's word.
 
     A skill whose manifest requires a tool is loaded only if the tool exists. `host_tools` names the tools that the
     model has in addition to the session's tools, with versions if known. With None, the host's tools are unknown: if
@@ -118,6 +120,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     scripts: bool = True
     audit: AuditLog | None = None
     caller: Caller | None = None
+    identity: Identity | None = None
     workspace: str | os.PathLike[str] | None = None
     write: bool = False
     expose_location: bool = True
@@ -257,6 +260,7 @@ class SessionKeywords(TypedDict, total=False):
     scripts: bool
     audit: AuditLog | None
     caller: Caller | None
+    identity: Identity | None
     workspace: str | os.PathLike[str] | None
     write: bool
     expose_location: bool

@@ -35,6 +35,7 @@ from prowess.runtime.forks import ForkHost, ForkLauncher
 from prowess.runtime.guard import Guard
 from prowess.runtime.hooks.runner import HookRunner
 from prowess.runtime.hooks.tool_hooks import HookedTool, ToolHookGate
+from prowess.runtime.identity import caller_of, requester_of
 from prowess.runtime.scripts import Artifacts, SkillPrograms
 from prowess.runtime.session_state import StoredState
 from prowess.runtime.tools.list import SkillsListTool
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from prowess.catalog.watching.skill_changes import SkillChange
     from prowess.execution import Sandbox
     from prowess.policy.approval import ApprovalMemory
+    from prowess.policy.requester import Requester
     from prowess.policy.restriction import Restriction
     from prowess.runtime.activation.stack import Stack
     from prowess.runtime.forks import AgentType, Child
@@ -66,12 +68,13 @@ if TYPE_CHECKING:
 
 
 class ForkOrigin(Struct, frozen=True, kw_only=True):
-    """Data that a fork's session takes from its parent: events, activation stack, restrictions and refusals."""
+    """Data that a fork's session takes from its parent: events, activation stack, restrictions, refusals, requester."""
 
     events: Events
     lineage: Stack
     inherited: tuple[Restriction, ...]
     approvals: ApprovalMemory
+    who: Requester
 
 
 class SessionParts:
@@ -82,7 +85,11 @@ class SessionParts:
     ) -> None:
         self.session_id = uuid7() if options.session_id is None else options.session_id
         self._options = options
-        self.policy = policy = policy_of(options.policy)
+        caller, self._parent = (
+            caller_of(options.caller, options.identity, catalog.audience),
+            origin.who if origin else None,
+        )
+        self.policy = policy = policy_of(options.policy, requester_of(caller, self._parent))
         store = MemorySessionStore() if options.store is None else options.store
         events = Events(
             self.session_id,
@@ -116,7 +123,6 @@ class SessionParts:
             workspace=None if options.workspace is None else os.fspath(options.workspace),
             write=options.write,
         )
-        caller = _caller(catalog) if options.caller is None else options.caller
         self.audit = audit = (
             None if options.audit is None else CallerLog(options.audit, caller, lambda name: self._skills.about(name))  # noqa: PLW0108 -- created below
         )
@@ -124,7 +130,7 @@ class SessionParts:
         snapshots = Snapshots(catalog)
         in_results, shown = options.body == "result", options.expose_location
         inherited, lineage = ((), ()) if origin is None else (origin.inherited, origin.lineage)
-        self.events, self.stored, self._known = events, stored, KnownTools(options.host_tools)
+        self.events, self.stored, self.caller, self._known = events, stored, caller, KnownTools(options.host_tools)
         self.offered = Visibility(catalog, forks=options.fork_runner is not None, policy=policy)
         self.active = ActiveSkills(stored, snapshots, self.offered, events, cap=options.cap, lineage=lineage)
         self._skills = CallSkills(self.offered, stored, policy, recorded=options.audit is not None)
@@ -158,9 +164,15 @@ class SessionParts:
             # None of these arguments gives access to this session.
             own = options.for_fork(
                 () if agent is None else agent.tools,
-                caller if agent is None else replace(caller, agent=agent.name),
+                self.caller if agent is None else replace(self.caller, agent=agent.name),
             )
-            given = ForkOrigin(events=events, lineage=lineage, inherited=inherited, approvals=self.guard.approvals)
+            given = ForkOrigin(
+                events=events,
+                lineage=lineage,
+                inherited=inherited,
+                approvals=self.guard.approvals,
+                who=requester_of(self.caller, self._parent),
+            )
             return open_fork(_seen_in_fork(catalog, agent, root_dir), own, given)
 
         types = {kind.name: kind for kind in options.agent_types}
@@ -210,6 +222,13 @@ class SessionParts:
         permitted = self.offered.permitted(self.stored.state.active)
         return tuple(SkillDirectory(skill=skill, snapshots=self.active.snapshots) for skill in permitted)
 
+    def is_called_by(self, caller: Caller) -> None:
+        """Replace the caller, for decisions and records from the next call on."""
+        self.caller = caller
+        self.policy.requested_by(requester_of(caller, self._parent))
+        if self.audit is not None:
+            self.audit.caller = caller
+
     def offer(self, tool: Tool) -> None:
         """Add a tool from the next call on. Raise ValueError if its name is in use."""
         self.executor.add(HookedTool(tool, self.stored, self.hooks))
@@ -248,12 +267,6 @@ class SessionParts:
 def _seen_in_fork(catalog: Catalog, agent: AgentType | None, root_dir: str) -> Catalog:
     """Return the catalog as a fork sees it: by its agent type, and always with the skill that it runs."""
     return catalog if agent is None else catalog.seen_by(agent=agent.name, also=root_dir)
-
-
-def _caller(catalog: Catalog) -> Caller:
-    """Return the default caller: the user of this process, with agent and tenant of the catalog's audience."""
-    audience = catalog.audience.here()
-    return replace(Caller.here(), agent=audience.agent, tenant=audience.tenant)
 
 
 class CallEvents:

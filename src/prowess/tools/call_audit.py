@@ -73,10 +73,14 @@ class CallAudit:
         self.allowed_by: str | None = None
         self.about: Mapping[str, object] = {}  # `skill_facts` of the call, once known
         self._recorder, self._call_id = recorder, call_id
-        self._decided = {} if policy_version is None else {"policy_version": policy_version}
+        self._decided: dict[str, object] = {} if policy_version is None else {"policy_version": policy_version}
         self._arguments: Mapping[str, object] = {}
         self._begun = self._abandoned = False
         self._lock = threading.Lock()
+
+    def decided(self, facts: Mapping[str, object]) -> None:
+        """Add facts about the decision to the records of the call."""
+        self._decided.update(facts)
 
     def measure(self, arguments: object, canonical: bytes) -> None:
         """Remember the names, the sizes in bytes and the digest of the arguments."""

@@ -251,6 +251,8 @@ async def _passed(gate: Gate, call: ToolCall, spec: ToolSpec, audit: CallAudit) 
         raise
     except Exception as fault:  # a gate that fails refuses the call, whatever the error
         raise _defect(f"a gate before tool {call.name!r}", fault) from fault
+    if decision.monitored:
+        audit.decided(decision.monitored)
     if isinstance(decision, Refuse):
         audit.rule, audit.skill = decision.rule, decision.skill
         raise decision.error

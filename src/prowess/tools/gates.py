@@ -23,6 +23,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from inspect import isawaitable
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 import anyio
@@ -30,8 +31,9 @@ from anyio import to_thread
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prowess._internal.process_user import login
 from prowess._internal.text.terminal_text import printable, printable_line
-from prowess.audit.caller import Caller, login
+from prowess.audit.caller import Caller
 from prowess.errors import (
     ApprovalRequiredError,
     AuditError,
@@ -43,7 +45,7 @@ from prowess.errors import (
 )
 from prowess.policy import decision as policy_decision
 from prowess.policy.approval import Approval, ApprovalMemory, ApprovalRequest, Refusal, Unanswered
-from prowess.policy.decision import Ask, Deny, rule_of, strictest
+from prowess.policy.decision import Ask, Deny, rule_of, strictest, would_be
 from prowess.policy.restriction import Restriction, decide
 from prowess.policy.rule import PolicyCall
 from prowess.policy.tool_names import SKILL_TOOLS, canonical_tool_name
@@ -64,12 +66,14 @@ class Proceed(Struct, frozen=True, kw_only=True):
 
     `by` names the rule, person or skill that permits the call. `by` is recorded, so it must not quote arguments.
     `arguments` replace the arguments of the call: they are validated, and the earlier gates check them again. `asks` is
-    a reason to ask a person first, even if the policy permits the call.
+    a reason to ask a person first, even if the policy permits the call. `monitored` is recorded with the call: the
+    rules that would have refused it if they were enforced.
     """
 
     by: str | None = None
     arguments: Mapping[str, object] | None = None
     asks: str | None = None
+    monitored: Mapping[str, object] = MappingProxyType({})
 
 
 PROCEED = Proceed()  # shared, because all are equal and every call passes several gates
@@ -81,6 +85,7 @@ class Refuse(Struct, frozen=True, kw_only=True):
     error: SkillError
     rule: str | None = None
     skill: str | None = None
+    monitored: Mapping[str, object] = MappingProxyType({})
 
 
 ActiveRestrictions = Callable[[], Awaitable[Sequence[Restriction]]]  # called at each tool call
@@ -388,11 +393,10 @@ class PolicyGate:
                 rule="policy",
             )
         decision = policy.decide(policy_call(call, spec), self._workspace)
+        rule, monitored = rule_of(decision), would_be(decision)
         if isinstance(decision, Deny):
-            return Refuse(error=PolicyDeniedError(rule_of(decision), decision.reason), rule=rule_of(decision))
-        if isinstance(decision, Ask):
-            return PROCEED
-        return Proceed(by=rule_of(decision))
+            return Refuse(error=PolicyDeniedError(rule, decision.reason), rule=rule, monitored=monitored)
+        return Proceed(by=None if isinstance(decision, Ask) else rule, monitored=monitored)
 
 
 class RestrictionGate:

@@ -150,6 +150,10 @@ def test_show_has_every_rule_with_its_place_and_layers_in_order(file: str, capsy
         ("policy.toml", "ask", False),
     ]
     assert shown["files"][1]["rules"][0] == {
+        "id": None,
+        "mode": "enforce",
+        "until": None,
+        "ended": False,
         "effect": "allow",
         "tool": "Bash",
         "match": {"command": ["git status:*"]},

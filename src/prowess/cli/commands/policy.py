@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -98,12 +99,14 @@ def _shown(policy: Policy) -> Iterator[str]:
         yield printable_line(file.path)
         for rule in file.rules:
             yield f"  {rule.origin.line:>4}  {printable_line(str(rule))}"
+            if further := _further(rule):
+                yield f"        {further}"
             if rule.reason:
                 yield f"        {printable_line(rule.reason)}"
         if file.packages is not None and file.packages.sources is not None:
             yield f"        packages from {printable_line(', '.join(file.packages.sources)) or 'no source'}"
         said = "" if file.default else " (the file sets none)"
-        yield f"        default {file.default or DEFAULT_EFFECT}{said}"
+        yield f"        default {'as without a policy file' if file.built_in else f'{_default(file)}{said}'}"
     for name, value in _settings(policy).items():
         yield f"{name}: {_text(value)}"
 
@@ -123,15 +126,37 @@ def _settings(policy: Policy) -> dict[str, object]:
 def _file(file: PolicyFile) -> dict[str, object]:
     return {
         "path": file.path,
-        "default": file.default or DEFAULT_EFFECT,
+        "default": None if file.built_in else _default(file),
         "default_set": file.default is not None,
         "package_sources": None if file.packages is None else file.packages.sources,
         "rules": [_rule(rule) for rule in file.rules],
     }
 
 
+def _default(file: PolicyFile) -> str:
+    return file.default or DEFAULT_EFFECT
+
+
+def _further(rule: PolicyRule) -> str:
+    """Return what a rule has beside its conditions, in one line: its id, its end, and that it is only monitored."""
+    until = _until(rule)
+    ends = "" if until is None else f"{'ended' if rule.has_ended else 'until'} {until}"
+    name = "" if rule.id is None else f"id {rule.id}"
+    return ", ".join(part for part in (name, ends, "monitored, not enforced" if rule.monitored else "") if part)
+
+
+def _until(rule: PolicyRule) -> str | None:
+    if rule.until is None:
+        return None
+    return datetime.fromtimestamp(rule.until, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def _rule(rule: PolicyRule) -> dict[str, object]:
     return {
+        "id": rule.id,
+        "mode": "monitor" if rule.monitored else "enforce",
+        "until": _until(rule),
+        "ended": rule.has_ended,
         "effect": rule.effect,
         "tool": rule.tool,
         "match": {match.argument: list(match.patterns) for match in rule.matches},

@@ -27,7 +27,8 @@ def _rules(policy_file: str | None) -> CallRules:
     """
     # Imported here because a command that changes nothing asks nobody.
     from prowess._internal.places import ensure_private_directory, prowess_home
-    from prowess.audit.caller import Caller, login
+    from prowess._internal.process_user import login
+    from prowess.audit.caller import Caller
     from prowess.cli.options.session_options import audit_log
     from prowess.distribution.installation.disk.staging import nothing_changed
     from prowess.policy.policy_in_force import PolicyInForce

@@ -45,7 +45,7 @@ class CallSkills:
         starts = call.name in SKILL_ARGUMENTS.keys() - _OF_ACTIVE
         active = () if starts else (await self._stored.current()).active
         if call.name not in SKILL_ARGUMENTS:
-            return replace(call, skills=tuple(of_active(skill, self._catalog) for skill in active))
+            return replace(call, skills=tuple(of_active(skill, self._catalog, policy) for skill in active))
         location = call.arguments.get("location")
         where = location if isinstance(location, str) else None
         named = [skill.name for skill in PolicyCall(tool=call.name, arguments=call.arguments).about]
@@ -71,22 +71,23 @@ class CallSkills:
         }
 
     async def _of_name(self, name: str, location: str | None, active: Sequence[ActiveSkill]) -> SkillIdentity:
-        key = SkillName.of(name).text
+        key, policy = SkillName.of(name).text, self._policy.now()
         for skill in active:
             if key == skill.key:
-                return of_active(skill, self._catalog)
+                return of_active(skill, self._catalog, policy)
         try:
             # If a rule depends on facts of the skill, scan the disk for a skill that the catalog does not list yet.
-            asked = self._policy.now().needs_skills
-            entry = await self._offered.listed(name, location) if asked else self._catalog.get(name, location)
+            entry = (
+                await self._offered.listed(name, location) if policy.needs_skills else self._catalog.get(name, location)
+            )
         except SkillNotFoundError:
             return SkillIdentity(name=name)
         for skill in active:  # `deploy@acme` names one copy, which may be the active one
             if (skill.key, skill.location) == (entry.key, entry.location):
-                return of_active(skill, self._catalog)
+                return of_active(skill, self._catalog, policy)
         if self._catalog.at_rest(entry) is None:  # the files must be read, so use a thread
-            return await to_thread.run_sync(of_entry, entry, self._catalog)
-        return of_entry(entry, self._catalog)
+            return await to_thread.run_sync(of_entry, entry, self._catalog, policy)
+        return of_entry(entry, self._catalog, policy)
 
 
 _OF_ACTIVE = frozenset({"skills.read", "skills.run_script"})

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from prowess._internal.shell.words import ShellRefusal
 from prowess._internal.text.terminal_text import printable_line
-from prowess.policy.decision import Allow
+from prowess.policy.decision import Allow, would_be
 from prowess.policy.rule import PolicyCall
 from prowess.runtime.activation import load_result
 from prowess.runtime.activation.dynamic_commands import COMMAND_SECONDS, MAX_COMMANDS, commands, shown
@@ -53,8 +53,10 @@ class CommandRunner:
             return False
         return (self._allowed or policy.dynamic_commands) and self._programs.sandbox is not None
 
-    def _denied(self, argv: Sequence[str], skill: ActiveSkill) -> str | None:
+    def _decided(self, argv: Sequence[str], skill: ActiveSkill) -> tuple[str | None, dict[str, list[str]]]:
         """Return why a policy rule refuses this command, checked as a call of Bash; None if it may run.
+
+        Also return the rules that are only monitored and would refuse it, for the record.
 
         A rule that would ask a person refuses, because no person can be asked about a command in a body.
         """
@@ -64,7 +66,8 @@ class CommandRunner:
         decision = policy.decide(call, self._programs.workspace)
         # Ignore a policy file's default: it is meant for calls that no rule matches. Commands in bodies have their own
         # setting, `dynamic_commands`.
-        return None if isinstance(decision, Allow) or decision.origin is None else decision.reason
+        may_run = isinstance(decision, Allow) or decision.origin is None
+        return None if may_run else decision.reason, would_be(decision)
 
     async def run(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, list[Notice]]:
         """Return the skill with the outputs of its commands, and notices about commands that were not run."""
@@ -86,11 +89,17 @@ class CommandRunner:
                 line = source.document.body_line + source.body.count("\n", 0, command.start)
                 notices.append(load_result.command_refused(skill.name, line, argv.reason))
                 continue
-            if (denied := self._denied(argv, skill)) is not None:
+            denied, monitored = self._decided(argv, skill)
+            if denied is not None:
                 outputs.append(f"[command not run: {printable_line(denied)}]")
                 continue
             version = self._programs.policy.now().recorded_version
-            data: Mapping[str, object] = {"skill": skill.name, "program": argv[0], "policy_version": version}
+            data: Mapping[str, object] = {
+                "skill": skill.name,
+                "program": argv[0],
+                "policy_version": version,
+                **monitored,
+            }
             await self._records.record_and_tell("command.started", call_id, skill, data)
             done = await self._programs.run(skill.root_dir, source.manifest, argv, seconds=COMMAND_SECONDS)
             await self._records.record_and_tell(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -11,25 +11,33 @@ from prowess._internal.text.qualified_names import qualified
 from prowess.catalog.layers import Layer
 from prowess.errors import SkillError, SkillNotFoundError
 from prowess.policy.skill_identity import SkillIdentity
+from prowess.runtime.activation.capabilities import capabilities_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.catalog import Catalog, SkillEntry
+    from prowess.format.skill import Skill
     from prowess.policy.policy import Policy
     from prowess.runtime.state import ActiveSkill
 
 
-def of_entry(entry: SkillEntry, catalog: Catalog | None) -> SkillIdentity:
-    """Return the identity of a listed skill. Digests are included only with `catalog`, which reads the files."""
+def of_entry(entry: SkillEntry, catalog: Catalog | None, policy: Policy | None = None) -> SkillIdentity:
+    """Return the identity of a listed skill. Its files are read only with `catalog`.
+
+    The digests of single files and the capabilities are included if `policy` needs them.
+    """
     digests: tuple[str | None, ...] = ()
+    contents: dict[str, Any] = {}
     if catalog is not None:
         try:
             skill = catalog.at_rest(entry) or catalog.skill(entry.name, entry.location)
             digests = (skill.digest, skill.manifest.content_digest, skill.document_digest)
+            contents = _contents(skill, policy)
         except (SkillError, OSError):
             digests = ()
     return SkillIdentity(
+        **contents,
         name=entry.name,
         digests=tuple(digest for digest in digests if digest is not None),
         sources=tuple(dict.fromkeys(_sources(entry))),
@@ -39,19 +47,37 @@ def of_entry(entry: SkillEntry, catalog: Catalog | None) -> SkillIdentity:
     )
 
 
-def of_active(skill: ActiveSkill, catalog: Catalog) -> SkillIdentity:
-    """Return the identity of an active skill: the digests it was loaded with, and its current source and layer."""
+def of_active(skill: ActiveSkill, catalog: Catalog, policy: Policy | None = None) -> SkillIdentity:
+    """Return the identity of an active skill: the digests it was loaded with, and its current source and layer.
+
+    If `policy` needs single files or capabilities, they are included unless the files have changed since the load.
+    """
     digests = (skill.digest, skill.content_digest, skill.document_digest)
     known = tuple(digest for digest in digests if digest is not None)
     try:
-        return replace(of_entry(catalog.get(skill.name, skill.location), None), digests=known)
+        entry = catalog.get(skill.name, skill.location)
     except SkillNotFoundError:  # source and layer are unknown: a rule about them may match
         return SkillIdentity(name=skill.name, digests=known)
+    if policy is None or not policy.needs_files:
+        return replace(of_entry(entry, None), digests=known)
+    now = of_entry(entry, catalog, policy)
+    if skill.content_digest in now.digests:
+        return replace(now, digests=known)
+    return replace(now, digests=known, files=None, capabilities=None)
+
+
+def _contents(skill: Skill, policy: Policy | None) -> dict[str, Any]:
+    if policy is None or not policy.needs_files:
+        return {}
+    return {
+        "files": frozenset(f"sha256:{file.sha256}" for file in skill.manifest.files),
+        "capabilities": capabilities_of(skill, policy.script_dirs),
+    }
 
 
 def asked_of_active(policy: Policy, skill: ActiveSkill, catalog: Catalog) -> SkillIdentity:
     """Return the identity of an active skill, or only its name if no rule of `policy` matches skills."""
-    return of_active(skill, catalog) if policy.needs_skills else SkillIdentity(name=skill.name)
+    return of_active(skill, catalog, policy) if policy.needs_skills else SkillIdentity(name=skill.name)
 
 
 def _copies(entry: SkillEntry) -> tuple[str, ...]:

@@ -179,7 +179,7 @@ class Visibility:
             return False
         if policy is None:
             return True
-        return permits(policy, of_entry(entry, self.catalog if policy.needs_digests else None), by)
+        return permits(policy, of_entry(entry, self.catalog if policy.needs_digests else None, policy), by)
 
     def beside(self, root_dir: str, directory: str) -> SkillEntry | None:
         """Return the listed, permitted skill whose directory has this name, preferably next to `root_dir`; or None.
@@ -193,7 +193,7 @@ class Visibility:
         if own is not None and own.recorded is not None:  # each locked skill is a source of its own
             found = [entry for entry in found if entry.source_id == own.source_id]
         for entry in sorted(found, key=lambda entry: os.path.dirname(entry.root_dir) != parent)[:1]:
-            asked = None if policy is None else of_entry(entry, self.catalog if policy.needs_digests else None)
+            asked = None if policy is None else of_entry(entry, self.catalog if policy.needs_digests else None, policy)
             return entry if policy is None or asked is None or permits(policy, asked, "model") else None
         return None
 
@@ -202,7 +202,7 @@ class Visibility:
         policy = _with_rules(self._policy)
         if policy is None or not policy.needs_digests:
             return  # without rules about digests, the new files cannot change the decision
-        decision = decided(policy, of_active(skill, self.catalog), by)
+        decision = decided(policy, of_active(skill, self.catalog, policy), by)
         if isinstance(decision, Deny):
             raise PolicyDeniedError(rule_of(decision), decision.reason)
 
