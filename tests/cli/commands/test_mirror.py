@@ -130,13 +130,19 @@ def test_a_signature_beside_a_skill_is_mirrored_so_that_its_signer_is_known_offl
         assert run(["publish", str(skill), "--to", f"oci://{host}/acme", "--json"]) == 0
         add_bundle(f"{host}/acme/pdf", json.loads(capfd.readouterr().out)["published"][0]["artifact"], bundle)
         assert run(["install", f"oci://{host}/acme/pdf"]) == 0
-        policy = Path(os.environ["PROWESS_HOME"], "policy.toml")
-        policy.write_text('default = "allow"\n[packages]\nsources = ["https://skills.example.com/*"]\n')
-        assert run(["mirror", "--to", str(tmp_path / "mirror")]) == 3
-        policy.unlink()
-        capfd.readouterr()
-        assert run(["mirror", "--to", str(tmp_path / "mirror"), "--json"]) == 0
-        assert json.loads(capfd.readouterr().out)["contacted"] == [host]
+    capfd.readouterr()  # from here on, there is no registry
+    assert run(["verify", "--json"]) == 0
+    (found,) = json.loads(capfd.readouterr().out)["skills"]
+    assert (found["status"], found["format"]) == ("verified", "oms")
+    assert run(["mirror", "--to", str(tmp_path / "mirror")]) == 0
+    (kept,) = Path(os.environ["PROWESS_HOME"], "store").glob("*/.signatures")
+    kept.unlink()
+    assert run(["mirror", "--to", str(tmp_path / "none")]) == 1
+    assert "the store has no signature of pdf" in capfd.readouterr().err
+    assert run(["verify", "--json"]) == 1
+    (found,) = json.loads(capfd.readouterr().out)["skills"]
+    assert (found["status"], found["signer"]) == ("untrusted", None)
+    assert "the signature is not in the store any more" in found["reason"]
     publishers = Path(os.environ["PROWESS_HOME"], "publishers.toml")
     elsewhere(tmp_path, monkeypatch)
     os.makedirs(os.environ["PROWESS_HOME"], mode=0o700)
@@ -145,6 +151,7 @@ def test_a_signature_beside_a_skill_is_mirrored_so_that_its_signer_is_known_offl
     (row,) = json.loads(capfd.readouterr().out)["skills"]
     assert row["status"] == "verified"
     assert row["signer"].startswith("key sha256:")
+    assert run(["verify"]) == 0
 
 
 def test_a_skill_that_is_not_in_the_store_is_named(project: Path, capfd: pytest.CaptureFixture[str]) -> None:

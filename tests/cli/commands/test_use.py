@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess._internal.files.tree_digest import read_tree
 from prowess.cli import exit_codes
 from prowess.cli.dispatch import run
 from tests.distribution.installation.projects import Commands, make_project, snapshot, write_skill
@@ -42,6 +43,41 @@ def test_the_use_is_recorded_and_the_policy_decides(prowess: Commands, own_home:
     rule = '[[rule]]\neffect = "deny"\ntool = "*"\nmatch = { "skill.name" = "alpha" }\n'
     (own_home / ".prowess/policy.toml").write_text(rule, encoding="utf-8")
     prowess.text("use", "../skills", "--skill", "alpha", code=exit_codes.DENIED)
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        ("[packages]\nrequire_signature = true\n", "no verified signature of a trusted publisher: alpha"),
+        ('[packages]\nsources = ["acme/*"]\n', "only these sources of skills are permitted"),
+        ('[[rule]]\neffect = "deny"\ntool = "packages.install"\nmatch = { skill.digest = "TREE" }\n', "skill.digest"),
+        (
+            '[[rule]]\neffect = "deny"\ntool = "packages.install"\nmatch = { skill.publisher = "acme" }\n',
+            "skill.publisher: acme",
+        ),
+    ],
+)
+def test_the_policy_for_installations_applies(
+    table: str, reason: str, prowess: Commands, tmp_path: Path, own_home: Path
+) -> None:
+    tree = str(read_tree(str(tmp_path / "skills/alpha")).digest)
+    policy = own_home / ".prowess/policy.toml"
+    prowess.text("key", "new", "../k")
+    if "publisher" in table:
+        prowess.text("key", "trust", "../k.pub", "--as", "acme")
+        prowess.text("sign", "../skills/alpha", "--key", "../k")
+    policy.parent.mkdir(exist_ok=True)
+    policy.write_text(f'default = "allow"\n{table.replace("TREE", tree)}', encoding="utf-8")
+    assert prowess.text("use", "../skills", "--skill", "alpha", code=exit_codes.DENIED) == ""
+    assert reason in prowess.err
+    if "require" in table:
+        prowess.text("sign", "../skills/alpha", "--key", "../k")
+        prowess.text("use", "../skills", "--skill", "alpha", code=exit_codes.DENIED)
+        prowess.text("key", "trust", "../k.pub", "--as", "acme")
+        prowess.text("use", "../skills", "--skill", "alpha")
+        (tmp_path / "skills/alpha/more.md").touch()
+        prowess.text("use", "../skills", "--skill", "alpha", code=exit_codes.DENIED)
+        assert "the signature of skill 'alpha' is not accepted" in prowess.err
 
 
 def test_nothing_of_the_skill_is_run(prowess: Commands, tmp_path: Path) -> None:

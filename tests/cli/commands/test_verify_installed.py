@@ -70,7 +70,7 @@ def test_the_signer_that_the_lock_names_is_compared(prowess: Commands) -> None:
     )
     prowess.lock.write_bytes(render_lock(Lockfile(skills=skills, targets=lock.targets)))
     report = prowess.report("verify", "--scope", "project", code=exit_codes.FAILED)
-    assert _statuses(report)[:2] == [("alpha", "untrusted"), ("beta", "unsigned")]
+    assert _statuses(report)[:2] == [("alpha", "untrusted"), ("beta", "untrusted")]
     assert f"the lock names the signer {other}" in report["skills"][0]["reason"]
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from prowess._internal.places import prowess_home
 from prowess.cli import exit_codes
 from prowess.lockfile import read_lock
-from tests.distribution.installation.projects import Commands, actions, codes, make_project
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.distribution.installation.projects import Commands, actions, codes, make_project, write_skill
+from tests.distribution.sources.git_repository import commit, git, new_repository, skill
 
 
 @pytest.fixture
@@ -78,6 +78,72 @@ def test_a_signature_that_comes_later_is_stored(prowess: Commands) -> None:
     assert _signer(prowess, "beta") is not None
     assert os.path.exists(os.path.join(prowess_home(), "store", report["skills"][0]["tree"], "beta", "skill.oms.sig"))
     assert prowess.report("install")["changed"] is False
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "needs_consent"),
+    [("none", "k", False), ("k", "none", True), ("k", "other", True), ("k", "k", False)],
+)
+def test_another_signer_or_none_needs_consent_and_the_first_one_does_not(
+    before: str, after: str, *, needs_consent: bool, prowess: Commands, tmp_path: Path
+) -> None:
+    prowess.text("key", "new", "../other")
+    prowess.text("key", "trust", "../other.pub", "--as", "Other")
+
+    def release(version: str, key: str) -> None:
+        write_skill(tmp_path / "skills/beta", version, script="print('beta')\n")
+        (tmp_path / "skills/beta/skill.oms.sig").unlink(missing_ok=True)
+        if key != "none":
+            prowess.text("sign", "../skills/beta", "--key", f"../{key}")
+
+    release("1.0.0", before)
+    prowess.text("install", "../skills", "--skill", "beta")
+    signer = _signer(prowess, "beta")
+    assert (signer is None) == (before == "none")
+    release("1.1.0", after)
+    lock = prowess.lock.read_bytes()
+    for command in (("update",), ("install", "../skills", "--skill", "beta"), ("lock",)):
+        if needs_consent and command != ("lock",):  # which chooses no newer version
+            prowess.text(*command, code=exit_codes.DENIED)
+            assert f"beta: signer\n  - {signer}\n  + " in prowess.err
+            prowess.text(*command[:1], "--accept", "major,source", *command[1:], code=exit_codes.DENIED)
+        elif needs_consent:
+            prowess.text(*command)
+        assert prowess.lock.read_bytes() == lock
+        if not needs_consent:
+            break
+    prowess.text("update", *(("--accept", "signer") if needs_consent else ()))
+    assert (_signer(prowess, "beta") == signer) == (before == after)
+    assert (_signer(prowess, "beta") is None) == (after == "none")
+    prowess.text("install", "--frozen")
+
+
+def test_a_signed_tag_is_verified_after_the_installation_without_its_repository(
+    prowess: Commands, tmp_path: Path
+) -> None:
+    repository = new_repository(tmp_path / "repository")
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "tags"], check=True)
+    for name, value in (("gpg.format", "ssh"), ("user.signingkey", str(tmp_path / "tags"))):
+        git(repository, "config", name, value)
+    commit(repository, {"pdf/SKILL.md": skill("pdf")})
+    git(repository, "tag", "-s", "-m", "One", "v1.0.0")
+    prowess.text("key", "trust", "../tags.pub", "--as", "Tagger")
+    (row,) = prowess.report("install", f"git+file:{repository}")["skills"]
+    assert row["status"] == "verified"
+    shutil.rmtree(repository)
+    (found,) = prowess.report("verify")["skills"]
+    assert (found["status"], found["format"], found["signer"]) == ("verified", "git-ssh", row["signer"])
+    prowess.text("key", "forget", "Tagger")
+    (found,) = prowess.report("verify", code=exit_codes.FAILED)["skills"]
+    assert (found["status"], found["signer"]) == ("untrusted", row["signer"])
+    prowess.text("key", "trust", "../tags.pub", "--as", "Tagger")
+    (kept,) = Path(prowess_home(), "store").glob("*/.signatures")
+    kept.chmod(0o600)
+    whole = kept.read_bytes()
+    for damaged in (b"", b"[]", whole[:-9], whole.replace(b"git-tag", b"bundle"), whole.replace(b"git-tag", b"other")):
+        kept.write_bytes(damaged)
+        (found,) = prowess.report("verify", code=exit_codes.FAILED)["skills"]
+        assert found["status"] in {"untrusted", "invalid"}
 
 
 def _remove_store() -> None:

@@ -10,12 +10,10 @@ from msgspec import to_builtins
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options.package_options import allow_host_option, json_option, scope_option
-from prowess.cli.packages.permission import permission_for
+from prowess.cli.options.package_options import json_option, scope_option
+from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.installation.scope import InstallScope
 from prowess.distribution.publishing.mirror import write_mirror
-from prowess.distribution.publishing.mirrored_signatures import fetch_signatures
-from prowess.distribution.sources.protocol import Access
 from prowess.errors import DistributionError
 from prowess.lockfile.places import read_lock
 
@@ -25,16 +23,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--to", "to", required=True, metavar="DIR", type=click.Path(file_okay=False), help="Where to write.")
-@click.option("--offline", is_flag=True, help="Contact no host.")
-@allow_host_option
 @scope_option
 @json_option
-def command(*, to: str, offline: bool, allowed_hosts: tuple[str, ...], kind: Scope, as_json: bool) -> int:
+def command(*, to: str, kind: Scope, as_json: bool) -> int:
     """Write every skill that the lock names, with its signature, and the lock itself to DIR.
 
     DIR becomes an OCI image layout, which `skopeo` and other tools for container registries can carry. On a machine
     without network, `prowess install --from DIR --offline` needs nothing else. The skills are taken from the store and
-    compared with the lock. A source is contacted only for a signature that it has beside a skill.
+    compared with the lock. Nothing is contacted.
 
     \b
     Example:
@@ -44,12 +40,10 @@ def command(*, to: str, offline: bool, allowed_hosts: tuple[str, ...], kind: Sco
     lock = read_lock(scope.lock)
     if not lock.skills:
         raise DistributionError(f"the lock {scope.lock} names no skill, so there is nothing to mirror")
-    access = Access(offline=offline, redirect_hosts=allowed_hosts)
-    signatures, contacted = fetch_signatures(lock, scope, access, permission_for("packages.install", kind))
-    skills = write_mirror(lock, scope.home, to, signatures)
+    skills = write_mirror(lock, SkillStore(scope.home), to)
     if as_json:
         rows = to_builtins(skills)
-        output.document({"lock": scope.lock, "to": os.path.abspath(to), "contacted": contacted, "skills": rows})
+        output.document({"lock": scope.lock, "to": os.path.abspath(to), "skills": rows})
         return exit_codes.OK
     for skill in skills:
         output.line(printable_line(f"{skill.ref}  {skill.artifact}"))

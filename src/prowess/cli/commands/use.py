@@ -19,7 +19,9 @@ from prowess.cli.packages.installing import skill_requests
 from prowess.cli.packages.permission import permission_for
 from prowess.distribution.installation.disk.staging import Stage, nothing_changed
 from prowess.distribution.installation.fetching import Fetcher
+from prowess.distribution.installation.permitted import facts_of
 from prowess.distribution.installation.requests import SeveralSkillsError, chosen_offers
+from prowess.distribution.installation.signers import Signers
 from prowess.distribution.sources import Access
 from prowess.errors import SkillNotFoundError
 
@@ -49,8 +51,9 @@ def command(
 ) -> int:
     """Print the instructions of one skill from SOURCE as `prowess load` does. Nothing is kept, and nothing is run.
 
-    SOURCE is the same as for `prowess install`. The policy, the rules of a session and the audit log apply. Files of
-    the skill cannot be read afterwards: install it for that.
+    SOURCE is the same as for `prowess install`. The policy applies as it does to an installation, with the signature,
+    and so do the rules of a session and the audit log. Files of the skill cannot be read afterwards: install it for
+    that.
 
     \b
     Example:
@@ -89,4 +92,7 @@ def _fetched(request: SkillRequest, stage: Stage, access: Access, permission: Pe
         offers = chosen_offers(request, source.offers(request.reference.version))
         if len(offers) > 1:
             raise SeveralSkillsError(request.reference.source, tuple(offer.name for offer in offers))
-        return fetcher.fetch(source, offers[0])
+        fetched = fetcher.fetch(source, offers[0])
+        facts = facts_of(fetched, request.reference, fetched.directory, Signers().verdict(fetched).signer)
+        permission.calls.ask(permission.tool, permission.scope, [facts], final=True)
+        return fetched

@@ -11,6 +11,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prowess._internal.files.tree_digest import read_tree
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.distribution.signatures import read_file, signatures_beside, verify_file, verify_skill
@@ -29,6 +30,7 @@ from prowess.signing.verification import Verifier
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from prowess.distribution.installation.scope import InstallScope
     from prowess.distribution.installation.verification import InstalledCopy
     from prowess.lockfile.places import Scope
 
@@ -114,13 +116,13 @@ def _installed(verifier: Verifier, kind: Scope | None) -> list[Verified]:
 
     kinds: tuple[Scope, ...] = ("project", "personal") if kind is None else (kind,)
     return [
-        Verified(path=copy.path, name=copy.skill.name, verdict=_verdict(copy, verifier))
+        Verified(path=copy.path, name=copy.skill.name, verdict=_verdict(copy, verifier, scope))
         for scope in map(InstallScope.find, kinds)
         for copy in installed_copies(scope)
     ]
 
 
-def _verdict(copy: InstalledCopy, verifier: Verifier) -> SignatureVerdict:
+def _verdict(copy: InstalledCopy, verifier: Verifier, scope: InstallScope) -> SignatureVerdict:
     if copy.state == "missing":
         return SignatureVerdict(
             status="missing", reason="the lock names it, but it is not there; run `prowess install`"
@@ -128,13 +130,20 @@ def _verdict(copy: InstalledCopy, verifier: Verifier) -> SignatureVerdict:
     if copy.state == "changed":
         reason = "its files are not those that the lock names; run `prowess install --repair`"
         return SignatureVerdict(status="changed", reason=reason, files=copy.files)
-    verdict = verify_skill(copy.path, verifier)
-    pinned = copy.skill.signer
+    verdict, pinned = verify_skill(copy.path, verifier), copy.skill.signer
     if pinned is None or verdict.signer == pinned:
         return verdict
-    if verdict.status == "unsigned":  # the signature of a git tag, or in a registry, is verified at installation
-        reason = f"it has no skill.oms.sig; {pinned} signed it when it was installed"
-        return replace(verdict, reason=reason)
+    # Imported here because most installed skills have their signature with them.
+    from prowess.distribution.installation.disk.store import SkillStore
+    from prowess.distribution.installation.signers import best_verdict
+
+    if beside := SkillStore(scope.home).signatures(copy.skill.tree, copy.skill.name):
+        verdict = best_verdict(verdict, copy.skill, read_tree(copy.path), beside, verifier, pinned=pinned)
+        if verdict.signer == pinned:
+            return verdict
+    if verdict.status == "unsigned":
+        reason = f"{pinned} signed it when it was installed, and the signature is not in the store any more"
+        return replace(verdict, status="untrusted", reason=reason)
     if verdict.status != "verified":
         return verdict
     reason = f"the lock names the signer {pinned}, but {verdict.signer} signed it"

@@ -19,12 +19,12 @@ from prowess.errors import StoreError
 from prowess.lockfile.places import lock_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from prowess.distribution.installation.disk.staging import Stage
     from prowess.distribution.installation.plan import InstallPlan
     from prowess.distribution.installation.scope import InstallScope
-    from prowess.distribution.sources.protocol import Fetched
+    from prowess.distribution.sources.protocol import Fetched, Signature
 
 _LOCK_MODE = 0o644  # of a project, whose lock is under version control
 _PRIVATE_MODE = 0o600
@@ -40,12 +40,14 @@ def apply_plan(
     stage: Stage,
     *,
     staged: Collection[Fetched],
+    signatures: Mapping[tuple[str, str], Sequence[Signature]],
     repair: bool = False,
     next_state: int | None = None,
 ) -> InstallReport:
     """Carry out a plan, and report the end state as it was read back.
 
-    `staged` are the fetched skills that are not in the store. With `repair`, drifted copies are replaced too.
+    `staged` are the fetched skills that are not in the store, `signatures` what sources had beside skills and the store
+    does not have, by tree and name. With `repair`, drifted copies are replaced too.
     `next_state` is the number of the state to which the lock is rolled back.
 
     Raises:
@@ -64,6 +66,8 @@ def apply_plan(
                 register(scope, stage)
             for skill in staged:
                 store.add(skill.directory, skill.manifest, skill.name, stage)
+            for (tree, name), found in signatures.items():
+                store.add_signatures(tree, name, found, stage)
             if plan.changes_lock:
                 record_state(scope, plan.former, stage, next_state=next_state)
                 stage.replace_file(scope.lock, plan.text, _mode_of(scope))

@@ -87,11 +87,16 @@ def change_lock(
                 return InstallReport(scope=scope.kind, lock=scope.lock, changed=False, problems=(proposal.refused,))
             store = SkillStore(scope.home)
             staged = {key: one for key, one in proposal.staged.items() if not store.has_copy(one.manifest, one.name)}
+            signatures = {
+                key: one.signatures
+                for key, one in proposal.staged.items()
+                if not set(one.signatures) <= set(store.signatures(*key))
+            }
             absent = [skill for skill in proposal.lock.skills if (skill.tree, skill.name) in staged]
             plan = plan_change(former, before, proposal.lock, absent)
             view = view_targets(plan.lock, scope, store)
             settled = view.is_settled(repair=repair) and is_registered(scope, plan.lock) and not has_leftovers(scope)
-            if dry_run or (settled and not plan.changes_lock and not staged):
+            if dry_run or (settled and not (plan.changes_lock or staged or signatures)):
                 targets, problems = target_rows(view)
                 return InstallReport(
                     scope=scope.kind,
@@ -103,7 +108,14 @@ def change_lock(
                     problems=(*proposal.problems, *problems),
                 )
             apply = partial(
-                apply_plan, plan, scope, stage, staged=staged.values(), repair=repair, next_state=proposal.next_state
+                apply_plan,
+                plan,
+                scope,
+                stage,
+                staged=staged.values(),
+                signatures=signatures,
+                repair=repair,
+                next_state=proposal.next_state,
             )
             is_change = plan.changes_lock or bool(staged)
             directories = {key: one.directory for key, one in staged.items()}

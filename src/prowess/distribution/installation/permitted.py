@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from prowess.distribution.installation.plan import InstallPlan
     from prowess.distribution.installation.scope import InstallScope
     from prowess.distribution.permission.permission import Permission
+    from prowess.distribution.sources import Fetched
+    from prowess.distribution.sources.reference import SourceReference
     from prowess.lockfile import LockedSkill
 
 _ROLLBACK = "packages.rollback"
@@ -42,13 +44,16 @@ def changes_of(
 
 def _facts(skill: LockedSkill, directory: str, scope: InstallScope) -> PackageFacts:
     reference = parse_reference(skill.source, base=scope.directory, has_version=False)
+    return facts_of(skill, reference, directory, skill.signer)
+
+
+def facts_of(
+    skill: LockedSkill | Fetched, reference: SourceReference, directory: str, signer: str | None
+) -> PackageFacts:
+    """Return the facts about a skill whose files are in `directory`, or were removed from there."""
     digests: tuple[str, ...] = (skill.tree,)
     if os.path.isdir(directory):
         digests = (skill.tree, read_document(directory).document_digest)
     return PackageFacts(
-        name=skill.name,
-        version=skill.version,
-        sources=source_names(reference),
-        digests=digests,
-        signer=skill.signer,
+        name=skill.name, version=skill.version, sources=source_names(reference), digests=digests, signer=signer
     )

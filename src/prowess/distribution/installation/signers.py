@@ -20,9 +20,11 @@ from prowess.signing.verdict import SignatureVerdict
 from prowess.signing.verification import Verifier
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
+    from prowess._internal.files.tree_digest import TreeManifest
     from prowess.distribution.sources import Fetched, Signature
+    from prowess.lockfile import LockedSkill
 
 _UNSIGNED = SignatureVerdict(status="unsigned", reason="it has no signature")
 _REFUSED = frozenset({"changed", "invalid"})
@@ -48,17 +50,15 @@ def with_signers(
     """
     skills = []
     statuses: dict[tuple[str, str], str] = {}
-    verifier: Verifier | None = None
+    signers = Signers()
     for skill in lock.skills:
         if (found := fetched.get((skill.tree, skill.name))) is None:
             skills.append(skill)
             continue
-        verdict = _UNSIGNED
-        if found.signatures or signature_in(found.directory) is not None:
-            verifier = verifier or Verifier(trust_in_publishers(), dt.datetime.now(dt.UTC))
-            verdict = signature_of(found, verifier)
+        is_locked = (skill.tree, skill.name) in locked
+        verdict = signers.verdict(found, pinned=skill.signer if is_locked else None)
         statuses[skill.key] = verdict.status
-        if (skill.tree, skill.name) not in locked:
+        if not is_locked:
             skill = replace(skill, signer=verdict.signer)  # noqa: PLW2901 -- the same skill, completed
         elif skill.signer not in {None, verdict.signer}:
             signer = verdict.signer or "nobody"
@@ -67,31 +67,63 @@ def with_signers(
     return SignedLock(lock=replace(lock, skills=tuple(skills)), statuses=statuses)
 
 
-def signature_of(fetched: Fetched, verifier: Verifier) -> SignatureVerdict:
-    """Return the best verdict on the signatures of a fetched skill: verified, then untrusted, then unsigned.
+class Signers:
+    """Verifies the signatures of fetched skills. The trusted publishers are read at the first signature."""
 
-    Raises:
-        SignatureError: the signature in the skill is damaged or does not fit the files.
+    def __init__(self, verifier: Verifier | None = None) -> None:
+        self._verifier = verifier
+
+    def verdict(self, fetched: Fetched, pinned: str | None = None) -> SignatureVerdict:
+        """Return the best verdict on the signatures in the skill and beside it (see `best_verdict`).
+
+        Raises:
+            SignatureError: the signature in the skill is damaged or does not fit the files.
+            ConfigurationError: the publishers cannot be read.
+        """
+        signature = signature_in(fetched.directory)
+        if signature is None and not fetched.signatures:
+            return _UNSIGNED
+        if self._verifier is None:
+            self._verifier = Verifier(trust_in_publishers(), dt.datetime.now(dt.UTC))
+        own = self._verifier.tree(fetched.manifest, signature)
+        if own.status in _REFUSED:
+            raise SignatureError(f"skill {fetched.name!r}", own.reason or own.status)
+        return best_verdict(own, fetched, fetched.manifest, fetched.signatures, self._verifier, pinned=pinned)
+
+
+def best_verdict(
+    own: SignatureVerdict,
+    skill: Fetched | LockedSkill,
+    manifest: TreeManifest,
+    signatures: Iterable[Signature],
+    verifier: Verifier,
+    *,
+    pinned: str | None,
+) -> SignatureVerdict:
+    """Return the best of `own`, the verdict on the signature in the skill, and those on `signatures` beside it.
+
+    The best is that of the signer `pinned`, then verified, then untrusted, then unsigned.
     """
-    own = verifier.tree(fetched.manifest, signature_in(fetched.directory))
     if own.status in _REFUSED:
-        raise SignatureError(f"skill {fetched.name!r}", own.reason or own.status)
-    verdicts = [own, *(_beside(fetched, one, verifier) for one in fetched.signatures)]
+        return own
+    verdicts = [own, *(_beside(skill, manifest, one, verifier) for one in signatures)]
     order = ("verified", "untrusted", "unsigned")
-    return min(verdicts, key=lambda verdict: order.index(verdict.status))
+    return min(verdicts, key=lambda one: (pinned is None or one.signer != pinned, order.index(one.status)))
 
 
-def _beside(fetched: Fetched, signature: Signature, verifier: Verifier) -> SignatureVerdict:
+def _beside(
+    skill: Fetched | LockedSkill, manifest: TreeManifest, signature: Signature, verifier: Verifier
+) -> SignatureVerdict:
     """Return the verdict on a signature that is not in the skill. One that does not fit proves nothing."""
     match signature.kind:
         case "git-tag":
             verdict, found = verifier.git_tag(signature.data)
-            fits = found is not None and found.target == fetched.commit
+            fits = found is not None and found.target == skill.commit
         case "git-commit":
             verdict, _ = verifier.git_commit(signature.data)
-            fits = fetched.commit in _names_of_commit(signature.data)
+            fits = skill.commit in _names_of_commit(signature.data)
         case _:
-            verdict = verifier.tree(fetched.manifest, signature.data, artifact=fetched.artifact)
+            verdict = verifier.tree(manifest, signature.data, artifact=skill.artifact)
             fits = True
     if fits and verdict.status not in _REFUSED:
         return verdict

@@ -17,6 +17,7 @@ from prowess._internal.files.file_lock import locked
 from prowess.distribution.publishing.oci_artifact import OciArtifact, descriptor, oci_artifact
 from prowess.distribution.publishing.package import SkillPackage
 from prowess.distribution.publishing.packing import read_skill_files
+from prowess.distribution.signatures import signature_in
 from prowess.distribution.sources.oci import manifest as oci
 from prowess.distribution.sources.oci.layout import ImageLayout
 from prowess.distribution.sources.oci.mirrored import (
@@ -29,11 +30,12 @@ from prowess.distribution.sources.oci.mirrored import (
     read_manifests,
 )
 from prowess.errors import DistributionError, IntegrityError
-from prowess.lockfile import render_lock, stored_tree
+from prowess.lockfile import render_lock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from prowess.distribution.installation.disk.store import SkillStore
     from prowess.distribution.sources.protocol import Signature
     from prowess.lockfile import LockedSkill, Lockfile
 
@@ -54,15 +56,11 @@ class MirroredSkill(Struct, frozen=True, kw_only=True):
     ref: str
 
 
-def write_mirror(
-    lock: Lockfile, home: str, directory: str, signatures: Mapping[tuple[str, str], Sequence[Signature]]
-) -> tuple[MirroredSkill, ...]:
-    """Write all skills of a lock from the store of a Prowess home. Skills of other locks in the mirror are kept.
-
-    `signatures` are those that sources have beside their skills, by tree and name.
+def write_mirror(lock: Lockfile, store: SkillStore, directory: str) -> tuple[MirroredSkill, ...]:
+    """Write all skills of a lock, with their signatures, from the store. Skills of other locks in the mirror are kept.
 
     Raises:
-        DistributionError: a skill is not in the store.
+        DistributionError: a skill or its signature is not in the store.
         IntegrityError: a skill in the store was changed.
         OSError: the directory cannot be written.
     """
@@ -74,7 +72,7 @@ def write_mirror(
         refs = {row.annotations.get(oci.REF_NAME): key for key, row in rows.items()}
         mirrored: list[MirroredSkill] = []
         for skill in lock.skills:
-            artifact = _artifact(skill, home)
+            artifact = _artifact(skill, store)
             key = (skill.name, skill.tree)
             ref = _ref(skill)
             if refs.get(ref, key) != key:
@@ -84,7 +82,9 @@ def write_mirror(
                 layout.add(data)
             row = descriptor(oci.MANIFEST_TYPE, artifact.manifest)
             rows[key] = replace(row, artifact_type=oci.SKILL_TYPE, annotations={oci.REF_NAME: ref})
-            if beside := signatures.get((skill.tree, skill.name)):
+            beside = store.signatures(skill.tree, skill.name)
+            _require_signature(skill, store.path(skill.tree, skill.name), beside)
+            if beside:
                 signed = _signatures(skill, beside, f"{ref}.signatures", layout)
                 rows[skill.name, f"{SIGNATURE_TYPE} {skill.tree}"] = signed
             mirrored.append(
@@ -101,8 +101,8 @@ def write_mirror(
     return tuple(mirrored)
 
 
-def _artifact(skill: LockedSkill, home: str) -> OciArtifact:
-    path = stored_tree(home, skill.tree, skill.name)
+def _artifact(skill: LockedSkill, store: SkillStore) -> OciArtifact:
+    path = store.path(skill.tree, skill.name)
     if not os.path.isdir(path):
         raise DistributionError(f"{skill.name} is not in the store; run `prowess install` first")
     contents = read_skill_files(path)
@@ -119,6 +119,13 @@ def _artifact(skill: LockedSkill, home: str) -> OciArtifact:
         ),
         {TREE: skill.tree},
     )
+
+
+def _require_signature(skill: LockedSkill, path: str, beside: Sequence[Signature]) -> None:
+    """Refuse a skill without the signature of the signer whom the lock names: nobody could install it."""
+    if skill.signer and not beside and signature_in(path) is None:
+        reason = f"the store has no signature of {skill.name}, whose signer the lock names"
+        raise DistributionError(f"{reason}; run `prowess update {skill.name}` first")
 
 
 def _mirrored_lock(lock: Lockfile, layout: ImageLayout) -> oci.Descriptor:
