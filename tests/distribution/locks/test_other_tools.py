@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -175,6 +176,13 @@ def test_locks_of_container_registries_are_imported_by_digest(
         (project / "toolhive.lock.yaml").write_text(f"{toolhive}{digest}sha256:{'0' * 64}\n")
         assert run(["lock", "import", "toolhive.lock.yaml"]) == 1
         assert "(toolhive hash)" in capsys.readouterr().err
+        assert not (project / "prowess.lock").exists()
+        row = b"SKILL.md\0" + hashlib.sha256(MAIL["SKILL.md"].data).digest() + b"\n"
+        (project / "toolhive.lock.yaml").write_text(f"{toolhive}{digest}sha256:{hashlib.sha256(row).hexdigest()}\n")
+        assert run(["lock", "import", "toolhive.lock.yaml"]) == 0
+        (skill,) = read_lock(str(project / "prowess.lock")).skills
+        assert skill.artifact == published["artifact"]
+        os.unlink(project / "prowess.lock")
         source["digest"] = f"sha256:{'0' * 64}"
         (project / "skills.lock.json").write_text(json.dumps(lock))
         assert run(["lock", "import", "skills.lock.json"]) != 0
