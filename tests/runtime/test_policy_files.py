@@ -13,6 +13,7 @@ import pytest
 
 from prowess import Catalog, Session, SyncSession
 from prowess.audit import JsonlAuditLog
+from prowess.execution import default_sandbox
 from prowess.policy import Policy, PolicyFile
 from prowess.tools.functions.function_tool import FunctionTool
 from tests.runtime.making import failure, result, write_skill
@@ -137,14 +138,49 @@ async def test_an_invalid_file_closes_running_sessions_with_its_own_code(skills:
     assert "Text of other." not in session.instructions()
 
 
-async def test_settings_of_a_file_hold_at_the_next_call(skills: Path, user_file: Path) -> None:
-    session = Session(Catalog(skills), scripts=True)
-    await session.load(["other"])
-    _put(user_file, 'default = "allow"\nscript_dirs = []\n')
-    error = failure(await session.call("skills.run_script", {"path": "scripts/a.py"}))
-    assert (error["code"], "script_dirs" in str(error["message"])) == ("policy_denied", True)
-    _put(user_file, 'default = "allow"\n[audit]\nrequired = true\n')
-    assert failure(await session.call("skills.read", {"path": "references/a.md"}))["code"] == "unavailable"
+async def test_nothing_that_comes_from_policy_outlives_a_call(
+    skills: Path, user_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rules, settings of scripts and tools, commands and audit change in a running session, and change back."""
+    if not default_sandbox().probe().available:
+        pytest.skip("scripts need a sandbox")
+    monkeypatch.setenv("HOST_TOKEN", "t0ken")
+    show = {"scripts/a.py": "import os\nprint(os.environ.get('HOST_TOKEN'))\n"}
+    write_skill(skills, "shown", files=show, extra="allowed-tools: Read\n", body="Now: !`/usr/bin/printf 1%s 2`.\n")
+    session = Session(Catalog(skills), extra_tools=[FunctionTool(_note)])
+    await session.load(["shown"])
+
+    async def seen() -> dict[str, object]:
+        ran, noted = (
+            await session.call("skills.run_script", {"path": "scripts/a.py"}),
+            await session.call("_note", {"text": "x"}),
+        )
+        await session.call("skills.unload", {"all": True})
+        await session.call("skills.load", {"names": ["shown"]})
+        return {
+            "script": result(ran)["stdout"] if ran.success else failure(ran)["code"],
+            "note": "ran" if noted.success else failure(noted)["code"],
+            "commands": "Now: 12." in session.instructions(),
+        }
+
+    usual = {"script": "None\n", "note": "tool_not_allowed", "commands": False}
+    assert await seen() == usual
+    for settings, changed in (
+        ('env_allow = ["HOST_TOKEN"]\n', {"script": "t0ken\n"}),
+        ("script_dirs = []\n", {"script": "policy_denied"}),
+        ('allowed_tools = "ask"\n', {"note": "approval_required"}),
+        ('allowed_tools = "preapprove"\n', {"note": "ran"}),
+        ("dynamic_commands = true\n", {"commands": True}),
+        (_rule("deny", "skills.run_script"), {"script": "policy_denied"}),
+        (_rule("deny", "_note"), {"note": "policy_denied"}),
+        ("[audit]\nrequired = true\n", {"script": "unavailable", "note": "unavailable"}),
+    ):
+        _put(user_file, f'default = "allow"\n{settings}')
+        assert await seen() == {**usual, **changed}, settings
+        _put(user_file, None)
+        if "required" in settings:
+            await session.load(["shown"])
+        assert await seen() == usual, settings
 
 
 async def test_a_session_for_tests_is_unrestricted_and_recorded_as_such(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from prowess._internal.text.near_words import near_words
 from prowess._internal.yaml_reader import Mapping, Scalar, Sequence, read_yaml
 from prowess.errors import PolicyError
-from prowess.policy.capability_names import APPROVED_CAPABILITIES
+from prowess.policy.capabilities import APPROVED_CAPABILITIES
 from prowess.policy.decision import RuleOrigin
 from prowess.policy.rule import ArgumentMatch, PolicyRule
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -134,6 +135,19 @@ def test_a_rule_about_the_digest_holds_at_install_and_for_no_other_skill(command
     commands.text("install", "../skills", "--skill", "beta")
 
 
+def test_a_rule_about_a_file_or_a_capability_holds_at_install_and_for_no_other_skill(
+    tmp_path: Path, commands: Commands
+) -> None:
+    shutil.rmtree(tmp_path / "skills" / "beta" / "scripts")
+    digest = hashlib.sha256((tmp_path / "skills" / "alpha" / "scripts" / "run.py").read_bytes()).hexdigest()
+    for match in (f'skill.file = "{digest}"', 'skill.capability = "scripts"'):
+        _policy(f'default = "allow"\n[[rule]]\neffect = "deny"\ntool = "*"\nmatch = {{ {match} }}\n')
+        _denied(commands, *_INSTALL)
+        commands.text("install", "../skills", "--skill", "beta")
+        _policy('default = "allow"\n')
+        commands.text("remove", "beta")
+
+
 def test_a_policy_that_allows_one_source_only_denies_all_others(tmp_path: Path, commands: Commands) -> None:
     rule = f'[[rule]]\neffect = "allow"\ntool = "packages.*"\nmatch = {{ skill.source = "{tmp_path}/skills" }}\n'
     _policy(f'default = "deny"\n{rule}')
@@ -162,7 +176,7 @@ def _as_machine(policy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("prowess.policy.policy_in_force.ENTERPRISE_FILE", str(policy))
     monkeypatch.setattr(
         "prowess.policy.policy_in_force.PolicyInForce.__init__.__kwdefaults__",
-        {"policy_file": None, "enterprise_file": str(policy)},
+        {"policy_file": None, "enterprise_file": str(policy), "who": None},
     )
 
 

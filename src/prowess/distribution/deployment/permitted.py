@@ -28,4 +28,11 @@ def deployment_facts(skill: ReleasedSkill, source: str, directory: str | None = 
     if directory is not None and os.path.isdir(directory):
         with suppress(SkillError):  # if it cannot be loaded, its tree is known
             digests = (skill.tree, read_document(directory).document_digest)
-    return PackageFacts(name=skill.name, version=skill.version, sources=(source,), digests=digests, layer=SCOPE)
+    return PackageFacts(
+        name=skill.name,
+        version=skill.version,
+        sources=(source,),
+        digests=digests,
+        layer=SCOPE,
+        directory=None if len(digests) == 1 else directory,
+    )

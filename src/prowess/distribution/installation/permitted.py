@@ -52,8 +52,13 @@ def facts_of(
 ) -> PackageFacts:
     """Return the facts about a skill whose files are in `directory`, or were removed from there."""
     digests: tuple[str, ...] = (skill.tree,)
-    if os.path.isdir(directory):
+    if is_there := os.path.isdir(directory):
         digests = (skill.tree, read_document(directory).document_digest)
     return PackageFacts(
-        name=skill.name, version=skill.version, sources=source_names(reference), digests=digests, signer=signer
+        name=skill.name,
+        version=skill.version,
+        sources=source_names(reference),
+        digests=digests,
+        signer=signer,
+        directory=directory if is_there else None,
     )

@@ -30,7 +30,8 @@ class CallRules(Struct, frozen=True, kw_only=True):
 class PackageFacts(Struct, frozen=True, kw_only=True):
     """The facts about one skill of a change. `name` is None if it is not known yet; `signer` is None if unsigned.
 
-    `digests` are those of the tree and of SKILL.md; they are empty before the skill was fetched.
+    `digests` are those of the tree and of SKILL.md; they are empty before the skill was fetched. `directory` has the
+    files of the skill; None if they are not here.
     """
 
     name: str | None
@@ -39,3 +40,4 @@ class PackageFacts(Struct, frozen=True, kw_only=True):
     digests: tuple[str, ...] = ()
     signer: str | None = None
     layer: str = LAYER
+    directory: str | None = None

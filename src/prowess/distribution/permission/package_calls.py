@@ -5,14 +5,19 @@ No model is offered these tools: they belong to an executor of the command alone
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from msgspec.structs import replace
 
 from prowess._internal.uuid7 import uuid7
 from prowess.audit.caller import Caller, CallerLog
+from prowess.errors import SkillError
+from prowess.execution.interpreters import has_interpreter
+from prowess.format.reading import read_skill
+from prowess.policy.capabilities import FileFacts, file_facts
 from prowess.policy.policy_in_force import PolicyInForce
 from prowess.policy.skill_identity import SkillIdentity
 from prowess.policy.tool_names import PACKAGE_TOOLS
@@ -25,10 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from prowess.distribution.permission.facts import CallRules, PackageFacts
+    from prowess.policy.policy import Policy
     from prowess.policy.restriction import Restriction
 
 T = TypeVar("T")
-_FETCHED_LATER = frozenset({"digest", "publisher"})
+_FETCHED_LATER = frozenset({"digest", "file", "publisher", "capability"})
 _UNSIGNED = ""  # a publisher that no rule names, instead of an unknown one
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
@@ -63,7 +69,7 @@ class PackageCalls:
     def __init__(self, rules: CallRules) -> None:
         session = uuid7()
         audit = None if rules.audit is None else CallerLog(rules.audit, Caller.here(), lambda _: {})
-        policy = rules.policy or PolicyInForce()
+        self._policy = policy = rules.policy or PolicyInForce()
         self._works: dict[str, Callable[[], None]] = {}
         self._skills: dict[str, tuple[SkillIdentity, ...]] = {}
         gates = standard_gates(
@@ -90,13 +96,13 @@ class PackageCalls:
             PolicyDeniedError, ApprovalRequiredError, PolicyError: it is not permitted.
             AuditError: the question cannot be recorded.
         """
-        self._call(tool, scope, tuple(_identity(one, final=final) for one in facts), facts, None)
+        self._call(tool, scope, self._identities(facts, final=final), facts, None)
 
     def do(self, tool: str, scope: str, facts: Sequence[PackageFacts], work: Callable[[], T]) -> T:
         """Do the work if it is permitted. Raises as `ask`, and whatever the work raises."""
         results: list[T] = []
         faults: list[Exception] = []
-        skills = tuple(_identity(one, final=True) for one in facts)
+        skills = self._identities(facts, final=True)
         try:
             self._call(tool, scope, skills, facts, partial(_run, work, results, faults))
         except Exception:
@@ -121,6 +127,10 @@ class PackageCalls:
         if not result.success:
             raise result.cause or RuntimeError(result.error)
 
+    def _identities(self, facts: Sequence[PackageFacts], *, final: bool) -> tuple[SkillIdentity, ...]:
+        policy = self._policy.now()
+        return tuple(_identity(one, policy, final=final) for one in facts)
+
     async def _with_skills(self, call: ToolCall) -> ToolCall:
         return replace(call, skills=self._skills[call.id])
 
@@ -143,9 +153,14 @@ def _arguments(scope: str, facts: Sequence[PackageFacts]) -> Mapping[str, object
     return {"skills": named, "scope": scope} | ({"source": ", ".join(sources)} if sources else {})
 
 
-def _identity(facts: PackageFacts, *, final: bool) -> SkillIdentity:
+def _identity(facts: PackageFacts, policy: Policy, *, final: bool) -> SkillIdentity:
     later = frozenset() if final else _FETCHED_LATER
+    contents: FileFacts | dict[str, Any] = {}
+    if final and facts.directory is not None and policy.needs_files:
+        with suppress(SkillError, OSError):  # if it cannot be read, its files are unknown
+            contents = file_facts(read_skill(facts.directory), policy.script_dirs, has_interpreter)
     return SkillIdentity(
+        **contents,
         name=facts.name,
         digests=facts.digests,
         sources=facts.sources,

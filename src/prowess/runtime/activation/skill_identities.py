@@ -10,14 +10,14 @@ from msgspec.structs import replace
 from prowess._internal.text.qualified_names import qualified
 from prowess.catalog.layers import Layer
 from prowess.errors import SkillError, SkillNotFoundError
+from prowess.execution.interpreters import has_interpreter
+from prowess.policy.capabilities import FileFacts, file_facts
 from prowess.policy.skill_identity import SkillIdentity
-from prowess.runtime.activation.capabilities import capabilities_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.catalog import Catalog, SkillEntry
-    from prowess.format.skill import Skill
     from prowess.policy.policy import Policy
     from prowess.runtime.state import ActiveSkill
 
@@ -28,12 +28,13 @@ def of_entry(entry: SkillEntry, catalog: Catalog | None, policy: Policy | None =
     The digests of single files and the capabilities are included if `policy` needs them.
     """
     digests: tuple[str | None, ...] = ()
-    contents: dict[str, Any] = {}
+    contents: FileFacts | dict[str, Any] = {}
     if catalog is not None:
         try:
             skill = catalog.at_rest(entry) or catalog.skill(entry.name, entry.location)
             digests = (skill.digest, skill.manifest.content_digest, skill.document_digest)
-            contents = _contents(skill, policy)
+            if policy is not None and policy.needs_files:
+                contents = file_facts(skill, policy.script_dirs, has_interpreter)
         except (SkillError, OSError):
             digests = ()
     return SkillIdentity(
@@ -64,15 +65,6 @@ def of_active(skill: ActiveSkill, catalog: Catalog, policy: Policy | None = None
     if skill.content_digest in now.digests:
         return replace(now, digests=known)
     return replace(now, digests=known, files=None, capabilities=None)
-
-
-def _contents(skill: Skill, policy: Policy | None) -> dict[str, Any]:
-    if policy is None or not policy.needs_files:
-        return {}
-    return {
-        "files": frozenset(f"sha256:{file.sha256}" for file in skill.manifest.files),
-        "capabilities": capabilities_of(skill, policy.script_dirs),
-    }
 
 
 def asked_of_active(policy: Policy, skill: ActiveSkill, catalog: Catalog) -> SkillIdentity:
