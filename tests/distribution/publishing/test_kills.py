@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess.cli import output
+from tests.distribution.deployment.deployments import Deployment
 from tests.distribution.kills import Killed, require_strace
 from tests.distribution.making import files_of, make_skill
 
@@ -55,3 +57,39 @@ def test_a_killed_publish_leaves_the_old_index_or_the_new_one_and_the_next_compl
         assert _complete_index(registry) in ({"pdf": "1.0.0"}, {"pdf": "1.1.0", "xlsx": "1.0.0"}), point
         command.run("publish", "skills", "--to", "registry")
         assert files_of(registry) == new, point
+
+
+def test_a_killed_publish_with_keys_leaves_a_whole_release_and_the_next_completes_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], own_home: Path
+) -> None:
+    require_strace()
+    deployment = Deployment(tmp_path, capfd, name="registry")
+    registry, kept = deployment.directory, tmp_path / "kept"
+    keys = ("--key", deployment.key("alice"), "--key", deployment.key("bob"))
+    make_skill(tmp_path / "skills", "pdf", "1.0.0")
+    publish = ("publish", "skills", "--to", "registry", *keys)
+    command = Killed(publish, tmp_path, {**os.environ, "HOME": str(own_home)})
+    command.run(*publish)
+    trust = ["registry", "trust", str(registry), "--root", str(deployment.root)]
+    deployment.run(trust)
+    make_skill(tmp_path / "skills", "pdf", "1.1.0", body="Newer.")
+    make_skill(tmp_path / "skills", "xlsx", "1.0.0")
+    shutil.copytree(registry, kept)
+    points = command.points(tmp_path / "log")
+    new, paths = {"pdf": "1.1.0", "xlsx": "1.0.0"}, sorted(files_of(registry))
+    with capfd.disabled():
+        output.note(f"\npublish with keys: {len(points)} calls")
+    # The last four files are the index at its usual place, and metadata that ends with the timestamp.
+    renames = [point for point in points if point[0] == "rename"]
+    for point in points if _ALL else (renames[-4], renames[-1]):
+        shutil.rmtree(registry)
+        shutil.copytree(kept, registry)
+        shutil.rmtree(os.path.join(os.environ["PROWESS_HOME"], "registries"))
+        deployment.run(trust)
+        command.kill_at(point)
+        assert _complete_index(registry) in ({"pdf": "1.0.0"}, new), point
+        rows = deployment.run(["registry", "list", str(registry)])["skills"]
+        assert {row["name"]: row["version"] for row in rows} in ({"pdf": "1.0.0"}, new), point
+        command.run(*publish)
+        assert _complete_index(registry) == new, point
+        assert sorted(files_of(registry)) == paths, point
