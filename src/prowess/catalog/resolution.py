@@ -194,15 +194,28 @@ def _repair(one: LeftOut) -> str:
 
 
 def shadow_warnings(clashes: Mapping[str, Sequence[SkillEntry]]) -> list[Diagnostic]:
-    """Return a warning for each shadowed copy."""
+    """Return a warning for each shadowed copy, except for an installed skill whose SKILL.md in use is the same.
+
+    Such a copy is usually one that `prowess install --target` placed where another agent reads it.
+    """
     found = []
     for _, copies in sorted(clashes.items()):
         winner = copies[0]
         in_use = f"in use is {winner.location} ({winner.layer}, {winner.source})"
-        for shadowed in (_shadowed(entry, winner) for entry in copies[1:]):
+        for entry in copies[1:]:
+            if entry.locked is not None and _is_same(entry, winner):
+                continue
+            shadowed = _shadowed(entry, winner)
             message = f"{winner.name!r} is not used: {shadowed.reason}; {in_use}"
             found.append(fault("catalog.shadowed", shadowed.location, message, skill=winner.name))
     return found
+
+
+def _is_same(entry: SkillEntry, other: SkillEntry) -> bool:
+    try:
+        return entry.document_digest == other.document_digest
+    except OSError:
+        return False
 
 
 def blocked_errors(

@@ -1,4 +1,4 @@
-"""The table of `prowess list`: one line for each skill, with as much of its description as fits."""
+"""The table of `prowess list` and `prowess registry list`: a line for each skill, with what fits of its description."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def bound(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(_BACKLOG)
-    except OSError:
+    except OSError as fault:
         listener.close()
-        raise
+        raise OSError(fault.errno, fault.strerror, f"{host}:{port}") from None
     return listener

@@ -199,6 +199,19 @@ def test_of_equal_names_the_one_that_was_installed_last_is_used() -> None:
     assert "still reachable as deploy@beta" in shadowed[0]
 
 
+def test_a_copy_for_another_agent_is_no_conflict_as_long_as_its_document_is_the_same(project: Path) -> None:
+    skill = locked("deploy")
+    lock(skill, project=project)
+    TrustStore().trust(str(project))
+    copy = project / ".claude" / "skills" / "deploy"
+    copy.mkdir(parents=True)
+    document = (place_of(skill) / "SKILL.md").read_bytes()
+    (copy / "SKILL.md").write_bytes(document)
+    assert "catalog.shadowed" not in rules(Catalog.discover())
+    (copy / "SKILL.md").write_bytes(document + b"More.\n")
+    assert "in use is" in finding(Catalog.discover(), "catalog.shadowed").message
+
+
 @pytest.mark.usefixtures("project")
 @pytest.mark.proves("governance.conflict.namespace")
 def test_each_copy_is_reached_by_its_package() -> None:

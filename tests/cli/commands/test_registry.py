@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -42,6 +43,12 @@ def test_list_reads_the_configured_registries(
     capfd.readouterr()
     assert run(["registry", "list", "--json"]) == 0
     printed = json.loads(capfd.readouterr().out)
+    long = make_skill(registry.parent / "long", "long") / "SKILL.md"
+    long.write_text(long.read_text().replace("Works with", "Works with " + "many " * 40))
+    assert run(["registry", "list", str(registry.parent / "long")]) == 0
+    (line,) = capfd.readouterr().out.splitlines()
+    assert line.startswith("long  1.0.0  Works with many many")
+    assert len(line) <= 80
     assert [(row["name"], row["version"], row["source"]) for row in printed["skills"]] == [
         (name, "1.0.0", str(registry)) for name in ("pdf", "pdf-tables", "xlsx")
     ]
@@ -176,7 +183,28 @@ def test_serve_gives_what_was_published_and_nothing_else(
 
 def test_serve_refuses_an_address_that_other_machines_reach(registry: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["registry", "serve", str(registry), "--http", "0.0.0.0:0"]) == 2
-    assert "other machines can reach" in capfd.readouterr().err
+    told = capfd.readouterr().err
+    assert "other machines can reach 0.0.0.0, and this command serves this machine alone" in told
+    assert "--allow-remote" not in told
+
+
+def test_serve_names_an_address_that_is_in_use(registry: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        capfd.readouterr()
+        assert run(["registry", "serve", str(registry), "--http", address]) == 1
+        assert f"{address}: Address already in use" in capfd.readouterr().err
+
+
+def test_serve_tells_that_nothing_is_published(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "prowess", "registry", "serve", str(tmp_path), "--http", "127.0.0.1:0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        assert server.stderr.readline().startswith("serving ")
+        assert server.stderr.readline() == (
+            f"nothing is published in {tmp_path} yet: prowess publish PATH --to {tmp_path}\n"
+        )
+        server.kill()
 
 
 def test_a_dependency_without_a_source_comes_from_the_first_registry_that_has_the_name(

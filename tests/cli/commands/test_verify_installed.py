@@ -42,6 +42,10 @@ def test_each_place_of_each_locked_skill_has_a_row(prowess: Commands) -> None:
     ]  # fmt: skip
     assert report["skills"][2]["path"] == str(prowess.directory / ".claude/skills/alpha")
     assert _statuses(prowess.report("verify", "--scope", "personal")) == [("beta", "unsigned")]
+    lines = prowess.text("verify").splitlines()
+    assert lines[0].startswith("verified  alpha (installed): signed by ")
+    assert lines[3].startswith("unsigned  .claude/skills/beta: ")
+    assert "without PATH, the installed skills are verified" in prowess.text("verify", "alpha", code=exit_codes.FAILED)
     prowess.text("verify", "--scope", "project", "../skills", code=exit_codes.USAGE)
     prowess.text("verify", "--signature", "x", code=exit_codes.USAGE)
 

@@ -235,9 +235,13 @@ def test_an_export_pins_commits_and_names_what_it_leaves_out(project: Path, caps
     skills = [
         LockedSkill(name="pdf", source="acme/tools", path="skills/pdf", commit="a" * 40, tree=pdf.tree, order=1),
         LockedSkill(name="mail", source="oci://ghcr.io/acme/mail", tree=mail.tree, order=2),
+        LockedSkill(name="text", source="./registry", tree=pdf.tree, order=3),
         LockedSkill(name="mail", package="p", source="git+https://git.example.org/m", commit="b" * 40, tree=mail.tree),
     ]
     write_lock(str(project / "prowess.lock"), Lockfile(skills=tuple(skills)))
+    index = project / "registry" / ".well-known" / "agent-skills" / "index.json"
+    index.parent.mkdir(parents=True)
+    index.write_text('{"skills": []}')
     capsys.readouterr()
     assert run(["lock", "export", "skills-lock.json", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
@@ -245,6 +249,7 @@ def test_an_export_pins_commits_and_names_what_it_leaves_out(project: Path, caps
     assert [one["message"].partition("no place for ")[2] for one in answer["problems"]] == [
         "skill 'mail' of git+https://git.example.org/m, because another copy is used",
         "skill 'mail' of oci://ghcr.io/acme/mail, because the client has no such source",
+        "skill 'text' of ./registry, because the client has no such source",
     ]
     written = json.loads((project / "skills-lock.json").read_text())["skills"]
     assert list(written["pdf"].items()) == [

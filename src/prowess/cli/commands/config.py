@@ -38,7 +38,7 @@ def command() -> None:
 @configuration_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def show(path: str | None, *, as_json: bool, **options: Any) -> int:  # noqa: ANN401 -- passed on to configuration_options
-    """Print every setting and its origin: a file and line, a variable or a flag.
+    """Print every setting, and the file, variable or flag that set it.
 
     SKILL is the path of a skill: print the settings for it. The options are those of `prowess check`; use them here to
     see their effect.

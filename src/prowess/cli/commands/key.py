@@ -36,7 +36,9 @@ def command() -> None:
 @click.option("--type", "kind", type=click.Choice(("p256", "ed25519")), default="p256", help="Defaults to p256.")
 @_json_option
 def new(*, file: str, kind: NewKind, as_json: bool) -> int:
-    """Create a key: FILE is private (mode 0600), FILE.pub is for those who verify.
+    """Create a key: FILE is private, FILE.pub is public.
+
+    FILE has the mode 0600, and FILE.pub is for those who verify.
 
     p256 is the default, because `model_signing` reads no ed25519 keys. An existing file is never overwritten.
 
@@ -59,7 +61,9 @@ def new(*, file: str, kind: NewKind, as_json: bool) -> int:
 @click.option("--issuer", metavar="URL", help="The issuer that vouches for the identity.")
 @_json_option
 def trust(*, file: str | None, publisher: str, identity: str | None, issuer: str | None, as_json: bool) -> int:
-    """Trust what FILE holds as the key of a publisher: a public key (PEM or OpenSSH) or a root certificate (PEM).
+    """Trust the key in FILE as that of a publisher.
+
+    FILE is a public key (PEM or OpenSSH) or a root certificate (PEM).
 
     The key is added to PROWESS_HOME/publishers.toml. Compare its fingerprint with one that you have from the publisher
     by another way. Administrators trust publishers for everybody in /etc/prowess/publishers.toml, in the same form.
@@ -88,7 +92,7 @@ def trust(*, file: str | None, publisher: str, identity: str | None, issuer: str
 @command.command("list")
 @_json_option
 def list_(*, as_json: bool) -> int:
-    """List the publishers that are trusted, and the file that names each.
+    """List the trusted publishers, and the file that names each.
 
     Example: prowess key list
     """

@@ -113,7 +113,7 @@ def check(file: str | None, kind: Scope, *, as_json: bool) -> int:
 @click.argument("theirs", metavar="THEIRS")
 @json_option
 def merge(base: str, ours: str, theirs: str, *, as_json: bool) -> int:
-    """Merge two locks that come from BASE, and write the result to OURS.
+    """Merge two locks that come from BASE into OURS.
 
     Git calls this command after `prowess lock setup-git`. A changed block wins over an unchanged one, a present one
     over a removed one, then the higher version. If the result has requirements that do not fit, it is written and they
@@ -211,7 +211,7 @@ def import_(
 @scope_option
 @json_option
 def export(file: str, kind: Scope, *, as_json: bool) -> int:
-    """Write the lock as skills-lock.json, for the npm client `skills`.
+    """Write the lock as skills-lock.json of the npm client `skills`.
 
     FILE is replaced if it exists. Skills of sources that the client does not know are left out and reported.
 

@@ -16,7 +16,9 @@ from prowess.cli.key_files import read_signing_key, read_verifying_key
 from prowess.cli.options.http_options import http_place
 from prowess.cli.options.package_options import allow_host_option, json_option
 from prowess.cli.packages.registries import configured_registries
+from prowess.cli.skill_table import table
 from prowess.distribution.publishing.directory_registry import DirectoryRegistry
+from prowess.distribution.sources.index.document import has_index
 from prowess.distribution.sources.protocol import Access
 from prowess.distribution.sources.reference import parse_reference
 from prowess.distribution.sources.registries import list_registries, search
@@ -49,7 +51,7 @@ def command() -> None:
 def init(
     *, directory: str, root_file: str, online_file: str, signers: tuple[str, ...], threshold: int, as_json: bool
 ) -> int:
-    """Make a deployment in DIR: a repository of signed releases for `prowess deploy` and `prowess sync`.
+    """Make a deployment in DIR, for `prowess deploy` and `prowess sync`.
 
     Hosts trust it by DIR/metadata/1.root.json, so bring that file to each host by another way. ROOT is needed again
     only to renew that file. KEY stays where it is; its path is written to DIR/online-key.
@@ -86,9 +88,10 @@ def init(
 @allow_host_option
 @json_option
 def list_(*, sources: tuple[str, ...], allowed_hosts: tuple[str, ...], as_json: bool) -> int:
-    """List the skills of registries: SOURCE, or else those of the setting `registries`.
+    """List the skills of a registry or of another source.
 
-    SOURCE is a site with an index (https://...), a directory that `prowess publish` wrote, or oci://...
+    SOURCE is one for `prowess install`: a site with an index (https://...), a directory, a repository, or oci://...
+    Without SOURCE, the registries of the setting `registries` are listed.
 
     Example: prowess registry list https://skills.example.com
     """
@@ -102,7 +105,9 @@ def list_(*, sources: tuple[str, ...], allowed_hosts: tuple[str, ...], as_json: 
 @allow_host_option
 @json_option
 def search_(*, words: tuple[str, ...], sources: tuple[str, ...], allowed_hosts: tuple[str, ...], as_json: bool) -> int:
-    """Find skills in registries whose name or description contains every word.
+    """Find skills of registries by words in name and description.
+
+    A skill is found if its name or description contains every word.
 
     Example: prowess registry search pdf tables --registry https://skills.example.com
     """
@@ -116,7 +121,7 @@ def search_(*, words: tuple[str, ...], sources: tuple[str, ...], allowed_hosts: 
 @click.option("--key", "root_file", metavar="ROOT", help="The root key of a deployment, to renew its root too.")
 @json_option
 def refresh(*, directory: str, online_file: str | None, root_file: str | None, as_json: bool) -> int:
-    """Compare every artifact of a registry in DIR with its digest, and write the index anew.
+    """Compare artifacts of DIR with their digests, and write the index.
 
     Use it after files were restored or merged. An artifact that is missing or changed is reported, and nothing is
     written. If DIR is a deployment, its timestamp is signed anew with the online key. Run this every day: hosts refuse
@@ -158,7 +163,9 @@ def _refreshed_deployment(directory: str, online_file: str | None, root_file: st
 @allow_host_option
 @json_option
 def trust(*, source: str, root_file: str, allowed_hosts: tuple[str, ...], as_json: bool) -> int:
-    """Trust the registry SOURCE by its root: from now on, its index must have the signatures that the root demands.
+    """Trust the root of the registry SOURCE.
+
+    From now on, its index must have the signatures that the root demands.
 
     SOURCE is a site with an index or a directory that `prowess registry init` made. Get FILE from the owner of the
     registry by another way. Every command that reads skills from SOURCE then refuses an index that was changed, is
@@ -182,7 +189,9 @@ def trust(*, source: str, root_file: str, allowed_hosts: tuple[str, ...], as_jso
 @click.argument("source", metavar="SOURCE")
 @json_option
 def forget(*, source: str, as_json: bool) -> int:
-    """Forget the root of the registry SOURCE: its signatures are no longer asked for. Exits with 1 if there is none.
+    """Forget the root of the registry SOURCE.
+
+    Its signatures are no longer asked for. Exits with 1 if there is none.
 
     Example: prowess registry forget https://skills.example.com
     """
@@ -214,7 +223,7 @@ def serve(*, directory: str, address: str) -> int:
 
     Example: prowess registry serve build/registry --http 127.0.0.1:8000
     """
-    place = http_place(address, None, (), allow_remote=False)
+    place = http_place(address, None, (), allow_remote=None)
     try:
         from prowess.http_listener.listener import HttpListener, bound  # Imported here because uvicorn is an extra.
     except ImportError as fault:
@@ -225,6 +234,8 @@ def serve(*, directory: str, address: str) -> int:
         listener = HttpListener(registry_app(os.path.abspath(directory)), listening)
         shown = output.shown_path(os.path.abspath(directory))
         output.note(f"serving {shown} at {listener.url(place.host, '/')}; stop with Ctrl-C")
+        if not (has_index(directory) or os.path.isdir(os.path.join(directory, "metadata"))):
+            output.note(f"nothing is published in {shown} yet: prowess publish PATH --to {shown}")
         anyio.run(listener.run)
     return exit_codes.OK
 
@@ -252,10 +263,11 @@ def _printed(skills: Sequence[RegisteredSkill], listing: RegistryListing, *, as_
         document = {"contacted": listing.contacted, "skills": to_builtins(skills), "problems": listing.problems}
         output.document(document)
         return exit_codes.OK
-    width = max((len(skill.name) for skill in skills), default=0)
-    for skill in skills:
-        version = skill.version or "-"
-        output.line(printable_line(f"{skill.name:<{width}}  {version:<9}  {skill.description}"))
     if not skills:
         output.note("no skill found")
+        return exit_codes.OK
+    names = [printable_line(skill.name) for skill in skills]
+    versions = [printable_line(skill.version or "-") for skill in skills]
+    for line in table(names, versions, [skill.description for skill in skills]):
+        output.line(line.rstrip("\n"))
     return exit_codes.OK

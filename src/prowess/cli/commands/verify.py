@@ -35,16 +35,21 @@ if TYPE_CHECKING:
     from prowess.lockfile.places import Scope
 
 _MAX_KEY_BYTES = 1024 * 1024
+_NO_FILE = "there is no such file or directory; without PATH, the installed skills are verified"
 _FAILED = frozenset({"changed", "untrusted", "invalid", "missing"})
 _COLOURS = {"verified": "green", "unsigned": "yellow"}
 
 
 class Verified(Struct, frozen=True, kw_only=True):
-    """One row of the result: a path as it was given or found, the skill's name, and the verdict."""
+    """One row of the result: a path as it was given or found, the skill's name, and the verdict.
+
+    `is_stored` means that the path is in the store, where it is less readable than the name.
+    """
 
     path: str
     name: str
     verdict: SignatureVerdict
+    is_stored: bool = False
 
 
 @click.command()
@@ -116,7 +121,12 @@ def _installed(verifier: Verifier, kind: Scope | None) -> list[Verified]:
 
     kinds: tuple[Scope, ...] = ("project", "personal") if kind is None else (kind,)
     return [
-        Verified(path=copy.path, name=copy.skill.name, verdict=_verdict(copy, verifier, scope))
+        Verified(
+            path=copy.path,
+            name=copy.skill.name,
+            verdict=_verdict(copy, verifier, scope),
+            is_stored=os.path.basename(os.path.dirname(copy.path)) == copy.skill.tree,
+        )
         for scope in map(InstallScope.find, kinds)
         for copy in installed_copies(scope)
     ]
@@ -161,7 +171,8 @@ def report(found: Sequence[Verified], *, as_json: bool) -> None:
         verdict = one.verdict
         status = output.styled(f"{verdict.status:9}", _COLOURS.get(verdict.status, "red"))
         told = f"signed by {_signer(verdict)}" if verdict.reason is None else verdict.reason
-        output.line(f"{status} {output.shown_path(one.path)}: {printable_line(told)}")
+        shown = printable_line(f"{one.name} (installed)") if one.is_stored else output.shown_path(one.path)
+        output.line(f"{status} {shown}: {printable_line(told)}")
         for file in verdict.files:
             output.line(f"          {printable_line(file)}")
     output.note(", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status]) or counted(0, "skill"))
@@ -202,7 +213,7 @@ def _verified(path: str, verifier: Verifier, signature: bytes | None) -> Verifie
             return Verified(path=path, name=name, verdict=verify_skill(path, verifier, signature))
         return Verified(path=path, name=name, verdict=verify_file(path, verifier, signature))
     except FileNotFoundError:
-        verdict = SignatureVerdict(status="missing", reason="there is no such file or directory")
+        verdict = SignatureVerdict(status="missing", reason=_NO_FILE)
     except OSError as fault:
         verdict = SignatureVerdict(status="invalid", reason=f"it cannot be read: {fault.strerror or fault}")
     except (SignatureError, LimitExceededError) as fault:

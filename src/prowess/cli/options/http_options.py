@@ -56,8 +56,10 @@ class HttpPlace(Struct, frozen=True, kw_only=True):
     users: Mapping[str, str] = {}
 
 
-def http_place(address: str, token_file: str | None, hosts: tuple[str, ...], *, allow_remote: bool) -> HttpPlace:
+def http_place(address: str, token_file: str | None, hosts: tuple[str, ...], *, allow_remote: bool | None) -> HttpPlace:
     """Check the options and return the address, tokens and hosts to serve.
+
+    `allow_remote` is None for a command that serves this machine alone.
 
     Raises:
         click.BadParameter: the address is invalid; a token is too short or readable by other users; or other machines
@@ -68,6 +70,9 @@ def http_place(address: str, token_file: str | None, hosts: tuple[str, ...], *, 
     tokens = tuple(named)
     users = {hashlib.sha256(token.encode()).hexdigest(): name for token, name in named.items() if name}
     if not is_loopback(host):
+        if allow_remote is None:
+            message = f"other machines can reach {host}, and this command serves this machine alone, as 127.0.0.1:PORT"
+            raise click.BadParameter(message, param_hint="--http")
         if not allow_remote:
             raise click.BadParameter(f"other machines can reach {host}; add --allow-remote", param_hint="--http")
         if not tokens:

@@ -15,6 +15,7 @@ from prowess._internal.files.atomic_write import write_atomically
 from prowess.distribution import sources
 from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.locks.importing import skill_files
+from prowess.distribution.sources.index.document import has_index
 from prowess.errors import DistributionError, InvalidArgumentsError
 from prowess.lockfile.foreign.hashes import skills_hash
 from prowess.lockfile.foreign.locale_order import UnknownOrderError
@@ -74,7 +75,7 @@ def _entry(skill: LockedSkill, scope: InstallScope, directory: str) -> ProjectEn
         case "git" if not reference.is_local:
             url = reference.location
             found = ProjectEntry(source=url, sourceUrl=url, sourceType="git", ref=skill.commit, skillPath=document)
-        case "directory":
+        case "directory" if not has_index(reference.location):  # the client cannot install from a registry on disk
             found = ProjectEntry(source=reference.relative_to(directory), sourceType="local")
         case "npm":
             found = ProjectEntry(
