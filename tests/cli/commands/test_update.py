@@ -111,7 +111,7 @@ def test_a_change_of_what_a_skill_may_do_is_shown_and_exits_3_until_it_is_accept
     lock = (place / "project" / "prowess.lock").read_bytes()
     _write(place, "report", **{"version": "1.0.1", **after})
     others = ",".join({"major", "tools", "scripts", "permissions", "signer", "source"} - {word})
-    for given in ((), ("--accept", others)):
+    for given in ((), ("--dry-run",), ("--accept", others)):
         commands.text("update", *given, code=exit_codes.DENIED)
         assert f"report: {word}" in commands.err
         for text in shown:

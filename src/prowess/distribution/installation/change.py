@@ -70,7 +70,7 @@ def change_lock(
 
     `judge` is called with the plan and the staged directories before anything is changed; it raises to refuse. Then
     `permission` is asked for each change. If there is nothing to change, nothing is written and nobody is asked. With
-    `dry_run`, nothing is written.
+    `dry_run`, nothing is written, and `permission` is not asked for the change.
 
     Raises:
         LockfileError: the lock is no lock.
@@ -96,6 +96,10 @@ def change_lock(
             plan = plan_change(former, before, proposal.lock, absent)
             view = view_targets(plan.lock, scope, store)
             settled = view.is_settled(repair=repair) and is_registered(scope, plan.lock) and not has_leftovers(scope)
+            is_change = plan.changes_lock or bool(staged)
+            directories = {key: one.directory for key, one in staged.items()}
+            if judge is not None and is_change:
+                judge(plan, directories)
             if dry_run or (settled and not (plan.changes_lock or staged or signatures)):
                 targets, problems = target_rows(view)
                 return InstallReport(
@@ -117,10 +121,6 @@ def change_lock(
                 repair=repair,
                 next_state=proposal.next_state,
             )
-            is_change = plan.changes_lock or bool(staged)
-            directories = {key: one.directory for key, one in staged.items()}
-            if judge is not None and is_change:
-                judge(plan, directories)
             try:
                 report = (
                     permission.carry_out(installation.changes_of(plan, directories, scope, permission), apply)
