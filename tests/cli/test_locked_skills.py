@@ -86,6 +86,7 @@ def test_a_session_refuses_files_that_changed_after_the_load() -> None:
         Catalog.discover().get("deploy")
 
 
+@pytest.mark.proves("governance.version.request")
 @pytest.mark.usefixtures("work")
 def test_json_lines_load_a_package_and_a_version() -> None:
     lock(locked("deploy"), locked("deploy", package="beta", version="2.0.0", order=2))

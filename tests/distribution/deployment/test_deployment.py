@@ -87,6 +87,7 @@ def test_revoking_removes_a_skill_by_name_or_digest(deployment: Deployment, tmp_
     assert os.listdir(tmp_path / "host" / "skills") == ["mail"]
 
 
+@pytest.mark.proves("governance.beyond.rollback")
 def test_rolling_back_is_a_new_release_with_old_content(deployment: Deployment) -> None:
     first = deployment.deploy("pdf")
     deployment.deploy("pdf", body="Worse.")

@@ -168,6 +168,7 @@ def test_zlib_ng_in_the_place_of_zlib_writes_the_same_bytes(skill: Path) -> None
     assert _digests(sys.executable, skill, before) == _digests(sys.executable, skill)
 
 
+@pytest.mark.proves("governance.plugin.reproducible")
 @pytest.mark.parametrize("form", FORMS)
 def test_an_archive_has_the_bytes_that_it_always_had(form: ArchiveForm) -> None:
     files = [
