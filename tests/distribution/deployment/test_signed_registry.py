@@ -104,7 +104,7 @@ def test_publications_and_deployments_share_releases_and_keep_apart(registry: De
     assert [row["name"] for row in listed["skills"]] == ["pdf", "xlsx"]
 
 
-def test_refresh_puts_the_signed_index_back(registry: Deployment) -> None:
+def test_refresh_puts_the_signed_index_back_and_compares_artifacts(registry: Deployment) -> None:
     _publish(registry, "pdf")
     index = registry.directory / INDEX
     had = index.read_bytes()
@@ -112,6 +112,11 @@ def test_refresh_puts_the_signed_index_back(registry: Deployment) -> None:
     registry.run(["registry", "refresh", str(registry.directory)])
     assert index.read_bytes() == had
     assert _publish(registry, "xlsx")["release"] == 2
+    artifact = next((registry.directory / INDEX).parent.glob("artifacts/pdf-*"))
+    artifact.write_bytes(b"changed")
+    before = files_of(registry.directory / "metadata")
+    assert "pdf-1.0.0" in registry.run(["registry", "refresh", str(registry.directory)], 1)
+    assert files_of(registry.directory / "metadata") == before
 
 
 @pytest.mark.parametrize("over", ["directory", "http"])

@@ -29,6 +29,7 @@ from prowess.distribution.deployment.permitted import changed_skills, deployment
 from prowess.distribution.deployment.release import SkillRelease, release_of, targets_of
 from prowess.distribution.deployment.signed_index import place_index
 from prowess.distribution.deployment.signing_keys import key_id, require_tuf, tuf_key, tuf_signer
+from prowess.distribution.publishing.directory_registry import DirectoryRegistry
 from prowess.errors import DistributionError
 
 if TYPE_CHECKING:
@@ -207,7 +208,8 @@ class DeploymentRepository:
         An index that is not the signed one is replaced by it.
 
         Raises:
-            DistributionError: a key is not the one of its role.
+            DistributionError: a key is not the one of its role, or a published artifact is missing.
+            IntegrityError: a published artifact was changed.
         """
         with self.exclusive():
             root = self._root()
@@ -223,6 +225,7 @@ class DeploymentRepository:
             timestamp, snapshot = documents
             if (index := release_of(self._targets(root, snapshot).signed).index) is not None:
                 place_index(self.directory, index)
+                DirectoryRegistry(self.directory).refresh()
             if _expires_soon(snapshot.signed.expires):
                 timestamp.signed.snapshot_meta.version += 1
                 snapshot.signed.version += 1
