@@ -23,6 +23,7 @@ from benchmarks import (
     checking,
     corpora,
     discovery,
+    distribution,
     index,
     listing_peers,
     matching,
@@ -52,6 +53,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[corpora.Corpus], int], list[Figure]]] =
     "sessions": sessions.run,
     "matching": matching.run,
     "verifying": verifying.run,
+    "distribution": distribution.run,
 }
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from prowess.distribution.installation.disk.trees import remove_tree
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -66,10 +68,17 @@ class Figure(Struct, frozen=True, kw_only=True):
 
 
 class Command(Struct, frozen=True, kw_only=True):
-    """A whole process. With `fresh_home` it finds no cache of an earlier run."""
+    """A whole process. With `fresh_home` it finds no cache of an earlier run.
+
+    `home` is its PROWESS_HOME instead of one that all commands share, and `directory` the working directory. The
+    directories and files in `without` are removed before each run.
+    """
 
     arguments: Sequence[str]
     fresh_home: bool = False
+    home: str | None = None
+    directory: str | None = None
+    without: Sequence[str] = ()
 
 
 class Spent(Struct, frozen=True, kw_only=True):
@@ -91,11 +100,13 @@ def spent(commands: Mapping[str, Command], rounds: int) -> dict[str, Spent]:
     with tempfile.TemporaryDirectory(prefix="prowess-bench-home-") as kept:
         for turn in range(rounds + 1):
             for name, command in commands.items():
+                for path in command.without:
+                    remove_tree(path)
                 if not command.fresh_home:
-                    one = _run(command.arguments, kept)
+                    one = _run(command.arguments, command.home or kept, command.directory)
                 else:
                     with tempfile.TemporaryDirectory(prefix="prowess-bench-home-") as fresh:
-                        one = _run(command.arguments, fresh)
+                        one = _run(command.arguments, fresh, command.directory)
                 if turn:
                     taken[name].append(one)
     return {
@@ -104,9 +115,9 @@ def spent(commands: Mapping[str, Command], rounds: int) -> dict[str, Spent]:
     }
 
 
-def _run(arguments: Sequence[str], home: str) -> Spent:
+def _run(arguments: Sequence[str], home: str, directory: str | None) -> Spent:
     began = time.perf_counter()
-    process = started(arguments, home, subprocess.DEVNULL)
+    process = started(arguments, home, subprocess.DEVNULL, directory)
     processor = waited(process)
     wall = time.perf_counter() - began
     if process.returncode not in NO_FAULT:
@@ -115,15 +126,17 @@ def _run(arguments: Sequence[str], home: str) -> Spent:
     return Spent(processor=processor, wall=wall)
 
 
-def started(arguments: Sequence[str], home: str, streams: int) -> subprocess.Popen[bytes]:
+def started(arguments: Sequence[str], home: str, streams: int, directory: str | None = None) -> subprocess.Popen[bytes]:
     """Start a process with `home` as PROWESS_HOME. `streams` is `subprocess.PIPE` or `DEVNULL` for input and output."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    # With CI, installing is frozen by default.
+    environment = {name: value for name, value in os.environ.items() if name not in {"PYTHONDONTWRITEBYTECODE", "CI"}}
     return subprocess.Popen(
         arguments,
         stdin=streams,
         stdout=streams,
         stderr=subprocess.DEVNULL,
         env={**environment, "PROWESS_HOME": home},
+        cwd=directory,
     )
 
 

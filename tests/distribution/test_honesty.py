@@ -1,4 +1,4 @@
-"""Installing contacts the named source alone, and a password is found nowhere (strace, and all written files)."""
+"""A container registry is contacted alone, and its password is found nowhere (strace, and all written files)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess.cli.dispatch import run
-from tests.distribution.making import files_of, make_skill
+from tests.distribution.making import make_skill
 from tests.distribution.registries import PASSWORD, USER, docker_registry
-from tests.distribution.serving import Answer, Asked, serving
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = [
@@ -31,18 +29,18 @@ BASIC = f"Basic {base64.b64encode(f'{USER}:{PASSWORD}'.encode()).decode()}"
 
 
 class Place:
-    """A project that installs from one host, traced."""
+    """A project in which commands contact one host, traced."""
 
     def __init__(self, root: Path, home: Path) -> None:
         self.root, self.home = root, home
         (root / "project" / ".git").mkdir(parents=True)
 
-    def install(self, host: str, *arguments: str) -> dict[str, object]:
-        """Run `prowess install`, and require that only `host` was contacted and the password is nowhere."""
+    def prowess(self, host: str, *arguments: str) -> dict[str, object]:
+        """Run a command, and require that only `host` was contacted and the password is nowhere."""
         trace = self.root / "trace"
         traced = ["strace", "-f", "-v", "-s", "65536", "-e", "trace=connect,sendto,execve", "-o", str(trace)]
         done = subprocess.run(
-            [*traced, sys.executable, "-m", "prowess", "install", *arguments, "--json"],
+            [*traced, sys.executable, "-m", "prowess", *arguments, "--json"],
             cwd=self.root / "project",
             env={key: value for key, value in os.environ.items() if key != "CI"},
             capture_output=True,
@@ -56,7 +54,6 @@ class Place:
         for text in (done.stdout, done.stderr, *self._texts()):
             assert not any(secret in text for secret in secrets)
         report: dict[str, object] = json.loads(done.stdout)
-        assert report["contacted"] == [host]
         return report
 
     @staticmethod
@@ -81,31 +78,9 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path: Path, own_home: Path) -> Place:
-    """Return a project, and a registry with one skill in `tmp_path / "registry"`."""
+    """Return a project, with a skill beside it."""
     make_skill(tmp_path / "skills", "pdf")
-    assert run(["publish", str(tmp_path / "skills"), "--to", str(tmp_path / "registry")]) == 0
     return Place(tmp_path, own_home)
-
-
-def _guarded(answer: Answer) -> Callable[[Asked], Answer]:
-    def of(asked: Asked) -> Answer:
-        return answer if asked.headers.get("authorization") == BASIC else Answer(status=401)
-
-    return of
-
-
-@pytest.mark.parametrize("credential", ["netrc", "variable"])
-def test_an_index_behind_a_login(
-    place: Place, own_home: Path, monkeypatch: pytest.MonkeyPatch, credential: str
-) -> None:
-    with serving() as site:
-        for path, (data, _) in files_of(place.root / "registry").items():
-            site.answers[f"/{path}"] = _guarded(Answer(data))
-        if credential == "netrc":
-            (own_home / ".netrc").write_text(f"machine 127.0.0.1 login {USER} password {PASSWORD}\n")
-        else:
-            monkeypatch.setenv(f"PROWESS_LOGIN_127_0_0_1_{site.port}", f"{USER}:{PASSWORD}")
-        place.install(site.host, site.url)
 
 
 def test_a_container_registry_behind_a_login(place: Place, own_home: Path) -> None:
@@ -113,5 +88,6 @@ def test_a_container_registry_behind_a_login(place: Place, own_home: Path) -> No
         (own_home / ".docker").mkdir()
         logins = {"auths": {host: {"auth": BASIC.partition(" ")[2]}}}
         (own_home / ".docker" / "config.json").write_text(json.dumps(logins))
-        assert run(["publish", str(place.root / "skills"), "--to", f"oci://{host}/acme"]) == 0
-        place.install(host, f"oci://{host}/acme/pdf")
+        place.prowess(host, "publish", str(place.root / "skills"), "--to", f"oci://{host}/acme")
+        report = place.prowess(host, "install", f"oci://{host}/acme/pdf")
+        assert report["contacted"] == [host]
