@@ -262,7 +262,9 @@ def test_a_record_whose_head_was_not_written_is_legal_and_taken_over(
     _killed_before_the_head(log, monkeypatch)
     verdict = verify_log(log.path)
     assert (verdict.ok, [notice.kind for notice in verdict.notices]) == (True, ["ahead"])
+    Path(log.path).with_name(".head.json.0123456789ab.tmp").touch()  # the draft of the head that was not written
     log.append(event())
+    assert sorted(os.listdir(Path(log.path).parent)) == ["audit.jsonl", "head.json"]
     kinds = [record.kind for record in read_tail(log.path, 3) if record is not None]
     assert kinds == ["tool.started", "log.recovered", "tool.started"]
     verdict = verify_log(log.path)

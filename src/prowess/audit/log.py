@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from msgspec import Struct
 
-from prowess._internal.files.atomic_write import write_all, write_atomically
+from prowess._internal.files.atomic_write import remove_drafts, write_all, write_atomically
 from prowess._internal.files.file_lock import WAIT_SECONDS, descriptor_locked
 from prowess._internal.files.file_mark import Mark, mark_of
 from prowess._internal.files.open_flags import READ
@@ -304,6 +304,7 @@ class JsonlAuditLog:
         if head is None:
             if size:
                 raise AuditError(self.path, "its head.json is missing; run `prowess audit verify`")
+            self._remove_drafts()
             self._head.write(EMPTY)
             return EMPTY, size
         if size < head.size:
@@ -317,6 +318,7 @@ class JsonlAuditLog:
             raise AuditError(
                 self.path, "there is too much data after its last known record; run `prowess audit verify`"
             )
+        self._remove_drafts()
         tail = _read_at(descriptor, head.size, size - head.size)
         *lines, torn = tail.split(b"\n")
         adopted, steps = head, []
@@ -345,6 +347,11 @@ class JsonlAuditLog:
             data["removed_sha256"] = sha256_of(torn)
         event = with_keys(AuditEvent(kind=ACCEPTED if accepting else RECOVERED, data=data), Caller.here())
         return self._write(descriptor, event, adopted, steps)[1]
+
+    def _remove_drafts(self) -> None:
+        """Remove the draft of a head whose writer was killed; such a writer leaves the log longer than its head."""
+        with suppress(OSError):
+            remove_drafts(os.path.dirname(self.path))
 
     def _write(
         self, descriptor: int, event: AuditEvent, head: AuditHead, before: Sequence[AuditHead] = ()

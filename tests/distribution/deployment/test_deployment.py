@@ -60,6 +60,16 @@ def test_too_few_signatures_are_kept_for_the_other_signers_and_publish_nothing(d
     assert not (deployment.directory / "pending").exists()
 
 
+def test_archives_of_a_killed_command_do_not_stay_pending(deployment: Deployment) -> None:
+    deployment.deploy("pdf", signers=("alice",), code=3)
+    (deployment.directory / "pending" / ".draft.tmp").touch()
+    deployment.deploy("pdf", signers=("alice",), code=3)
+    assert [name[-11:] for name in os.listdir(deployment.directory / "pending")] == [".pdf.tar.gz"]
+    (deployment.directory / "pending.json").unlink()
+    deployment.deploy("xlsx")
+    assert not (deployment.directory / "pending").exists()
+
+
 def test_another_signer_signs_the_pending_release_without_its_skills(deployment: Deployment, tmp_path: Path) -> None:
     pending = deployment.deploy("pdf", signers=("alice",), code=3)
     shutil.rmtree(tmp_path / "skills")

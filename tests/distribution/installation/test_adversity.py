@@ -1,28 +1,29 @@
-"""Two installers at once, a full disk, a home that cannot be written: one sentence, and nothing is lost."""
+"""A full disk, a home or a project that cannot be written: one sentence, and nothing is lost."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal.places import prowess_home
 from prowess.cli import exit_codes
+from prowess.cli.dispatch import run
 from prowess.distribution.installation.disk.staging import Stage
 from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.sources import Access, open_source, parse_reference
 from prowess.errors import IntegrityError
+from tests.distribution.fork_server import run_at_once
 from tests.distribution.installation.projects import Commands, codes, make_project, snapshot, write_skill
+from tests.distribution.small_disk import filled, read_only, small_disk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+_NOBODY = 65534
 _SKILLS = tuple(f"skill-{number}" for number in range(6))
 
 
@@ -32,58 +33,18 @@ def prowess(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
     return Commands(make_project(tmp_path, *_SKILLS), monkeypatch, capfd)
 
 
-def _process(arguments: tuple[str, ...], directory: Path) -> subprocess.CompletedProcess[str]:
-    command = [str(Path(sys.executable).with_name("prowess")), *arguments]
-    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False, timeout=120)
-
-
-def test_installers_at_once_lose_nothing(prowess: Commands) -> None:
-    given = [("install", "../skills", "--skill", name, "--target", "claude-code") for name in _SKILLS]
-    with ThreadPoolExecutor(len(given)) as pool:
-        ran = list(pool.map(lambda arguments: _process(arguments, prowess.directory), given))
-    assert [one.stderr for one in ran if one.returncode] == []
-    assert set(prowess.installed()) == set(_SKILLS)
-    report = prowess.report("install")
-    assert (report["changed"], {target["state"] for target in report["targets"]}) == (False, {"current"})
-    assert sorted(os.listdir(prowess.directory / ".claude/skills")) == sorted(_SKILLS)
-    assert not os.path.exists(os.path.join(prowess_home(), "stage"))
-    with ThreadPoolExecutor(len(given)) as pool:
-        ran = list(pool.map(lambda name: _process(("remove", name), prowess.directory), _SKILLS))
-    assert [one.stderr for one in ran if one.returncode] == []
-    assert prowess.installed() == {}
-    assert [one["number"] for one in prowess.report("rollback", "--list")["states"]] == [*range(2 * len(_SKILLS) + 1)]
-
-
-def test_installers_with_two_homes_share_a_project(prowess: Commands, tmp_path: Path) -> None:
-    def install(name: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "PROWESS_HOME": str(tmp_path / f"home-{name}")}
-        command = [str(Path(sys.executable).with_name("prowess")), "install", "../skills", "--skill", name]
-        return subprocess.run(
-            command, cwd=prowess.directory, env=environment, capture_output=True, text=True, check=False, timeout=120
-        )
-
-    with ThreadPoolExecutor(len(_SKILLS)) as pool:
-        ran = list(pool.map(install, _SKILLS))
-    assert [one.stderr for one in ran if one.returncode] == []
-    prowess.text("install")
-    assert set(prowess.installed()) == set(_SKILLS)
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 256 KiB."""
-    place = tmp_path / "small"
-    place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=256k,nr_inodes=200", "tmpfs", str(place)]
-    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False, timeout=30).returncode:
-        pytest.skip("file systems cannot be mounted here")
-    yield place
-    os.chdir("/")
-    subprocess.run(["umount", str(place)], check=True, timeout=30)
+@pytest.fixture(name="small_disk")
+def _small_disk(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "small") as place:
+        yield place
 
 
 def test_a_full_disk_of_the_home_changes_nothing(
-    prowess: Commands, small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    prowess: Commands,
+    small_disk: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("PROWESS_HOME", str(small_disk / "home"))
     prowess.text("install", "../skills", "--skill", "skill-0", "--target", "claude-code")
@@ -93,27 +54,32 @@ def test_a_full_disk_of_the_home_changes_nothing(
     assert prowess.err.count("\n") == 1
     assert "No space left on device; nothing was changed" in prowess.err
     assert prowess.lock.read_bytes() == lock
-    with open(small_disk / "filler", "wb") as filler:
-        filler.truncate(0)
-        while _written(filler.fileno()):
-            pass
-    for given in (("install", "../skills", "--skill", "skill-2"), ("remove", "skill-0"), ("rollback", "0")):
-        prowess.text(*given, code=exit_codes.UNAVAILABLE)
-        assert "No space left on device" in prowess.err
-        assert prowess.lock.read_bytes() == lock
-    assert prowess.report("install", "--frozen")["changed"] is False
-    os.unlink(small_disk / "filler")
-    prowess.text("install", "../skills", "--skill", "skill-2")
-    assert set(prowess.installed()) == {"skill-0", "skill-2"}
-    assert not (small_disk / "home" / "stage").exists()
-
-
-def _written(descriptor: int) -> bool:
-    try:
-        os.write(descriptor, b"x" * 4096)
-    except OSError:
-        return False
-    return True
+    with filled(small_disk):
+        assert prowess.report("install", "--frozen")["changed"] is False
+    write_skill(tmp_path / "skills" / "skill-0", "1.1.0", script="print('skill-0')\n")
+    for given in (
+        ("install", "../skills", "--skill", "skill-2"),
+        ("update",),
+        ("remove", "skill-0"),
+        ("rollback", "0"),
+    ):
+        for free in range(40):
+            with filled(small_disk, free):
+                code = run(list(given))
+            err = capfd.readouterr().err
+            if code == exit_codes.OK:
+                break
+            assert (err.count("\n"), "No space left on device" in err) == (1, True), err
+            assert not (small_disk / "home" / "stage").exists()
+            if prowess.lock.read_bytes() != lock:
+                assert (code, "the next command tries again" in err) == (exit_codes.FAILED, True) or "was made" in err
+                break
+            assert (code, "nothing was changed; " in err) == (exit_codes.UNAVAILABLE, True), err
+        assert free > 0
+        prowess.text("install")
+        lock = prowess.lock.read_bytes()
+        assert set(os.listdir(prowess.directory / ".claude/skills")) == set(prowess.installed())
+    assert prowess.installed() == {}
 
 
 def test_a_full_disk_of_a_project_is_completed_later(prowess: Commands, small_disk: Path, tmp_path: Path) -> None:
@@ -155,24 +121,55 @@ def test_a_project_on_another_file_system_is_served_too(prowess: Commands, small
 
 def test_a_home_that_cannot_be_written_changes_nothing(prowess: Commands, tmp_path: Path) -> None:
     home = tmp_path / "home"
-    command = ["mount", "--bind", str(home), str(home)]
     os.environ["PROWESS_HOME"] = str(home)
     prowess.text("install", "../skills", "--skill", "skill-0", "--target", "claude-code")
-    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False, timeout=30).returncode:
-        pytest.skip("file systems cannot be mounted here")
-    try:
-        subprocess.run(["mount", "-o", "remount,ro,bind", str(home)], check=True, timeout=30)
+    with read_only(home):
         before = snapshot(tmp_path)
         for given in (("install", "../skills", "--skill", "skill-1"), ("remove", "skill-0"), ("store", "prune")):
             prowess.text(*given, code=exit_codes.UNAVAILABLE)
             assert prowess.err.count("\n") == 1
             assert f"error: store {home}: " in prowess.err
-            assert "Read-only file system; nothing was changed" in prowess.err
+            assert "Read-only file system; nothing was changed; make it writable" in prowess.err
         for frozen in ((), ("--frozen",)):
             assert prowess.report("install", *frozen)["changed"] is False
         assert snapshot(tmp_path) == before
-    finally:
-        subprocess.run(["umount", str(home)], check=True, timeout=30)
+
+
+def test_a_project_that_cannot_be_written_changes_nothing(prowess: Commands) -> None:
+    prowess.text("install", "../skills", "--skill", "skill-0", "--target", "claude-code")
+    before = snapshot(prowess.directory)
+    with read_only(prowess.directory):
+        given = (("install", "../skills", "--skill", "skill-1"), ("remove", "skill-0"), ("rollback", "0"))
+        for command in given:
+            prowess.text(*command, code=exit_codes.UNAVAILABLE)
+            assert prowess.err.count("\n") == 1
+            place = f"{prowess.directory}/.prowess.lock.draft"
+            assert f"{place}: Read-only file system; nothing was changed; make it writable" in prowess.err
+        assert prowess.report("install")["changed"] is False
+        assert snapshot(prowess.directory) == before
+    assert prowess.report("install")["changed"] is False
+    prowess.text("remove", "skill-0")
+
+
+def test_what_somebody_else_owns_is_named() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can be somebody else")
+    with TemporaryDirectory() as above:  # others cannot enter the directories of pytest
+        os.chmod(above, 0o755)
+        Path(above, "project", ".git").mkdir(parents=True)
+        write_skill(Path(above, "skills", "skill-0"))
+        own = Path(above, "own")
+        own.mkdir()
+        os.chown(own, _NOBODY, _NOBODY)
+        for home, path in (
+            (f"{above}/missing/home", f"{above}/missing"),
+            (str(own / "home"), f"{above}/project/prowess.lock"),
+        ):
+            ran = run_at_once(
+                [(f"PROWESS_HOME={home}", "install", "../skills")], Path(above, "project"), os.environ, user=_NOBODY
+            )[0]
+            reason = f"{path}: Permission denied; nothing was changed; make it writable, then run this again\n"
+            assert ran == (exit_codes.UNAVAILABLE, "", f"error: store {home}: {reason}")
 
 
 def test_a_home_that_is_a_file_or_open_to_others_is_refused(
@@ -185,7 +182,8 @@ def test_a_home_that_is_a_file_or_open_to_others_is_refused(
         monkeypatch.setenv("PROWESS_HOME", str(tmp_path / name))
         prowess.text("install", "../skills", "--skill", "skill-0", code=exit_codes.UNAVAILABLE)
         assert reason in prowess.err, prowess.err
-        assert prowess.err.endswith("; nothing was changed\n")
+        next_step = "" if name == "open" else "; choose another directory"
+        assert prowess.err.endswith(f"; nothing was changed{next_step}\n")
         assert not prowess.lock.exists()
 
 

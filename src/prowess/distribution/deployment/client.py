@@ -7,7 +7,6 @@ directory, so that a host is only changed after all of it was verified.
 from __future__ import annotations
 
 import os
-import shutil
 from typing import TYPE_CHECKING, cast
 
 from prowess._internal.files.tree_digest import read_tree
@@ -126,7 +125,7 @@ def has_root(metadata: str, root: bytes) -> bool:
 def copy_metadata(source: str, into: str) -> None:
     """Copy verified metadata into a private directory. Nothing is copied if there is none yet."""
     if os.path.isdir(source):
-        shutil.copytree(source, into, symlinks=True)
+        copy_tree(source, into)
     else:
         os.mkdir(into, 0o700)
 

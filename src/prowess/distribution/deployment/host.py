@@ -6,7 +6,7 @@
     ROOT/deployment/state.json  release, and when it was last verified; written last, so that a run that was killed
                                 before is completed by the next one
 
-If the source is out of reach or refused, everything stays as it was.
+If the source is out of reach or refused, or the disk is full, everything stays as it was.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ from prowess.distribution.deployment.client import (
 from prowess.distribution.deployment.permitted import SCOPE, changed_skills, deployment_facts
 from prowess.distribution.deployment.release import ReleasedSkill, SkillRelease
 from prowess.distribution.installation.disk.exchange import exchange
+from prowess.distribution.installation.disk.staging import nothing_changed
 from prowess.distribution.installation.disk.trees import remove_tree
 from prowess.distribution.permission.permission import Permission
-from prowess.errors import DistributionError, SkillError, UnavailableError
+from prowess.errors import AuditError, DistributionError, SkillError, StoreError, UnavailableError
 from prowess.policy.deployment_age import OWN_FOLDER, STATE_FILE, seconds_since
 from prowess.policy.policy_in_force import PolicyInForce
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 SyncState = Literal["current", "stale", "refused", "none"]
 _WAIT_SECONDS = 60.0
+_WHOLE = "no part of a release was used"
 
 
 class SyncReport(Struct, frozen=True, kw_only=True):
@@ -106,27 +108,23 @@ class DeploymentHost:
 
         Raises:
             DistributionError: `ROOT/skills` is a directory that somebody filled by hand.
-            OSError: ROOT cannot be written. The former release is kept.
         """
         if os.path.lexists(self._skills) and not os.path.islink(self._skills):
             raise DistributionError(
                 f"{self._skills} was not made by `prowess sync`; move it away, deploy its skills, then run this again"
             )
-        with self._exclusive():
-            try:
-                release, changed = self._brought(
-                    origin, self._trusted(root), permission or Permission("packages.sync", SCOPE), thorough=thorough
-                )
-            except UnavailableError as fault:
-                return self._aged(self._kept("stale", str(fault)))
-            except SkillError as fault:
-                return self._kept("refused", str(fault))
-            now = datetime.now(UTC).isoformat(timespec="seconds")
-            state = HostState(release=release.number, verified=now, skills=release.skills)
-            write_atomically(os.path.join(self._own, STATE_FILE), json.encode(state), 0o644)
-            return SyncReport(
-                state="current", changed=changed, release=release.number, since=now, skills=release.skills
-            )
+        asked = permission or Permission("packages.sync", SCOPE)
+        try:
+            with nothing_changed(self.root, _WHOLE), self._exclusive():
+                try:
+                    with nothing_changed(self.root, _WHOLE):
+                        return self._brought(origin, self._trusted(root), asked, thorough=thorough)
+                except (UnavailableError, StoreError, AuditError) as fault:
+                    return self._aged(self._kept("stale", str(fault)))
+                except SkillError as fault:
+                    return self._kept("refused", str(fault))
+        except StoreError as fault:
+            return self._kept("stale", str(fault))
 
     def _trusted(self, root: bytes | None) -> bytes:
         pinned = newest_root(self._metadata)
@@ -142,7 +140,15 @@ class DeploymentHost:
             )
         return pinned
 
-    def _brought(
+    def _brought(self, origin: DeploymentSource, root: bytes, permission: Permission, *, thorough: bool) -> SyncReport:
+        """Bring this host to the present release, and record it."""
+        release, changed = self._turned(origin, root, permission, thorough=thorough)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        state = HostState(release=release.number, verified=now, skills=release.skills)
+        write_atomically(os.path.join(self._own, STATE_FILE), json.encode(state), 0o644)
+        return SyncReport(state="current", changed=changed, release=release.number, since=now, skills=release.skills)
+
+    def _turned(
         self, origin: DeploymentSource, root: bytes, permission: Permission, *, thorough: bool
     ) -> tuple[SkillRelease, bool]:
         """Verify the source, and make its release the present one. Return it, and whether the link was turned."""

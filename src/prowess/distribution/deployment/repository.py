@@ -16,7 +16,7 @@ Only `metadata/` and `targets/` need to be served. The formats are those of The 
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,6 +29,7 @@ from prowess.distribution.deployment.permitted import changed_skills, deployment
 from prowess.distribution.deployment.release import SkillRelease, release_of, targets_of
 from prowess.distribution.deployment.signed_index import place_index
 from prowess.distribution.deployment.signing_keys import key_id, require_tuf, tuf_key, tuf_signer
+from prowess.distribution.installation.disk.staging import nothing_changed
 from prowess.distribution.publishing.directory_registry import DirectoryRegistry
 from prowess.errors import DistributionError
 
@@ -70,6 +71,7 @@ def create_repository(
 
     Raises:
         DistributionError: there is a repository already, or the keys cannot be used like this.
+        StoreError: the directory cannot be written.
         SignatureError: a key is of a kind that cannot sign metadata.
     """
     require_tuf()
@@ -91,15 +93,16 @@ def create_repository(
     document = Metadata(content)
     document.sign(tuf_signer(root))
     repository = DeploymentRepository(directory)
-    os.makedirs(repository.directory, mode=0o755, exist_ok=True)
-    with locked(repository.path(_LOCK)):
-        if repository.exists:
-            raise DistributionError(f"{directory} is a deployment already; it was not changed")
-        for folder in ("metadata", "targets", "hosts"):
-            os.makedirs(os.path.join(repository.directory, folder), mode=0o755, exist_ok=True)
-        write_atomically(repository.path("online-key"), os.path.abspath(online_file).encode() + b"\n", _MODE)
-        path = repository.path("metadata", "1.root.json")
-        write_atomically(path, document.to_bytes(), _MODE)
+    with nothing_changed(repository.directory):
+        os.makedirs(repository.directory, mode=0o755, exist_ok=True)
+        with locked(repository.path(_LOCK)):
+            if repository.exists:
+                raise DistributionError(f"{directory} is a deployment already; it was not changed")
+            for folder in ("metadata", "targets", "hosts"):
+                os.makedirs(os.path.join(repository.directory, folder), mode=0o755, exist_ok=True)
+            write_atomically(repository.path("online-key"), os.path.abspath(online_file).encode() + b"\n", _MODE)
+            path = repository.path("metadata", "1.root.json")
+            write_atomically(path, document.to_bytes(), _MODE)
     return path
 
 
@@ -164,6 +167,7 @@ class DeploymentRepository:
         Raises:
             DistributionError: another release is pending, or none is; a key is no signer's; or the repository was
                 changed by others.
+            StoreError: the repository cannot be written. The present release was kept.
         """
         with self.exclusive():
             root = self._root()
@@ -236,11 +240,13 @@ class DeploymentRepository:
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Let no other command change the repository. Raises DistributionError if there is none."""
+        """Let no other command change the repository. Raises DistributionError if there is none, StoreError."""
         self._require_exists()
-        with locked(self.path(_LOCK)):
-            for directory in (self.directory, self.path("metadata"), self.path("targets")):
+        with nothing_changed(self.directory, "the present release was kept"), locked(self.path(_LOCK)):
+            for directory in (self.directory, *map(self.path, ("metadata", "targets", "pending"))):
                 remove_drafts(directory)
+            if not os.path.exists(self.path("pending.json")):
+                self._forget_pending()  # archives of a command that was killed
             yield
 
     def _proposed(
@@ -303,7 +309,8 @@ class DeploymentRepository:
         if documents is None:
             timestamp.signed.version = 0
         self._sign_timestamp(root, timestamp, online)
-        self._forget_pending()
+        with suppress(OSError):  # the release is published, and the next command forgets that it was pending
+            self._forget_pending()
 
     def _sign_timestamp(self, root: Metadata[Root], timestamp: Metadata[Timestamp], online: PrivateKey) -> None:
         timestamp.signed.version += 1

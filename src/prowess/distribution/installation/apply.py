@@ -31,7 +31,7 @@ _PRIVATE_MODE = 0o600
 
 
 class LockReplacedError(Exception):
-    """Another command replaced the lock after this change was planned. Plan again."""
+    """Another command replaced the lock, or pruned the store, after this change was planned. Plan again."""
 
 
 def apply_plan(
@@ -41,17 +41,19 @@ def apply_plan(
     *,
     staged: Collection[Fetched],
     signatures: Mapping[tuple[str, str], Sequence[Signature]],
+    stored: Collection[str] = (),
     repair: bool = False,
     next_state: int | None = None,
 ) -> InstallReport:
     """Carry out a plan, and report the end state as it was read back.
 
-    `staged` are the fetched skills that are not in the store, `signatures` what sources had beside skills and the store
-    does not have, by tree and name. With `repair`, drifted copies are replaced too.
+    `staged` are the fetched skills that are not in the store, `stored` the directories in the store of those that need
+    not be fetched, and `signatures` what sources had beside skills and the store does not have, by tree and name. With
+    `repair`, drifted copies are replaced too.
     `next_state` is the number of the state to which the lock is rolled back.
 
     Raises:
-        LockReplacedError: the lock is not the one that the plan was made from.
+        LockReplacedError: the lock is not the one that the plan was made from, or `stored` was pruned.
         IntegrityError: a staged skill has other bytes than planned.
         StoreError: a file system fault; the lock was not changed.
     """
@@ -60,7 +62,7 @@ def apply_plan(
     with exclusive(scope.home, scope.directory):
         with nothing_changed(scope.home):
             remove_drafts(scope)
-            if lock_bytes(scope.lock) != plan.former:
+            if lock_bytes(scope.lock) != plan.former or not all(map(os.path.isdir, stored)):
                 raise LockReplacedError
             if plan.lock.skills:
                 register(scope, stage)

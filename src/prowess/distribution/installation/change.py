@@ -8,6 +8,7 @@ If another command replaces the lock meanwhile, everything is done again from th
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -111,6 +112,7 @@ def change_lock(
                     targets=targets,
                     problems=(*proposal.problems, *problems),
                 )
+            places = [store.path(skill.tree, skill.name) for skill in plan.lock.skills]
             apply = partial(
                 apply_plan,
                 plan,
@@ -118,6 +120,7 @@ def change_lock(
                 stage,
                 staged=staged.values(),
                 signatures=signatures,
+                stored=list(filter(os.path.isdir, places)),
                 repair=repair,
                 next_state=proposal.next_state,
             )

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from prowess._internal.uuid7 import uuid7
 from prowess.audit.caller import Caller, CallerLog
-from prowess.errors import SkillError
+from prowess.errors import AuditError, SkillError
 from prowess.execution.interpreters import has_interpreter
 from prowess.format.reading import read_skill
 from prowess.policy.capabilities import FileFacts, file_facts
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _FETCHED_LATER = frozenset({"digest", "file", "publisher", "capability"})
 _UNSIGNED = ""  # a publisher that no rule names, instead of an unknown one
+_NOT_YET = "nothing was changed; make it writable or free some space, then run this again"
+_DONE = "the change was made, but its end is not recorded"
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
 
@@ -96,7 +98,10 @@ class PackageCalls:
             PolicyDeniedError, ApprovalRequiredError, PolicyError: it is not permitted.
             AuditError: the question cannot be recorded.
         """
-        self._call(tool, scope, self._identities(facts, final=final), facts, None)
+        try:
+            self._call(tool, scope, self._identities(facts, final=final), facts, None)
+        except AuditError as fault:
+            raise _unrecorded(fault, _NOT_YET) from fault
 
     def do(self, tool: str, scope: str, facts: Sequence[PackageFacts], work: Callable[[], T]) -> T:
         """Do the work if it is permitted. Raises as `ask`, and whatever the work raises."""
@@ -105,9 +110,11 @@ class PackageCalls:
         skills = self._identities(facts, final=True)
         try:
             self._call(tool, scope, skills, facts, partial(_run, work, results, faults))
-        except Exception:
+        except Exception as fault:
             if faults:
                 raise faults[0] from None
+            if isinstance(fault, AuditError):
+                raise _unrecorded(fault, _DONE if results else _NOT_YET) from fault
             raise
         return results[0]
 
@@ -133,6 +140,10 @@ class PackageCalls:
 
     async def _with_skills(self, call: ToolCall) -> ToolCall:
         return replace(call, skills=self._skills[call.id])
+
+
+def _unrecorded(fault: AuditError, outcome: str) -> AuditError:
+    return AuditError(fault.path, f"{fault.reason}; {outcome}")
 
 
 def _run(work: Callable[[], T], results: list[T], faults: list[Exception]) -> None:

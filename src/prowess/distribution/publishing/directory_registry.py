@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from prowess._internal.files.atomic_write import remove_drafts, write_atomically
 from prowess._internal.files.file_lock import locked
 from prowess._internal.text.canonical_json import sha256_of
+from prowess.distribution.installation.disk.staging import nothing_changed
 from prowess.distribution.publishing.packing import pack
 from prowess.distribution.sources.archives.entry import MAX_PACKED
 from prowess.distribution.sources.index.document import (
@@ -87,7 +88,7 @@ class DirectoryRegistry:
 
         Raises:
             DistributionError: a version was published with other bytes, or the index does not allow a skill.
-            OSError: the directory cannot be written.
+            StoreError: the directory cannot be written.
         """
         with self._exclusive():
             entries = self.entries()
@@ -142,11 +143,12 @@ class DirectoryRegistry:
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
         artifacts = os.path.join(self._beside, _ARTIFACTS)
-        os.makedirs(artifacts, mode=0o755, exist_ok=True)
-        with locked(os.path.join(self._beside, ".publish.lock")):
-            for place in (self._beside, artifacts):
-                remove_drafts(place)
-            yield
+        with nothing_changed(self._directory):
+            os.makedirs(artifacts, mode=0o755, exist_ok=True)
+            with locked(os.path.join(self._beside, ".publish.lock")):
+                for place in (self._beside, artifacts):
+                    remove_drafts(place)
+                yield
 
     def _write(self, path: str, data: bytes) -> None:
         try:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 60.0
 _OWNER = "owner"
 _STAGES, _MUTEX = "stage", "store.flock"  # in the home
+_ADVICE = dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "; free some space, then run this again")
+_ADVICE |= dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "; make it writable, then run this again")
+_NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.EEXIST}
 
 
 class Stage(Closing):
@@ -182,17 +185,23 @@ def _remove_orphans(home: str) -> None:
 
 
 @contextmanager
-def nothing_changed(home: str) -> Iterator[None]:
-    """Turn a fault of the file system, before anything was changed, into one sentence."""
+def nothing_changed(home: str, outcome: str = "nothing was changed") -> Iterator[None]:
+    """Turn a fault of the file system, before anything was changed, into one sentence: what, the outcome, what next.
+
+    `home` is the directory that is changed.
+    """
     try:
         yield
-    except TimeoutError:
-        waited = f"another command has installed skills here for more than {WAIT_SECONDS:g} s; try again later"
-        raise StoreError(home, waited) from None
+    except TimeoutError as fault:
+        raise StoreError(home, f"{fault}; {outcome}; try again later") from None
     except SkillError:  # a refused permission is an `OSError` too
         raise
     except NotPrivateError as fault:
-        raise StoreError(home, f"{fault.strerror}; nothing was changed") from fault
+        raise StoreError(home, f"{fault.strerror}; {outcome}") from fault
     except OSError as fault:
-        place = f"{fault.filename}: " if fault.filename is not None and fault.filename != home else ""
-        raise StoreError(home, f"{place}{fault.strerror or fault}; nothing was changed") from fault
+        path = fault.filename2 or fault.filename  # if a rename fails, its second path is the one that was to change
+        place = f"{path}: " if path is not None and path != home else ""
+        advice = _ADVICE.get(fault.errno or 0, "")
+        if fault.errno in _NOT_THERE and path is not None and home.startswith(str(path)):
+            advice = "; choose another directory"
+        raise StoreError(home, f"{place}{fault.strerror or fault}; {outcome}{advice}") from fault
