@@ -32,6 +32,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+# pytest imports readline, which can set these for processes without os.environ knowing it.
+for _name in {"COLUMNS", "LINES"} - os.environ.keys():
+    os.unsetenv(_name)
+
 _FOREIGN = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "XDG_CONFIG_HOME", "PYTHONWARNINGS", "CI")
 
 
@@ -42,8 +46,14 @@ _UNMEASURED = ("benchmarks", "conformance", "demo", "docs_src", "examples")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all tests of `_UNMEASURED` packages."""
+    """Mark all tests of `_UNMEASURED` packages, and all cases but the first one of tests with `measured_once`."""
+    tried = set()
     for item in items:
+        if item.get_closest_marker("measured_once"):
+            test = item.nodeid.partition("[")[0]
+            if test in tried:
+                item.add_marker(pytest.mark.unmeasured)
+            tried.add(test)
         # The archives are refused by the same lines in every source; reading them under coverage takes a minute.
         is_repeated = item.nodeid.endswith("::test_hostile_archives_are_refused_and_nothing_is_written")
         if is_repeated or item.nodeid.startswith(tuple(f"tests/{package}/" for package in _UNMEASURED)):

@@ -78,6 +78,21 @@ make_venv() {
     "$python" -m venv .venv
 }
 
+# ── programs of the system ───────────────────────────────────────────────────────────────────────────────
+
+install_programs() {
+    local missing=()
+    command -v bwrap >/dev/null || missing+=(bubblewrap)
+    command -v node >/dev/null || missing+=(nodejs)
+    command -v git >/dev/null || missing+=(git)
+    command -v dafny >/dev/null || missing+=(dafny) # brings its prover and mono, for make proof
+    if [ "${#missing[@]}" -gt 0 ]; then
+        apt_install "${missing[@]}" || say "going on without ${missing[*]}: tests that need it are skipped with that reason"
+    fi
+}
+
+# ── what is missing ──────────────────────────────────────────────────────────────────────────────────────
+
 # The copy of pyproject.toml that was installed is the stamp: while it is equal, there is nothing to install. The
 # path is in it, because an environment that was moved points to the old place.
 stamp=.venv/prowess-installed
@@ -86,25 +101,17 @@ stamp_text() { pwd -P; cat pyproject.toml; }
 if ! { [ -x .venv/bin/python ] && is_new_enough .venv/bin/python && .venv/bin/python -c 'import pip' 2>/dev/null; }; then
     make_venv
 fi
+# pip and apt-get use one core each, so they run at the same time.
+if [ "$(uname -s)" = Linux ]; then
+    install_programs &
+    trap wait EXIT
+else
+    say "scripts of skills run in bubblewrap, which is for Linux; everything else works here"
+fi
 if ! stamp_text | cmp -s - "$stamp"; then
     say "installing the package and its tools into .venv: about three minutes the first time"
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev,mcp]'
     # pip compiles on one core only; what cannot be compiled (templates, texts for other versions) is left to its package.
     .venv/bin/python -m compileall -qq -j 0 .venv/lib >/dev/null || true
     stamp_text >"$stamp"
-fi
-
-# ── programs of the system ───────────────────────────────────────────────────────────────────────────────
-
-if [ "$(uname -s)" = Linux ]; then
-    missing=()
-    command -v bwrap >/dev/null || missing+=(bubblewrap)
-    command -v node >/dev/null || missing+=(nodejs)
-    command -v git >/dev/null || missing+=(git)
-    command -v dafny >/dev/null || missing+=(dafny) # brings its prover and mono, for make proof
-    if [ "${#missing[@]}" -gt 0 ]; then
-        apt_install "${missing[@]}" || say "going on without ${missing[*]}: tests that need it are skipped with that reason"
-    fi
-else
-    say "scripts of skills run in bubblewrap, which is for Linux; everything else works here"
 fi

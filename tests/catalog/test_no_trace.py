@@ -183,6 +183,7 @@ def test_why_alone_tells_it(capfd: pytest.CaptureFixture[str]) -> None:
     assert "[catalog.scope]" in printed or "[catalog.disabled]" in printed
 
 
+@pytest.mark.measured_once
 @pytest.mark.usefixtures("home")
 @pytest.mark.parametrize("words", ["prowess load se", "prowess why se", "prowess run secret-zebra "])
 def test_the_completion_of_names_shows_no_trace(words: str) -> None:
@@ -290,6 +291,7 @@ def test_no_answer_in_json_lines_shows_a_trace() -> None:
         _shows_nothing(answer(session, line.encode()).decode(), asked=HIDDEN in line)
 
 
+@pytest.mark.measured_once
 @pytest.mark.usefixtures("home")
 @pytest.mark.parametrize("option", ["--events", "--decide"])
 def test_the_command_session_shows_no_trace(option: str) -> None:

@@ -28,6 +28,7 @@ def skills(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize("jobs", ["2", "3", "0", "auto", "64"])
 def test_several_processes_find_the_same_in_the_same_order(
     skills: Path, capfd: pytest.CaptureFixture[str], jobs: str

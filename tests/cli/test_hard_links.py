@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize(
     "command",
     [

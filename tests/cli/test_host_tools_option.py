@@ -45,6 +45,7 @@ def test_what_is_no_tool_of_a_host_is_refused(words: str, capsys: pytest.Capture
     assert "\x1b" not in capsys.readouterr().err
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize(
     ("option", "error", "notices"),
     [

@@ -55,6 +55,7 @@ def test_the_command_line_lists_loads_reads_and_runs_what_the_lock_names() -> No
         assert prowess("read", "review", path).returncode == 1, path
 
 
+@pytest.mark.measured_once
 @pytest.mark.usefixtures("work")
 @pytest.mark.parametrize("file", ["SKILL.md", "scripts/run.sh"])
 def test_a_changed_tree_is_neither_listed_nor_loaded_read_or_run(file: str) -> None:
@@ -129,6 +130,7 @@ def test_a_watch_tells_of_a_changed_lock() -> None:
         assert {watcher.document()["name"], watcher.document()["name"]} == {"deploy", "review"}
 
 
+@pytest.mark.measured_once
 @pytest.mark.usefixtures("work")
 @pytest.mark.proves("governance.plugin.isolated")
 @pytest.mark.parametrize("package", ["acme", "beta"])

@@ -38,6 +38,7 @@ def faulty(tmp_path: Path) -> Path:
     return tmp_path / "faulty"
 
 
+@pytest.mark.measured_once
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize(
     "words",
@@ -124,6 +125,7 @@ def test_a_terminal_and_a_pipe_are_shown_a_file_and_a_file_on_the_disk_gets_its_
     assert shown == b"\\x1b[2J\\xff\r\n"
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize("words", ["list --json", "load a --json", "check --json {root}", "session"])
 def test_no_json_holds_what_a_terminal_acts_on(root: Path, words: str) -> None:
     arguments = words.format(root=root).split()

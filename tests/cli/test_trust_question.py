@@ -79,6 +79,7 @@ def test_a_yes_trusts_the_project_after_a_table_of_what_it_offers(project: Path)
     assert QUESTION not in on_a_terminal(project, "list")
 
 
+@pytest.mark.measured_once
 @pytest.mark.proves("catalog.trust.terminal")
 @pytest.mark.parametrize("typed", ["n\n", "\n", "what\nno\n"])
 def test_a_no_is_remembered_too_and_can_be_changed(project: Path, typed: str) -> None:
@@ -110,6 +111,7 @@ def test_an_interrupt_at_the_question_ends_the_command_without_a_decision(projec
     assert (TrustStore().listed(), TrustStore().refused()) == ((), ())
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize(
     "arguments",
     [("load", "ours"), ("read", "ours", "SKILL.md"), ("why", "ours"), ("match", "does"), ("show", "ours")],
@@ -121,6 +123,7 @@ def test_every_command_that_a_person_types_asks(project: Path, arguments: tuple[
     assert TrustStore().listed() == (str(project),)
 
 
+@pytest.mark.measured_once
 @pytest.mark.proves("catalog.trust.terminal")
 @pytest.mark.parametrize(
     "arguments",
@@ -187,6 +190,7 @@ def test_a_project_that_cannot_be_trusted_is_not_asked_about(project: Path) -> N
     assert QUESTION not in on_a_terminal(project, "list")
 
 
+@pytest.mark.measured_once
 @pytest.mark.proves("catalog.trust.copies")
 @pytest.mark.parametrize("decided", ["trust", "refuse"])
 @pytest.mark.parametrize("how", ["worktree", "copy", "clone", "exchanged"])

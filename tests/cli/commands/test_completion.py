@@ -86,6 +86,7 @@ asked prowess check --exit
     assert ran.stdout.splitlines() == ["completion", "--exit-zero"]
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize(
     ("words", "offers"),
     [
@@ -126,6 +127,7 @@ def _offered(shell: str, line: str) -> str:
     return ran.stdout
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_what_a_shell_would_read_is_not_offered_and_descriptions_are_one_printable_line(
     tmp_path: Path, home: Path, shell: str

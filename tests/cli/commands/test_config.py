@@ -174,6 +174,7 @@ def test_a_trusted_project_is_said_to_be_one(project: Path, said: Said) -> None:
     assert json.loads(said("config", "show", "--json")[1])["settings"]["profile"]["origin"]["line"] == 2
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize(
     ("words", "offers"),
     [

@@ -221,6 +221,7 @@ def test_a_home_that_cannot_be_written_costs_only_the_record(
     assert code == exit_codes.OK
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize(
     ("number", "code", "said"),
     [

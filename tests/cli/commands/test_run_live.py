@@ -119,6 +119,7 @@ def test_a_terminal_has_a_spinner_that_is_gone_before_each_line_and_at_the_end(w
     assert printed.endswith(("err\r\n", "\r\x1b[K"))
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize(
     ("words", "environment"),
     [((), {"NO_COLOR": "1"}), ((), {"TERM": "dumb"}), (("--color", "never"), {}), (("--quiet",), {})],
