@@ -36,7 +36,12 @@ class PolicyEffect(Struct, frozen=True, kw_only=True):
         place = "the policy's default" if self.origin is None else self.origin
         if place.startswith(home := f"{user_home()}/"):
             place = f"~/{place.removeprefix(home)}"
-        return f"{_SAID[self.effect]} by {place if self.rule != 'policy' else 'a policy that cannot be read'}"
+        return f"{_SAID[self.effect]} by {'a policy that cannot be read' if self.is_unreadable else place}"
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether a policy file cannot be read, so everything is denied, for the reason that names the file."""
+        return self.rule == "policy"
 
     def __str__(self) -> str:
         return f"{self.short} ('{self.rule}'): {self.reason}" if self.origin else f"{self.short}: {self.reason}"

@@ -8,6 +8,7 @@ files those of the statement. Nothing of a statement is used before its signatur
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct
@@ -143,7 +144,9 @@ class Verifier:
     def _by_key(self, bundle: KeyBundle, content: _Content) -> Signed | Untrusted:
         known = [one for one in self._trust.keys if not bundle.hint or bundle.hint in key_hints(one.key)]
         if not known:
-            return Untrusted(reason=f"it was signed with a key that is not trusted here ({bundle.hint or 'not named'})")
+            is_digest = re.fullmatch("[0-9a-f]{64}", bundle.hint) is not None  # see `key_hint`
+            named = f"sha256sum of its .pub file: {bundle.hint}" if is_digest else bundle.hint or "not named"
+            return Untrusted(reason=f"it was signed with a key that is not trusted here ({named})")
         if isinstance(bundle.content, Envelope):
             message, signature = bundle.content.signed_bytes, bundle.content.signatures[0].signature
             payload: bytes | None = bundle.content.payload

@@ -115,4 +115,6 @@ def test_a_policy_that_cannot_be_read_denies_every_skill(
 ) -> None:
     policy.write_text("default = ", encoding="utf-8")
     assert run(["list", "--root", str(skills)]) == 0
-    assert capsys.readouterr().out.count("denied by a policy that cannot be read") == 3
+    listed = capsys.readouterr()
+    assert listed.out.count("denied by a policy that cannot be read") == 3
+    assert f"the policy cannot be read, so nothing is permitted: {policy}: " in listed.err

@@ -50,6 +50,17 @@ def test_each_place_of_each_locked_skill_has_a_row(prowess: Commands) -> None:
     prowess.text("verify", "--signature", "x", code=exit_codes.USAGE)
 
 
+def test_a_machine_that_does_not_trust_the_signer_of_the_lock_is_told_how(
+    prowess: Commands, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PROWESS_HOME", str(tmp_path / "another-home"))
+    prowess.text("install", "--frozen", code=exit_codes.DENIED)
+    assert "but it was signed with a key that is not trusted here (sha256sum of its .pub file: " in prowess.err
+    assert "; to trust it: prowess key trust FILE --as PUBLISHER" in prowess.err
+    prowess.text("key", "trust", "../k.pub", "--as", "Acme")
+    assert "Installed alpha 1.0.0" in prowess.text("install", "--frozen")
+
+
 def test_what_differs_from_the_lock_fails(prowess: Commands) -> None:
     copies = prowess.directory / ".claude/skills"
     (copies / "alpha/SKILL.md").write_text("mine", encoding="utf-8")

@@ -77,6 +77,9 @@ def command(*, prefix: str, skills: CatalogOptions, tags: tuple[str, ...], seen_
     if entries:
         output.raw_parts(_rows(entries, effects))
     if not skills.quiet:
+        first = effects.of(entries[0]) if entries else None
+        if first is not None and first.is_unreadable:
+            output.note(printable_line(first.reason))
         for text in effects.old_deployments(entries):
             output.note(printable_line(f"{text}; `prowess sync` renews it"))
         if not entries:

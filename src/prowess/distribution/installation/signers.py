@@ -61,10 +61,15 @@ def with_signers(
         if not is_locked:
             skill = replace(skill, signer=verdict.signer)  # noqa: PLW2901 -- the same skill, completed
         elif skill.signer not in {None, verdict.signer}:
-            signer = verdict.signer or "nobody"
-            raise SignatureError(f"skill {skill.name!r}", f"the lock names {skill.signer}, but {signer} signed it")
+            raise SignatureError(f"skill {skill.name!r}", f"the lock names {skill.signer}, but {_found(verdict)}")
         skills.append(skill)
     return SignedLock(lock=replace(lock, skills=tuple(skills)), statuses=statuses)
+
+
+def _found(verdict: SignatureVerdict) -> str:
+    if verdict.signer is None and verdict.status == "untrusted":
+        return f"{verdict.reason}; to trust it: prowess key trust FILE --as PUBLISHER"
+    return f"{verdict.signer or 'nobody'} signed it"
 
 
 class Signers:
