@@ -9,12 +9,12 @@ import click
 
 from prowess._internal.files.atomic_write import write_all
 from prowess._internal.files.open_flags import NEW_FILE
+from prowess._internal.places import OTHERS, exposed
+from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import output
 from prowess.distribution.signatures import read_file
 from prowess.errors import LimitExceededError, SignatureError
 from prowess.signing.keys import PrivateKey, PublicKey, read_private_key, read_public_key
-
-_MOST = 1024 * 1024
 
 
 def read_signing_key(path: str) -> PrivateKey:
@@ -23,15 +23,17 @@ def read_signing_key(path: str) -> PrivateKey:
     Raises:
         click.UsageError: the file cannot be read, or holds no key that signs.
     """
-    data = key_file_bytes(path)
+    data, shown = key_file_bytes(path), printable_line(path)
+    if why := exposed(os.stat(path), path, bits=OTHERS):
+        output.note(printable_line(f"this key is not private: {why}"))
     try:
         try:
-            return read_private_key(data, path)
+            return read_private_key(data, shown)
         except SignatureError as fault:
             if "needs a password" not in fault.reason or not output.is_interactive():
                 raise
-        password: str = click.prompt(f"Password of {path}", hide_input=True, err=True)
-        return read_private_key(data, path, password.encode())
+        password: str = click.prompt(f"Password of {shown}", hide_input=True, err=True)
+        return read_private_key(data, shown, password.encode())
     except SignatureError as fault:
         raise click.UsageError(f"{fault.what}: {fault.reason}") from None
 
@@ -39,18 +41,18 @@ def read_signing_key(path: str) -> PrivateKey:
 def read_verifying_key(path: str) -> PublicKey:
     """Read a public key. Raises click.UsageError if the file cannot be read, or holds no public key."""
     try:
-        return read_public_key(key_file_bytes(path), path)
+        return read_public_key(key_file_bytes(path), printable_line(path))
     except SignatureError as fault:
         raise click.UsageError(f"{fault.what}: {fault.reason}") from None
 
 
-def key_file_bytes(path: str) -> bytes:
-    """Return the bytes of a key file. Raises click.UsageError if it cannot be read."""
+def key_file_bytes(path: str, most: int = 1024 * 1024) -> bytes:
+    """Return the bytes of a key file. Raises click.UsageError if it cannot be read, or has more than `most`."""
     try:
-        return read_file(path, _MOST)
+        return read_file(path, most)
     except (OSError, LimitExceededError) as fault:
-        reason = fault.strerror if isinstance(fault, OSError) else str(fault)
-        raise click.UsageError(f"{path} cannot be read: {reason}") from None
+        reason = fault.strerror if isinstance(fault, OSError) else f"it has more than {most} bytes"
+        raise click.UsageError(f"{printable_line(path)} cannot be read: {reason}") from None
 
 
 def write_key_files(path: str, key: PrivateKey) -> str:
@@ -77,7 +79,7 @@ def write_key_files(path: str, key: PrivateKey) -> str:
                 os.unlink(file)
         if isinstance(fault, FileExistsError):
             raise click.UsageError(
-                f"{fault.filename} exists; a key is never overwritten, choose another name"
+                f"{printable_line(fault.filename)} exists; a key is never overwritten, choose another name"
             ) from None
         raise
     return public

@@ -76,14 +76,19 @@ def sign_skill(skill: Skill, key: PrivateKey) -> SignedSkill:
     """Write `skill.oms.sig` into the directory of a skill that was read; replaces the one that is there.
 
     Raises:
-        SignatureError: the skill cannot be signed, because it has a link or no file.
+        SignatureError: the skill cannot be signed, because it has a link, no file, or a directory `skill.oms.sig`.
         OSError: the file cannot be written.
     """
+    path = os.path.join(skill.root_dir, SIGNATURE_FILE)
+    if os.path.isdir(path):
+        raise SignatureError(
+            f"skill {skill.name!r}", f"{path} is a directory; remove it, because the signature goes there"
+        )
     signed = SignedSkill(
         name=skill.name, version=skill.frontmatter.metadata.get("version"), tree=skill.manifest.content_digest
     )
     data = signed_bundle(render_statement(skill.manifest, signed), key)
-    write_atomically(os.path.join(skill.root_dir, SIGNATURE_FILE), data, 0o644)
+    write_atomically(path, data, 0o644)
     return signed
 
 

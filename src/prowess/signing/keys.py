@@ -108,10 +108,16 @@ def read_private_key(data: bytes, what: str, password: bytes | None = None) -> P
     try:
         key = load(data, password)
     except TypeError:
-        reason = "it needs a password" if password is None else "it has no password"
+        reason = "it needs a password, which is asked for on a terminal" if password is None else "it has no password"
         raise SignatureError(what, f"the key cannot be read: {reason}") from None
-    except (ValueError, NotImplementedError, UnsupportedAlgorithm):
-        raise SignatureError(what, "the file holds no private key in PEM or OpenSSH form") from None
+    except UnsupportedAlgorithm as fault:
+        if "bcrypt" in str(fault):
+            reason = "reading an OpenSSH key with a password needs the Python package bcrypt; run: pip install bcrypt"
+            raise SignatureError(what, reason) from None
+        raise SignatureError(what, "its cipher or kind of key is not supported") from None
+    except (ValueError, NotImplementedError):
+        wrong = "the password is wrong, or " if password is not None else ""
+        raise SignatureError(what, f"{wrong}the file holds no private key in PEM or OpenSSH form") from None
     if not isinstance(key, ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey):
         raise SignatureError(what, "a key that signs is on P-256, P-384 or P-521, or is Ed25519; make one: key new")
     return PrivateKey(key, public_key_of(key.public_key(), what))

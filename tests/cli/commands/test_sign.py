@@ -60,6 +60,11 @@ def test_keys_of_openssh_and_with_a_password_sign(skill: Path, capfd: pytest.Cap
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "s"], check=True)
     assert run(["sign", str(skill), "--key", "s"]) == exit_codes.OK
     assert run(["verify", str(skill), "--key", "s.pub"]) == exit_codes.OK
+    assert "not private" not in capfd.readouterr().err
+    (here / "s").chmod(0o644)
+    assert run(["sign", str(skill), "--key", "s"]) == exit_codes.OK
+    assert "this key is not private: s is open to other users; run `chmod 600 s`" in capfd.readouterr().err
+    (here / "s").chmod(0o600)
     key = serialization.load_pem_private_key((here / "k").read_bytes(), None)
     locked = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.BestAvailableEncryption(b"secret")
@@ -83,6 +88,40 @@ def test_what_cannot_be_signed_is_refused_with_a_reason(skill: Path, capfd: pyte
     assert "'link' is a link" in capfd.readouterr().err
     assert not (skill / "skill.oms.sig").exists()
     (skill / "link").unlink()
+    here = skill.parent.parent
+    subprocess.run(["ssh-keygen", "-q", "-t", "rsa", "-b", "2048", "-m", "PEM", "-N", "", "-f", "rsa"], check=True)
+    os.mkfifo("fifo")
+    for name, data in {
+        "empty": b"",
+        "nul": b"\0" * 99,
+        "cut": (here / "k").read_bytes()[:-60],
+        "a\nb\x1b[1m": b"",
+    }.items():
+        (here / name).write_bytes(data)
+    with (here / "large").open("wb") as file:
+        file.truncate(100_000_000)
+    for name, reason in (
+        ("empty", "the file holds no private key"),
+        ("nul", "the file holds no private key"),
+        ("cut", "the file holds no private key"),
+        ("k.pub", "the file holds no private key"),
+        ("rsa", "a key that signs is on P-256, P-384 or P-521, or is Ed25519"),
+        ("fifo", "it is not a regular file"),
+        (".", "it is not a regular file"),
+        ("large", "it has more than 1048576 bytes"),
+        ("none", "No such file"),
+        ("a\nb\x1b[1m", "the file holds no private key"),
+    ):
+        capfd.readouterr()
+        assert run(["sign", str(skill), "--key", name]) == exit_codes.USAGE
+        sentence = capfd.readouterr().err.partition("Error: ")[2]
+        assert reason in sentence
+        assert sentence.count("\n") == 1
+        assert "\x1b" not in sentence
+    (skill / "skill.oms.sig").mkdir()
+    assert run(["sign", str(skill), "--key", "k"]) == exit_codes.DENIED
+    assert "skill.oms.sig is a directory; remove it" in capfd.readouterr().err
+    (skill / "skill.oms.sig").rmdir()
     for arguments in ([str(skill), "--key", "k.pub"], [str(skill), "--key", "none"], ["none", "--key", "k"]):
         assert run(["sign", *arguments]) == exit_codes.USAGE
     assert not (skill / "skill.oms.sig").exists()

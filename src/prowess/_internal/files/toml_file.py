@@ -56,7 +56,9 @@ class TomlFile:
         try:
             text = data.decode("utf-8")
             self.content: dict[str, object] = tomllib.loads(text)
-        except (ValueError, RecursionError) as fault:
+        except RecursionError:
+            raise ValueError(f"{path}: it is nested too deep") from None
+        except ValueError as fault:
             raise ValueError(f"{path}: {fault}") from None
         self._lines = TomlLines(text.replace("\r\n", "\n"))  # tomllib reads CRLF as LF
 

@@ -145,8 +145,8 @@ def _anchor(file: str | None, identity: str | None, issuer: str | None, publishe
     data = key_file_bytes(file)
     try:
         if b"BEGIN CERTIFICATE" in data:
-            return TrustedRoot(der=read_authority(data, file), publisher=publisher)
-        return TrustedKey(key=read_public_key(data, file), publisher=publisher)
+            return TrustedRoot(der=read_authority(data, printable_line(file)), publisher=publisher)
+        return TrustedKey(key=read_public_key(data, printable_line(file)), publisher=publisher)
     except SignatureError as fault:
         raise click.UsageError(f"{fault.what}: {fault.reason}") from None
 

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from prowess._internal.files.tree_digest import read_tree
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
-from prowess.distribution.signatures import read_file, signatures_beside, verify_file, verify_skill
+from prowess.cli.key_files import key_file_bytes
+from prowess.distribution.signatures import signatures_beside, verify_file, verify_skill
 from prowess.errors import LimitExceededError, SignatureError
 from prowess.format.skill_directories import find_skill_directories
 from prowess.policy.trusted_publishers import trust_in_publishers
@@ -95,7 +96,7 @@ def command(
     places = [place for path in paths for place in _places(path)]
     if signature is not None and len(places) != 1:
         raise click.UsageError(f"--signature belongs to one skill or file, but the paths name {len(places)}")
-    given = None if signature is None else _option_bytes(signature, MAX_BYTES, "--signature")
+    given = None if signature is None else key_file_bytes(signature, MAX_BYTES)
     found = [_verified(path, verifier, given) for path in dict.fromkeys(places)]
     return _finished(found, as_json=as_json)
 
@@ -232,7 +233,7 @@ def _trust(
 ) -> Trust:
     if (identity is None) != (issuer is None) or "" in {identity, issuer}:
         raise click.UsageError("--identity and --issuer belong together, and neither is empty")
-    sigstore_root = None if trusted_root is None else _option_bytes(trusted_root, MAX_BYTES, "--trusted-root")
+    sigstore_root = None if trusted_root is None else key_file_bytes(trusted_root, MAX_BYTES)
     if not (roots or keys or allowed_signers or identity):
         known = trust_in_publishers()
         return Trust(keys=known.keys, roots=known.roots, identities=known.identities, sigstore_root=sigstore_root)
@@ -241,11 +242,9 @@ def _trust(
             roots=tuple(
                 TrustedRoot(der=der)
                 for path in roots
-                for der in read_certificates(_option_bytes(path, _MAX_KEY_BYTES, "--root"), path)
+                for der in read_certificates(key_file_bytes(path, _MAX_KEY_BYTES), path)
             ),
-            keys=tuple(
-                TrustedKey(key=read_public_key(_option_bytes(path, _MAX_KEY_BYTES, "--key"), path)) for path in keys
-            ),
+            keys=tuple(TrustedKey(key=read_public_key(key_file_bytes(path, _MAX_KEY_BYTES), path)) for path in keys),
             allowed_signers=() if allowed_signers is None else _allowed_signers(allowed_signers),
             identities=() if identity is None else (TrustedIdentity(identity=identity, issuer=str(issuer)),),
             sigstore_root=sigstore_root,
@@ -255,12 +254,4 @@ def _trust(
 
 
 def _allowed_signers(path: str) -> tuple[allowed_signers.AllowedSigner, ...]:
-    return read_allowed_signers(_option_bytes(path, allowed_signers.MAX_BYTES, "--allowed-signers"), path)
-
-
-def _option_bytes(path: str, most: int, option: str) -> bytes:
-    try:
-        return read_file(path, most)
-    except (OSError, LimitExceededError) as fault:
-        reason = fault.strerror if isinstance(fault, OSError) else str(fault)
-        raise click.UsageError(f"{option}: {path} cannot be read: {reason}") from None
+    return read_allowed_signers(key_file_bytes(path, allowed_signers.MAX_BYTES), path)
