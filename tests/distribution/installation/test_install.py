@@ -81,6 +81,7 @@ def test_without_source_what_the_lock_names_is_fetched_and_checked(prowess: Comm
     shutil.rmtree(tmp_path / "skills")
     report = prowess.report("install", code=exit_codes.UNAVAILABLE)
     assert codes(report) == ["unavailable"]
+    assert "the lock names ../skills for alpha: put it there, or use a mirror with --from DIR" in prowess.err
     assert prowess.lock.read_bytes() == text
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.files.open_flags import Closing
 from prowess.distribution import sources
-from prowess.errors import DistributionError, IntegrityError
+from prowess.errors import DistributionError, IntegrityError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,8 +88,14 @@ def fetch_locked(skills: Iterable[LockedSkill], scope: InstallScope, fetcher: Fe
             fetcher.expect(reference, (skill.name,))  # a mirror is another way to the same skill of the same source
             fetcher.fetch_mirrored(fetcher.mirror, skill)
             continue
-        source = fetcher.open(reference)
-        fetched = fetcher.fetch(source, _offer_of(skill, source, reference.kind))
+        try:
+            source = fetcher.open(reference)
+            fetched = fetcher.fetch(source, _offer_of(skill, source, reference.kind))
+        except UnavailableError as fault:
+            if not reference.is_local:
+                raise
+            advice = f"the lock names {skill.source} for {skill.name}: put it there, or use a mirror with --from DIR"
+            raise UnavailableError(fault.what, None, fault.reason, advice) from fault
         what = f"skill {skill.name!r} of {skill.source}"
         if skill.artifact is not None and fetched.artifact not in {None, skill.artifact}:
             raise IntegrityError(what, skill.artifact, str(fetched.artifact))
