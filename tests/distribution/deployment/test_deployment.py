@@ -330,4 +330,6 @@ async def test_a_session_that_began_before_follows_the_release(deployment: Deplo
         await to_thread.run_sync(lambda: (deployment.signed_by(revoke, "alice", "bob"), deployment.sync("host")))
         with pytest.raises(SkillNotFoundError):
             await session.load(["pdf"])
-        assert (await session.load(["xlsx"])).active_skills[0].name == "xlsx"
+        last = await session.load(["xlsx"])
+        assert [skill.name for skill in last.active_skills] == ["xlsx"]
+        assert [(notice.code, notice.skill) for notice in last.notices] == [("skill_removed", "pdf")]
