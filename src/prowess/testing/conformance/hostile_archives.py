@@ -13,7 +13,7 @@ import tarfile
 import warnings
 import zipfile
 import zlib
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -176,6 +176,7 @@ def _lying_zip() -> bytes:
     return bytes(data)
 
 
+@cache  # for the next source: making it takes a second
 def _many_in_zip() -> bytes:
     entries = [(_info(f"pdf/{number}"), b"") for number in range(_MANY)]
     return _zip_of([(_info("pdf/SKILL.md"), SKILL), *entries])
@@ -229,6 +230,7 @@ def _zeros_after_tar() -> bytes:
     return b"".join(parts) + packer.flush()
 
 
+@cache  # as _many_in_zip
 def _many_in_tar() -> bytes:
     entries = [(_member(f"pdf/{number}", 0), b"") for number in range(_MANY)]
     return _tar_of([(_member("pdf/SKILL.md", len(SKILL)), SKILL), *entries])

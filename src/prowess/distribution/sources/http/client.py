@@ -8,6 +8,8 @@ for this machine. Messages name the URL without query and never a header.
 
 from __future__ import annotations
 
+import os
+from functools import cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urljoin
@@ -21,6 +23,7 @@ from prowess.distribution.sources.http.deadline import Deadline, DeadlineBackend
 from prowess.errors import DistributionError, LimitExceededError, MissingExtraError, UnavailableError
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Collection, Iterator, Mapping
     from contextlib import AbstractContextManager
 
@@ -224,7 +227,8 @@ class HttpClient:
             httpx2 = _library()
             timeout = httpx2.Timeout(self._limits.idle, connect=self._limits.connect)
             # The environment is read for certificates alone (SSL_CERT_FILE); the proxy was chosen above.
-            transport = httpx2.HTTPTransport(proxy=proxy)
+            certificates = _certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+            transport = httpx2.HTTPTransport(proxy=proxy, verify=certificates)
             pool = transport._pool  # noqa: SLF001 -- httpx2 has no other way to bound the time of the head of an answer
             pool._network_backend = DeadlineBackend(pool._network_backend, self._deadline)  # noqa: SLF001 -- as above
             client = self._clients[proxy] = httpx2.Client(transport=transport, timeout=timeout)
@@ -238,6 +242,14 @@ class HttpClient:
             if size > sending.most:
                 raise LimitExceededError(f"bytes sent by {where}", sending.most, None)
             yield part
+
+
+@cache
+def _certificates(file: str | None, directory: str | None) -> ssl.SSLContext:
+    """Return what checks certificates; reading those of the system takes 20 ms, and each source has a client."""
+    del file, directory  # httpx2 reads the environment
+    context: ssl.SSLContext = _library().create_ssl_context()
+    return context
 
 
 def _library() -> Any:  # noqa: ANN401 -- a module
