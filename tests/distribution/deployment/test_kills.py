@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.unmeasured  # processes under strace, killed or at once, write no usable coverage
 
-_FEW = 3
+_FEW = 2
 
 
 @pytest.fixture

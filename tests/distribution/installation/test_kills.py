@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.unmeasured  # processes under strace, killed or at once, write no usable coverage
 
-_FEW = 3  # of each command
+_FEW = 2  # of each command
 _TARGETS = {".claude/skills": False, ".agents/skills": True}
 _TO_BOTH = ("--target", "claude-code", "--target", "codex=link")
 # What is installed before, and the command that is killed.

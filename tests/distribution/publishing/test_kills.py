@@ -16,7 +16,7 @@ from tests.distribution.making import files_of, make_skill
 
 pytestmark = pytest.mark.unmeasured  # processes under strace, killed or at once, write no usable coverage
 
-_FEW = 3
+_FEW = 2
 _BESIDE = ".well-known/agent-skills"
 _CASES = {
     "next": ("publish", "skills", "--to", "registry"),
