@@ -1,7 +1,7 @@
 """One changed byte of what is on the way to an agent is refused: lock, archive, OCI manifest, statement, file.
 
-Five skills are packed, signed, mirrored and installed. `PROWESS_FLIPS=all` changes every byte (every bit of the lock)
-of the example skills; by default a few bytes of small skills are changed. The bytes between are tried by other tests.
+Five skills are packed, signed, mirrored and installed. `PROWESS_FLIPS=all` changes every byte, and every bit of the
+lock; by default a few are changed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _WHOLE = os.environ.get("PROWESS_FLIPS") == "all"
-_EXAMPLES = Path(__file__).parents[2] / "examples" / "skills"
 _FEW = 4  # changed bytes of one file by default
 
 
@@ -41,10 +40,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capture
     found = Commands(tmp_path / "project", monkeypatch, capfd)
     names = ("csv-report", "git-changelog", "http-api-review", "log-triage", "release-notes")
     for name in names:
-        if _WHOLE:
-            shutil.copytree(_EXAMPLES / name, tmp_path / "skills" / name)
-        else:
-            write_skill(tmp_path / "skills" / name, script=f"print({name!r})\n")
+        write_skill(tmp_path / "skills" / name, script=f"print({name!r})\n")
     found.text("key", "new", "../k")
     found.text("sign", "../skills", "--key", "../k")
     for number, name in enumerate(names):

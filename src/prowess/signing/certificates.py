@@ -275,7 +275,8 @@ def _readable(what: str) -> Iterator[None]:
             warnings.simplefilter("error")
             yield
     except malformed as fault:
-        raise SignatureError(what, f"a certificate is malformed ({fault})") from None
+        detail = "" if "://" in str(fault) else f" ({fault})"  # some errors send readers to pages of the library
+        raise SignatureError(what, f"a certificate is malformed{detail}") from None
     except x509.UnsupportedGeneralNameType as fault:
         raise SignatureError(what, f"a certificate has a name of an unknown kind ({fault})") from None
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from prowess._internal.files.tree_digest import read_tree
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.key_files import key_file_bytes
+from prowess.cli.key_files import key_file_bytes, read_verifying_key
 from prowess.distribution.signatures import signatures_beside, verify_file, verify_skill
 from prowess.errors import LimitExceededError, SignatureError
 from prowess.format.skill_directories import find_skill_directories
@@ -23,7 +23,6 @@ from prowess.signing import allowed_signers
 from prowess.signing.allowed_signers import read_allowed_signers
 from prowess.signing.bundle import MAX_BYTES
 from prowess.signing.certificates import read_certificates
-from prowess.signing.keys import read_public_key
 from prowess.signing.trust import Trust, TrustedIdentity, TrustedKey, TrustedRoot
 from prowess.signing.verdict import STATUSES, SignatureVerdict
 from prowess.signing.verification import Verifier
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from prowess.distribution.installation.verification import InstalledCopy
     from prowess.lockfile.places import Scope
 
-_MAX_KEY_BYTES = 1024 * 1024
 _NO_FILE = "there is no such file or directory; without PATH, the installed skills are verified"
 _FAILED = frozenset({"changed", "untrusted", "invalid", "missing"})
 _COLOURS = {"verified": "green", "unsigned": "yellow"}
@@ -242,9 +240,9 @@ def _trust(
             roots=tuple(
                 TrustedRoot(der=der)
                 for path in roots
-                for der in read_certificates(key_file_bytes(path, _MAX_KEY_BYTES), path)
+                for der in read_certificates(key_file_bytes(path), printable_line(path))
             ),
-            keys=tuple(TrustedKey(key=read_public_key(key_file_bytes(path, _MAX_KEY_BYTES), path)) for path in keys),
+            keys=tuple(TrustedKey(key=read_verifying_key(path)) for path in keys),
             allowed_signers=() if allowed_signers is None else _allowed_signers(allowed_signers),
             identities=() if identity is None else (TrustedIdentity(identity=identity, issuer=str(issuer)),),
             sigstore_root=sigstore_root,
@@ -254,4 +252,4 @@ def _trust(
 
 
 def _allowed_signers(path: str) -> tuple[allowed_signers.AllowedSigner, ...]:
-    return read_allowed_signers(key_file_bytes(path, allowed_signers.MAX_BYTES), path)
+    return read_allowed_signers(key_file_bytes(path, allowed_signers.MAX_BYTES), printable_line(path))
