@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess._internal.files.tree_digest import SIGNATURE_FILE
 from prowess.distribution.publishing.packing import PackedSkill, read_skill_files
 from prowess.distribution.resolution.declared import declared_requirements
-from prowess.errors import DistributionError, InvalidSkillError
+from prowess.distribution.signatures import verify_skill
+from prowess.errors import DistributionError, InvalidSkillError, SignatureError
 from prowess.format.reading import read_skill
+from prowess.policy.trusted_publishers import trust_in_publishers
+from prowess.signing.verification import Verifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,6 +71,8 @@ def read_checked_packages(directories: Sequence[str], check: Check) -> list[Skil
     Raises:
         InvalidSkillError: `check` returned errors.
         DistributionError: two of the skills have one name.
+        SignatureError: the signature of a trusted key in a skill does not fit the files: whoever trusts the key could
+            not install it.
         SkillError: as `read_package`.
     """
     if errors := tuple(check(directories)):
@@ -74,6 +82,12 @@ def read_checked_packages(directories: Sequence[str], check: Check) -> list[Skil
     for name in names:
         if names.count(name) > 1:
             raise DistributionError(f"two of these skills have the name {name!r}; name one of them")
+    signed = [directory for directory in directories if os.path.lexists(os.path.join(directory, SIGNATURE_FILE))]
+    verifier = Verifier(trust_in_publishers(), dt.datetime.now(dt.UTC)) if signed else None
+    for directory in signed:
+        if verifier is not None and (verdict := verify_skill(directory, verifier)).status in {"changed", "invalid"}:
+            advice = f"sign it again with `prowess sign`, or remove {SIGNATURE_FILE}"
+            raise SignatureError(directory, f"{verdict.reason}; {advice}")
     return packages
 
 
