@@ -131,6 +131,7 @@ def _heard(server: subprocess.Popen[str]) -> list[str]:
     return [json.loads(server.stdout.readline())["method"] for _ in range(2)]
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize("version", HANDSHAKE_PROTOCOL_VERSIONS)
 def test_each_revision_of_the_handshake_is_notified_twice(version: str, skills: Path) -> None:
     with _serve(skills, {}) as server:

@@ -297,6 +297,7 @@ async def test_a_server_process_serves_clients_and_ends_in_order(skills: Path, t
     assert all(record["data"]["client"].startswith("mcp") for record in records)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.proves("runtime.mcp.half-open")
 async def test_half_open_connections_keep_no_client_from_the_server(skills: Path, own_home: Path) -> None:
     with _served("--root", str(skills)) as (_, url), ExitStack() as opened:

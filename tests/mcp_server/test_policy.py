@@ -99,6 +99,7 @@ def _code(result: types.CallToolResult) -> str | None:
     return ((result.meta or {}).get("prowess/error") or {}).get("code")
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_a_served_policy_denies_asks_and_allows(
     skills: Path, policy: Path, tmp_path: Path, own_home: Path, mode: ConnectMode

@@ -94,6 +94,7 @@ async def test_a_client_with_tools_alone_can_list_load_read_run_and_unload(
     ]
 
 
+@pytest.mark.unmeasured
 async def test_a_second_server_beside_the_first_is_a_session_of_its_own(
     serving: Callable[..., Any], own_home: Path
 ) -> None:
@@ -146,6 +147,7 @@ async def test_a_cancelled_call_ends_its_script_and_the_server_goes_on(
     assert '"cancelled"' in (own_home / ".prowess" / "audit" / "audit.jsonl").read_text()
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize("ending", ["the pipe is closed", "SIGTERM"])
 def test_a_server_that_is_ended_takes_the_running_script_with_it(
     skills: Path, workspace: Path, own_home: Path, sandbox: None, ending: str
@@ -233,6 +235,7 @@ UNANSWERED = [
 ]
 
 
+@pytest.mark.measured_once
 @pytest.mark.proves("runtime.mcp.malformed")
 @pytest.mark.parametrize("greeted", [True, False])
 def test_malformed_lines_and_wrong_parameters_are_answered_by_errors_and_the_server_goes_on(
