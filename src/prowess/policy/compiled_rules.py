@@ -59,16 +59,22 @@ class CompiledRules:
 
         Among rules with one effect, the first one of the file decides.
         """
-        return next(self.applying(call, workspace), None)
+        for rule in self._candidates(call, workspace):
+            if (fit := rule.applies(call, workspace)) is not None:
+                return rule, fit
+        return None
 
     def applying(self, call: PolicyCall, workspace: str | None) -> Iterator[tuple[PolicyRule, Fit]]:
         """Yield every rule that applies to the call, with its match, in the order of `first`."""
+        for rule in self._candidates(call, workspace):
+            if (fit := rule.applies(call, workspace)) is not None:
+                yield rule, fit
+
+    def _candidates(self, call: PolicyCall, workspace: str | None) -> Iterable[PolicyRule]:
         tool = canonical_tool_name(call.tool)
         if (rules := self._tools.get(tool)) is None:
             rules = self._compiled(tool)
-        for rule in rules.candidates(call, workspace):
-            if (fit := rule.applies(call, workspace)) is not None:
-                yield rule, fit
+        return rules.candidates(call, workspace)
 
     def _compiled(self, tool: str) -> _RulesOfTool:
         if len(self._tools) >= _MOST_TOOLS:  # a caller chooses the name of a tool that does not exist

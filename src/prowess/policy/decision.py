@@ -69,6 +69,8 @@ _SEVERITY: dict[type[Decision], int] = {Allow: 0, Ask: 1, Deny: 2}
 
 def strictest(decisions: tuple[Decision, ...]) -> Decision:
     """Return the strictest decision, the first one of equals. A rule that asks is stricter than a default that asks."""
+    if len(decisions) == 1:
+        return decisions[0]
     return max(decisions, key=lambda one: (_SEVERITY[type(one)], isinstance(one, Ask) and not one.by_default))
 
 

@@ -13,6 +13,7 @@ This module asks no person; approvers do (`prowess.policy.approval`).
 
 from __future__ import annotations
 
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Protocol, Self
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from prowess.errors import PolicyError
+    from prowess.policy.compiled_rules import CompiledRules
     from prowess.policy.package_rules import PackageRules, TooOld
     from prowess.policy.policy_file import PolicyFile
     from prowess.policy.requester import Requester
@@ -57,7 +59,7 @@ class PolicySource(Protocol):
         """Return the current policy. During one call, every result is the same policy."""
 
 
-class Policy(Struct, frozen=True, kw_only=True):
+class Policy(Struct, frozen=True, kw_only=True, dict=True):
     """A snapshot of everything that a session takes from policy, for one requester.
 
     `files` are the policy files, from the highest layer to the lowest. Without files the built-in policy applies. `who`
@@ -103,18 +105,15 @@ class Policy(Struct, frozen=True, kw_only=True):
             return Allow(rule=UNRESTRICTED, reason="this session is under test and has no policy")
         if not self.files:
             return _built_in(call.tool, registered=call.registered)
-        if call.who is None and self.who and any(file.needs_requester for file in self.files):
+        if call.who is None and self._needs_requester:
             call = replace(call, who=self.who)
-        if canonical_tool_name(call.tool) in _OF_SKILLS and self.hides_old and (denied := self._too_old(call)):
+        if self.hides_old and canonical_tool_name(call.tool) in _OF_SKILLS and (denied := self._too_old(call)):
             return denied
         decision = strictest(tuple([_decide(file, call, workspace) for file in self.files]))
-        monitored = [
-            rule.decision
-            for file in self.files
-            if not file.monitored.is_empty
-            for rule, _ in file.monitored.applying(call, workspace)
-        ]
-        return replace(decision, monitored=tuple(monitored)) if monitored else decision
+        if not self._monitored:
+            return decision
+        found = (rule.decision for rules in self._monitored for rule, _ in rules.applying(call, workspace))
+        return replace(decision, monitored=tuple(found))
 
     @property
     def recorded_version(self) -> str:
@@ -125,7 +124,15 @@ class Policy(Struct, frozen=True, kw_only=True):
             return UNRESTRICTED
         return self.version if self.files else BUILT_IN
 
-    @property
+    @cached_property
+    def _needs_requester(self) -> bool:
+        return bool(self.who) and any(file.needs_requester for file in self.files)
+
+    @cached_property
+    def _monitored(self) -> tuple[CompiledRules, ...]:
+        return tuple(file.monitored for file in self.files if not file.monitored.is_empty)
+
+    @cached_property
     def needs_skills(self) -> bool:
         """Whether a rule needs facts about a call's skills other than the names in its arguments."""
         return self.hides_old or any(file.needs_skills for file in self.files)
@@ -163,7 +170,7 @@ class Policy(Struct, frozen=True, kw_only=True):
         set_here: list[TooOld] = [one.too_old for one in self._packages if one.too_old is not None]
         return max(set_here, key=TOO_OLD.index, default="warn")
 
-    @property
+    @cached_property
     def hides_old(self) -> bool:
         """Whether the skills of a deployment that is too old must not be used."""
         return self.max_age is not None and self.too_old == "hide"

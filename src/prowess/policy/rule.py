@@ -299,5 +299,5 @@ def texts_of(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, Sequence):
-        return [text for item in value for text in texts_of(item)]
+        return [text for item in value for text in ([item] if isinstance(item, str) else texts_of(item))]
     return [json.dumps(value, ensure_ascii=False, sort_keys=True)]

@@ -175,14 +175,8 @@ def judged(
     if isinstance(decision, Allow) and canonical_tool_name(tool) in _CARRIED_OUT:
         result = session.call(tool, arguments)
         failure = {} if result.success else {"error_detail": result.error_detail}
-    reason = sentence(decision.reason)
-    return {
-        "decision": effect_of(decision),
-        "rule": rule_of(decision),
-        "reason": reason,
-        **would_be(decision),
-        **failure,
-    }
+    rule, further = rule_of(decision), {**would_be(decision), **failure}
+    return {"decision": effect_of(decision), "rule": rule, "reason": sentence(decision.reason), **further}
 
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
