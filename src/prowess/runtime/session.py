@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from prowess.catalog import Catalog
     from prowess.catalog.watching.skill_changes import SkillChange
-    from prowess.policy import Decision, Policy
+    from prowess.policy import Decision
     from prowess.runtime.call_options import InstructionOptions, ReadOptions, RunOptions
     from prowess.runtime.disclosure.model_texts import Disclosure
     from prowess.runtime.events.event import SessionEvent
@@ -156,12 +156,12 @@ class Session(SessionView):
             name, registered = self._parts.executor.resolve(name).spec.name, True
         except ToolNotFoundError:
             registered = False
-        ready = await self._parts.completed(ToolCall(id="", name=name, arguments=arguments))
-        call = PolicyCall(tool=name, arguments=ready.arguments, registered=registered, skills=ready.skills)
-        policy: Policy | None = self._parts.policy.now()
-        if by_skills_alone and policy is not None and not policy.files and policy.fault is None:
-            policy = None
-        return decide_call(call, await self._parts.guard.restrictions(), policy, self._parts.guard.pattern_root)
+        with self._parts.policy.during_call() as policy:
+            ready = await self._parts.completed(ToolCall(id="", name=name, arguments=arguments))
+            call = PolicyCall(tool=name, arguments=ready.arguments, registered=registered, skills=ready.skills)
+            ignored = by_skills_alone and not policy.files and policy.fault is None
+            active = await self._parts.guard.restrictions()
+            return decide_call(call, active, None if ignored else policy, self._parts.guard.pattern_root)
 
     async def fire(self, /, event: HostEvent, **about: object) -> list[HookFailure]:
         """Run the hooks of active skills for an event that only the host can observe; return the failures.
@@ -254,15 +254,16 @@ class Session(SessionView):
         If a skill was edited on disk, the list of skills shows the edit at once. An active skill keeps the text that
         was loaded, and a note reports the edit.
         """
-        return self._parts.exposure.disclose(
-            self._face(options.get("exposure")),
-            [tool.spec for tool in self._parts.extra],
-            budget=budget,
-            navigation=options.get("navigation", False),
-            tool_system=options.get("tool_system", False),
-            task=options.get("task"),
-            compact=options.get("compact"),
-        )
+        with self._parts.policy.during_call():
+            return self._parts.exposure.disclose(
+                self._face(options.get("exposure")),
+                [tool.spec for tool in self._parts.extra],
+                budget=budget,
+                navigation=options.get("navigation", False),
+                tool_system=options.get("tool_system", False),
+                task=options.get("task"),
+                compact=options.get("compact"),
+            )
 
     def cost(self, **options: Unpack[InstructionOptions]) -> Cost:
         """Return the token cost of this session for a model, by stage; the options are those of `instructions`."""

@@ -73,8 +73,7 @@ class CallAudit:
         self.allowed_by: str | None = None
         self.about: Mapping[str, object] = {}  # `skill_facts` of the call, once known
         self._recorder, self._call_id = recorder, call_id
-        self._decided: dict[str, object]
-        self._decided = {} if policy_version is None else {"policy_version": policy_version}
+        self._decided: dict[str, object] = {} if policy_version is None else {"policy_version": policy_version}
         self._arguments: Mapping[str, object] = {}
         self._begun = self._abandoned = False
         self._lock = threading.Lock()
