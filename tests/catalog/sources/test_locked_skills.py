@@ -8,6 +8,7 @@ import pytest
 
 from prowess._internal.files import file_mark
 from prowess.catalog import Catalog, TrustStore
+from prowess.catalog.sources.locked import lock_reader
 from prowess.errors import SkillNotFoundError
 from tests.catalog.installing import bare_project
 from tests.catalog.locking import edit, lock, locked, place_of, store
@@ -151,6 +152,16 @@ def test_a_tree_that_was_changed_after_the_listing_is_not_loaded() -> None:
     edit(place_of(skill) / "scripts" / "run.sh", "#!/bin/sh\necho other\n")
     with pytest.raises(SkillNotFoundError, match="not those that prowess"):
         catalog.skill("deploy")
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("description", ["Deploys", '"Deploys \\u0041"'], ids=["plain", "with-escape"])
+def test_a_tree_that_did_not_change_is_hashed_once(description: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_mark, "SETTLED_NS", 0)
+    lock(locked("deploy", tree=store("deploy", description=description)))
+    before = Catalog.discover().entries()[0].description
+    monkeypatch.setattr(lock_reader, "read_stamped_tree", lambda *_, **__: pytest.fail("hashed again"))
+    assert Catalog.discover().entries()[0].description == before
 
 
 @pytest.mark.usefixtures("project")

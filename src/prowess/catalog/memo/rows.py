@@ -46,14 +46,13 @@ def skill_rows(readings: Mapping[str, Reading], only: AbstractSet[str] | None = 
         if only is not None and only.isdisjoint(keys):
             continue
         parent, _, name = directory.rpartition("/")
-        facts = reading.facts
         try:
             place = places.get(parent) or places.setdefault(parent, os.fsencode(parent))
-            source, data = (facts, b"") if isinstance(facts, bytes) else (b"", _encoded(reading))
             if not name.isascii():
                 name.encode()
-            if source and (reading.deferred or (reading.name,) != keys):
-                data = (_DEFERRED if reading.deferred else _PLAIN) + reading.name.encode()
+            source, data = values_of(reading)
+            if source and not reading.deferred and (reading.name,) == keys:
+                data = b""
         except UnicodeEncodeError:
             continue
         rows += [
@@ -72,15 +71,22 @@ def _first(row: SkillRow) -> str:
     return row[0]
 
 
-def _encoded(reading: Reading) -> bytes:
+def values_of(reading: Reading) -> tuple[bytes, bytes]:
+    """Return what `reading_of` needs: the front matter if it is plain, and the other values.
+
+    Raises:
+        UnicodeEncodeError: the name is not UTF-8.
+    """
+    if isinstance(reading.facts, bytes):
+        return reading.facts, (_DEFERRED if reading.deferred else _PLAIN) + reading.name.encode()
     import msgspec  # Imported here: plain readings do not need it, and importing it takes longer than a listing.
 
     values = (reading.name, reading.file, reading.facts, reading.faults, reading.reserved)
-    return msgspec.msgpack.encode(values)
+    return b"", msgspec.msgpack.encode(values)
 
 
 def reading_of(stamp: int, facts: bytes, data: bytes) -> Reading:
-    """Return the reading of a row with data. Raises UnusableIndexError."""
+    """Return the reading with the `values_of` one with this stamp. Raises UnusableIndexError."""
     if (mark := data[:1]) in (_PLAIN, _DEFERRED):
         return Reading(data[1:].decode(), _FILE, facts, stamp, True, mark == _DEFERRED)  # noqa: FBT003 -- see `Reading`
     import msgspec  # Imported here: plain readings do not need it.

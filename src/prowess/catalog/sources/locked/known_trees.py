@@ -8,24 +8,28 @@ With a damaged or forged file, a skill may be listed that a load then refuses.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from prowess._internal.files.private_cache import PrivateCache
 from prowess._internal.files.tree_stamp import FoldedStamp  # noqa: TC001 -- msgspec decodes it
-from prowess.catalog.memo.readings import Reading
+from prowess.catalog.memo.rows import reading_of, values_of
+from prowess.store.index_faults import UnusableIndexError
+
+if TYPE_CHECKING:
+    from prowess.catalog.memo.readings import Reading
 
 _KIND, _NAME = "store", "known-trees"
 
 
 class KnownTree(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """One tree: its digest, its stamp, and the reading of its SKILL.md."""
+    """One tree: its digest, its stamp, and the reading of its SKILL.md, as `values_of` gives it."""
 
     tree: str
     stamp: FoldedStamp
-    name: str
     facts: bytes
-    deferred: bool
+    values: bytes
 
 
 class KnownTrees:
@@ -42,12 +46,15 @@ class KnownTrees:
         known = self._kept.get(directory)
         if known is None or known.tree != tree or (stamp := known.stamp.first_of(directory)) is None:
             return None
-        return Reading(known.name, known.stamp.paths[0], known.facts, stamp, True, known.deferred)  # noqa: FBT003 -- see `Reading`
+        try:
+            return reading_of(stamp, known.facts, known.values)
+        except UnusableIndexError:
+            return None
 
     def add(self, directory: str, tree: str, stamp: FoldedStamp, reading: Reading) -> None:
-        """Keep a tree that was just compared, if its front matter is plain."""
-        if isinstance(reading.facts, bytes) and reading.settled and reading.reserved is None:
-            self._new[directory] = KnownTree(tree, stamp, reading.name, reading.facts, reading.deferred)
+        """Keep a tree that was just compared, unless its SKILL.md has just changed or is skipped."""
+        if reading.settled and reading.reserved is None:
+            self._new[directory] = KnownTree(tree, stamp, *values_of(reading))
 
     def save(self) -> None:
         """Write the file if there are new trees, without those that are gone. Failures are ignored."""
