@@ -20,7 +20,8 @@ class SignatureVerdict(Struct, frozen=True, kw_only=True):
 
     `signer` names the key or certificate, the same on every machine, so it can be pinned in a lock; None unless the
     signature itself is valid and about these files. `publisher` is the name that this machine gives the trusted key, or
-    None. `reason` is a sentence, None if `verified`.
+    None. `reason` is a sentence, None if `verified`. `covers` is False if an untrusted signature is about other files,
+    so that an installation refuses them.
     """
 
     status: Status
@@ -29,6 +30,7 @@ class SignatureVerdict(Struct, frozen=True, kw_only=True):
     publisher: str | None = None
     reason: str | None = None
     files: tuple[str, ...] = ()
+    covers: bool = True
 
 
 class Signed(Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 Nothing is read here: the caller passes the hashes of a tree or the bytes of a file, and the signature file. A signature
 is judged in this order: is it well formed, does it cover these bytes or this statement, is its signer trusted, are the
-files those of the statement. Nothing of a statement is used before its signature was verified.
+files those of the statement. A statement of a signer who is not trusted can only refuse.
 """
 
 from __future__ import annotations
@@ -120,9 +120,9 @@ class Verifier:
                 signed = self._by_file(file, content)
             if isinstance(signed, Untrusted):
                 verdict = SignatureVerdict(status="untrusted", format=form, signer=signed.signer, reason=signed.reason)
-                if signed.payload is None or _compared(verdict, signed.payload, content).status == "untrusted":
+                if signed.payload is None or (other := _compared(verdict, signed.payload, content)) is verdict:
                     return verdict
-                return replace(verdict, signer=None)  # this signer has signed something else
+                return replace(verdict, signer=None, covers=False, reason=f"{signed.reason}; besides, {other.reason}")
             verdict = SignatureVerdict(status="verified", format=form, signer=signed.signer, publisher=signed.publisher)
             return verdict if signed.payload is None else _compared(verdict, signed.payload, content)
         except SignatureError as fault:
@@ -146,10 +146,11 @@ class Verifier:
         if not known:
             is_digest = re.fullmatch("[0-9a-f]{64}", bundle.hint) is not None  # see `key_hint`
             named = f"sha256sum of its .pub file: {bundle.hint}" if is_digest else bundle.hint or "not named"
-            return Untrusted(reason=f"it was signed with a key that is not trusted here ({named})")
+            payload = bundle.content.payload if isinstance(bundle.content, Envelope) else None
+            return Untrusted(reason=f"it was signed with a key that is not trusted here ({named})", payload=payload)
         if isinstance(bundle.content, Envelope):
             message, signature = bundle.content.signed_bytes, bundle.content.signatures[0].signature
-            payload: bytes | None = bundle.content.payload
+            payload = bundle.content.payload
         else:
             message, signature, payload = _bytes(content), bundle.content.signature, None
             if bundle.content.digest not in {None, hashlib.sha256(message).digest()}:
@@ -162,7 +163,8 @@ class Verifier:
         """Verify an envelope without a bundle. Each of its signatures must be of a trusted key."""
         makers = [_maker(self._trust.keys, one.signature, envelope.signed_bytes) for one in envelope.signatures]
         if not all(makers):
-            return Untrusted(reason="a signature of the envelope was made by no key that is trusted here")
+            reason = "a signature of the envelope was made by no key that is trusted here"
+            return Untrusted(reason=reason, payload=envelope.payload)
         found = [maker for maker in makers if maker is not None]
         publishers = {maker.publisher for maker in found}
         return Signed(
@@ -204,7 +206,7 @@ class Verifier:
 
 
 def _compared(verdict: SignatureVerdict, payload: bytes, content: _Content) -> SignatureVerdict:
-    """Compare what a trusted signer stated with what is there."""
+    """Compare what a signer stated with what is there. Returns `verdict` if these are the files."""
     if content.manifest is None:
         stated = {digest for _, digest in subjects_of(read_in_toto(payload))}
         if hashlib.sha256(content.data or b"").hexdigest() in stated:

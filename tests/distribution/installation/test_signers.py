@@ -56,6 +56,14 @@ def test_a_signature_that_does_not_fit_is_refused(prowess: Commands, tmp_path: P
     assert not os.path.exists(os.path.join(prowess_home(), "store"))
 
 
+def test_changed_files_are_refused_also_if_nobody_trusts_the_signer(prowess: Commands, tmp_path: Path) -> None:
+    prowess.text("key", "forget", "Acme")
+    (tmp_path / "skills/alpha/more.md").touch()
+    prowess.report("install", "../skills", "--skill", "alpha", code=exit_codes.DENIED)
+    assert "files, or executable bits of files, are not as they were signed" in prowess.err
+    assert not prowess.lock.exists()
+
+
 def test_the_locked_signer_is_required_for_what_is_fetched_again(prowess: Commands, tmp_path: Path) -> None:
     prowess.text("install", "../skills", "--skill", "alpha")
     text = prowess.lock.read_bytes()

@@ -91,7 +91,7 @@ class Signers:
         if self._verifier is None:
             self._verifier = Verifier(trust_in_publishers(), dt.datetime.now(dt.UTC))
         own = self._verifier.tree(fetched.manifest, signature)
-        if own.status in _REFUSED:
+        if own.status in _REFUSED or not own.covers:
             raise SignatureError(f"skill {fetched.name!r}", own.reason or own.status)
         return best_verdict(own, fetched, fetched.manifest, fetched.signatures, self._verifier, pinned=pinned)
 
@@ -109,7 +109,7 @@ def best_verdict(
 
     The best is that of the signer `pinned`, then verified, then untrusted, then unsigned.
     """
-    if own.status in _REFUSED:
+    if own.status in _REFUSED or not own.covers:
         return own
     verdicts = [own, *(_beside(skill, manifest, one, verifier) for one in signatures)]
     order = ("verified", "untrusted", "unsigned")
