@@ -126,6 +126,29 @@ def test_another_signer_or_none_needs_consent_and_the_first_one_does_not(
     prowess.text("install", "--frozen")
 
 
+def test_allow_unsigned_accepts_no_signature_and_no_other_one(prowess: Commands, tmp_path: Path) -> None:
+    def signed(name: str) -> tuple[str | None, bool]:
+        (skill,) = read_lock(str(prowess.lock)).named(name)
+        return skill.signer, skill.unsigned
+
+    asked = ("install", "../skills", "--skill", "alpha", "--skill", "beta")
+    prowess.text(*asked, "--allow-unsigned")
+    key, _ = signed("alpha")
+    assert key is not None
+    assert signed("beta") == (None, True)
+    prowess.text("key", "new", "../other")
+    write_skill(tmp_path / "skills/alpha", "1.1.0", script="print('alpha')\n")
+    prowess.text("sign", "../skills/alpha", "--key", "../other")
+    prowess.text(*asked, "--allow-unsigned", code=exit_codes.DENIED)
+    (tmp_path / "skills/alpha/skill.oms.sig").unlink()
+    prowess.text(*asked, code=exit_codes.DENIED)
+    prowess.text(*asked, "--allow-unsigned")
+    assert signed("alpha") == (None, True)
+    prowess.text("sign", "../skills/alpha", "--key", "../k")
+    prowess.text(*asked)
+    assert signed("alpha") == (key, False)
+
+
 def test_a_signed_tag_is_verified_after_the_installation_without_its_repository(
     prowess: Commands, tmp_path: Path
 ) -> None:

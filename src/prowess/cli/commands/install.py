@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     help="Install exactly what the lock names, and fail if it would have to change (default if CI is set).",
 )
 @accept_option
+@click.option(
+    "--allow-unsigned",
+    is_flag=True,
+    help="Accept skills without a signature, also if they had one; no policy is overruled.",
+)
 @click.option("--offline", is_flag=True, help="Contact no host; use only the store and local sources.")
 @click.option(
     "--from",
@@ -50,6 +55,7 @@ def command(
     targets: tuple[LockedTarget, ...],
     frozen: bool | None,
     accepted: tuple[str, ...],
+    allow_unsigned: bool,
     offline: bool,
     mirror: str | None,
     allowed_hosts: tuple[str, ...],
@@ -91,6 +97,7 @@ def command(
             dry_run=dry_run,
             targets=targets,
             accepted=accepted,
+            allow_unsigned=allow_unsigned,
             access=Access(offline=offline, redirect_hosts=allowed_hosts, mirror=mirror),
         )
         return installed(scope, sources, names, options, asks=not (as_json or quiet))

@@ -45,10 +45,23 @@ class SkillDifference(Struct, frozen=True, kw_only=True):
 
 
 def require_consent(
-    plan: InstallPlan, staged: Mapping[tuple[str, str], str], scope: InstallScope, accepted: Sequence[str]
+    plan: InstallPlan,
+    staged: Mapping[tuple[str, str], str],
+    scope: InstallScope,
+    accepted: Sequence[str],
+    *,
+    allow_unsigned: bool = False,
 ) -> None:
-    """Raise ConsentRequiredError with every difference whose word is not in `accepted`."""
-    found = [one for one in differences(plan, staged, scope) if one.accept not in accepted]
+    """Raise ConsentRequiredError with every difference whose word is not in `accepted`.
+
+    `allow_unsigned` accepts that a skill is not signed any more, but no other signer.
+    """
+    signed = {change.after.name for change in plan.changes if change.after is not None and not change.after.unsigned}
+    found = [
+        one
+        for one in differences(plan, staged, scope)
+        if one.accept not in accepted and not (allow_unsigned and one.accept == "signer" and one.skill not in signed)
+    ]
     if not found:
         return
     lines: list[str] = []

@@ -38,13 +38,18 @@ if TYPE_CHECKING:
 
 
 class InstallOptions(Struct, frozen=True, kw_only=True):
-    """How to install. `targets` are added to those of the lock. `accepted` are words of `plan.ACCEPTANCES`."""
+    """How to install. `targets` are added to those of the lock. `accepted` are words of `plan.ACCEPTANCES`.
+
+    `allow_unsigned` accepts, and records in the lock, that skills have no signature, also if they had one before. A
+    policy that requires signatures still refuses them.
+    """
 
     frozen: bool = False
     repair: bool = False
     dry_run: bool = False
     targets: tuple[LockedTarget, ...] = ()
     accepted: tuple[str, ...] = ()
+    allow_unsigned: bool = False
     access: Access = Access()
 
 
@@ -75,7 +80,7 @@ def install(
                 return Proposal(lock=before, refused=_outdated(reason))
             if not options.frozen:
                 lock = _with_requests(lock, requests, scope, fetcher)
-            return _completed(lock, scope, fetcher)
+            return _completed(lock, scope, fetcher, allow_unsigned=options.allow_unsigned)
 
     return change_lock(
         scope,
@@ -91,16 +96,18 @@ def consent_of(scope: InstallScope, options: InstallOptions) -> Judge:
     """Return a judge that asks for consent."""
 
     def judged(plan: InstallPlan, staged: Mapping[tuple[str, str], str]) -> None:
-        installation.require_consent(plan, staged, scope, options.accepted)
+        installation.require_consent(plan, staged, scope, options.accepted, allow_unsigned=options.allow_unsigned)
 
     return judged
 
 
-def proposed(lock: Lockfile, fetcher: Fetcher, locked: Collection[tuple[str, str]] = ()) -> Proposal:
+def proposed(
+    lock: Lockfile, fetcher: Fetcher, locked: Collection[tuple[str, str]] = (), *, allow_unsigned: bool = False
+) -> Proposal:
     """Return the proposal of a lock and of what was fetched for it, with signers (see `with_signers`)."""
     statuses: dict[tuple[str, str], str] = {}
     if fetcher.fetched:
-        signed = installation.with_signers(lock, fetcher.fetched, locked)
+        signed = installation.with_signers(lock, fetcher.fetched, locked, allow_unsigned=allow_unsigned)
         lock, statuses = signed.lock, signed.statuses
     named = {(skill.tree, skill.name) for skill in lock.skills}
     staged = {key: one for key, one in fetcher.fetched.items() if key in named}
@@ -197,12 +204,13 @@ def _preferred(skill: LockedSkill) -> Mode:
     return "preferred"
 
 
-def _completed(lock: Lockfile, scope: InstallScope, fetcher: Fetcher) -> Proposal:
+def _completed(lock: Lockfile, scope: InstallScope, fetcher: Fetcher, *, allow_unsigned: bool = False) -> Proposal:
     """Fetch the skills of a lock that are neither in the store nor fetched, and return the proposal."""
     chosen = set(fetcher.fetched)
     absent = [skill for skill in missing_skills(lock, scope) if (skill.tree, skill.name) not in chosen]
     fetch_locked(absent, scope, fetcher)
-    return proposed(lock, fetcher, {(skill.tree, skill.name) for skill in absent})
+    locked = {(skill.tree, skill.name) for skill in absent}
+    return proposed(lock, fetcher, locked, allow_unsigned=allow_unsigned)
 
 
 def _needs_of(keys: set[tuple[str, str]], lock: Lockfile) -> set[str]:

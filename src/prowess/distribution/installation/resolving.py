@@ -148,6 +148,7 @@ class Resolving:
                     requires=tuple(map(str, self._supply.requirements(candidate))),
                     order=last if before is None else before.order,
                     requested=requested.get(key),
+                    unsigned=before is not None and before.unsigned,
                 )
             )
         return Lockfile(skills=tuple(skills), targets=self._before.targets)

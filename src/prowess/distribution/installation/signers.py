@@ -38,11 +38,16 @@ class SignedLock(Struct, frozen=True, kw_only=True):
 
 
 def with_signers(
-    lock: Lockfile, fetched: Mapping[tuple[str, str], Fetched], locked: Collection[tuple[str, str]]
+    lock: Lockfile,
+    fetched: Mapping[tuple[str, str], Fetched],
+    locked: Collection[tuple[str, str]],
+    *,
+    allow_unsigned: bool = False,
 ) -> SignedLock:
     """Pin the signer of each skill that was fetched. `fetched` and `locked` are by tree and name.
 
-    Those in `locked` were fetched as the lock names them, so the lock stays as it is.
+    Those in `locked` were fetched as the lock names them, so the lock stays as it is. With `allow_unsigned`, the lock
+    records that the others were accepted without a signature if they have none.
 
     Raises:
         SignatureError: a signature is damaged or does not fit the files, or a skill in `locked` was signed by another
@@ -59,7 +64,8 @@ def with_signers(
         verdict = signers.verdict(found, pinned=skill.signer if is_locked else None)
         statuses[skill.key] = verdict.status
         if not is_locked:
-            skill = replace(skill, signer=verdict.signer)  # noqa: PLW2901 -- the same skill, completed
+            unsigned = verdict.status == "unsigned" and (allow_unsigned or skill.unsigned)
+            skill = replace(skill, signer=verdict.signer, unsigned=unsigned)  # noqa: PLW2901 -- the same skill, completed
         elif skill.signer not in {None, verdict.signer}:
             raise SignatureError(f"skill {skill.name!r}", f"the lock names {skill.signer}, but {_found(verdict)}")
         skills.append(skill)
