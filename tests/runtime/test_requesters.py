@@ -14,6 +14,8 @@ import pytest
 from prowess import Catalog, Identity, Session
 from prowess.audit import JsonlAuditLog
 from prowess.audit.caller import Caller
+from prowess.mcp_server.server import open_session
+from prowess.runtime.forks import AgentType, ForkOutcome, ForkRequest
 from tests.runtime.making import failure, write_skill
 
 pytestmark = pytest.mark.anyio
@@ -125,6 +127,49 @@ async def test_a_host_states_who_asks_and_the_record_marks_its_word(tmp_path: Pa
             assert (data["user"], data["team"], data["roles"]) == ("ada", identity.team, roles)
             assert (data["identified_by"], data["environment"]) == ("host", "production")
         assert data.get("rule") == (None if code is None else "no-contractors")
+
+
+async def test_a_fork_also_acts_for_the_agent_of_its_parent(tmp_path: Path, user_file: Path) -> None:
+    write_skill(tmp_path / "skills", "deploy")
+    write_skill(tmp_path / "skills", "review", extra="context: fork\nagent: reviewer\n")
+    codes: list[str | None] = []
+
+    class Runner:
+        async def run(self, request: ForkRequest) -> ForkOutcome:
+            done = await request.session.call("skills.load", {"names": ["deploy"]})
+            codes.append(None if done.success else str(failure(done)["code"]))
+            return ForkOutcome(output="done", turns=1)
+
+    reviewer = AgentType(name="reviewer", instructions="Review.")
+    for effect, agent, code in (
+        ("deny", "main", "policy_denied"),
+        ("deny", "reviewer", "policy_denied"),
+        ("deny", "other", None),
+        ("allow", "main", "approval_required"),
+        ("allow", "reviewer", None),
+    ):
+        rule = _rule(effect, "skills.load", f'names = "deploy", who.agent = "{agent}"')
+        _put(user_file, rule if effect == "deny" else rule.replace(_ALLOW, "") + _SKILL_TOOL)
+        session = Session(Catalog(tmp_path / "skills"), agent="main", fork_runner=Runner(), agent_types=[reviewer])
+        assert await _code(session, "skill", skill="review") is None
+        assert codes.pop() == code, (effect, agent)
+
+
+_SKILL_TOOL = '[[rule]]\neffect = "allow"\ntool = "skill"\n'
+
+
+async def test_a_client_is_known_when_it_has_named_itself(tmp_path: Path, user_file: Path) -> None:
+    write_skill(tmp_path / "skills", "deploy")
+    _put(user_file, _rule("deny", "skills.load", 'who.client = "cursor*", who.user = "ada"'))
+    session = open_session(Catalog(tmp_path / "skills"))
+    assert await _code(session, "skills.load", names=["deploy"]) == (
+        "policy_denied" if Caller.here().user == "ada" else None
+    )
+    session.is_called_by("cursor 1.0", "ada")
+    assert session.completions() == ()
+    assert await _code(session, "skills.load", names=["deploy"]) == "policy_denied"
+    session.is_called_by("zed 1.0", "ada")
+    assert await _code(session, "skills.load", names=["deploy"]) is None
 
 
 async def test_what_a_monitored_rule_would_do_is_recorded(tmp_path: Path, user_file: Path) -> None:
