@@ -142,3 +142,19 @@ def test_random_policies_decide_as_if_each_rule_were_read(tmp_path: Path) -> Non
             assert line == _line_by_reading(file, call, str(tmp_path)), (file.rules, call)
             decided.add(type(decision).__name__ if line else "default")
     assert decided == {"Allow", "Ask", "Deny", "default"}
+
+
+def test_a_certain_match_is_decided_by_the_one_decision_of_its_rule() -> None:
+    rule = PolicyRule(
+        effect="deny",
+        tool="skills.load",
+        matches=(ArgumentMatch(argument="names", patterns=("deploy",)),),
+        reason="it is blocked",
+        origin=RuleOrigin(path="policy.toml", line=1),
+        id="no-deploy",
+    )
+    policy = Policy(files=(PolicyFile(path="policy.toml", rules=(rule,)),))
+    decision = policy.decide(PolicyCall(tool="skills_load", arguments={"names": ["deploy"]}))
+    assert decision is rule.decision
+    assert decision is policy.decide(PolicyCall(tool="skills.load", arguments={"names": [" deploy"]}))
+    assert (decision.reason, str(decision.origin)) == ("it is blocked", "policy.toml:1")
