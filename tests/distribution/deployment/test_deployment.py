@@ -72,9 +72,11 @@ def test_archives_of_a_killed_command_do_not_stay_pending(deployment: Deployment
 
 def test_another_signer_signs_the_pending_release_without_its_skills(deployment: Deployment, tmp_path: Path) -> None:
     pending = deployment.deploy("pdf", signers=("alice",), code=3)
+    assert deployment.run(["deploy", "--to", str(deployment.directory)], code=3) == pending
     shutil.rmtree(tmp_path / "skills")
     report = deployment.signed_by(["deploy", "--to", str(deployment.directory)], "bob")
     assert (report["state"], report["skills"]) == ("published", pending["skills"])
+    assert deployment.run(["deploy", "--to", str(deployment.directory)])["state"] == "none"
 
 
 def test_other_content_does_not_replace_what_is_pending(deployment: Deployment) -> None:
@@ -106,10 +108,14 @@ def test_rolling_back_is_a_new_release_with_old_content(deployment: Deployment) 
     assert deployment.signed_by(back, "alice", code=3)["state"] == "pending"
     report = deployment.signed_by(back, "carol")
     assert (report["release"], report["skills"]) == (4, first["skills"])
+    assert (report["added"], report["replaced"], report["removed"]) == ([], ["pdf"], ["xlsx"])
     deployment.sync("host")
     assert b"Read." in deployment.skills("host")["pdf/SKILL.md"][0]
     last = deployment.signed_by(["rollback", "--deployment", str(deployment.directory)], "alice", "bob")
     assert [one["name"] for one in last["skills"]] == ["pdf", "xlsx"]
+    assert last["added"] == ["xlsx"]
+    listed = deployment.run(["rollback", "--list", *back[2:]])["releases"]
+    assert [(one["number"], len(one["skills"])) for one in listed] == [(5, 2), (4, 1), (3, 2), (2, 1), (1, 1)]
     assert "has no release 9" in deployment.signed_by([back[0], "9", *back[2:]], "alice", code=1)
 
 

@@ -49,11 +49,13 @@ def command(
     PATH is a skill or a folder of skills, NAME an installed skill. A deployed skill of the same name is replaced, and
     the others stay. `prowess check` must find no errors. A release with too few signatures is kept as pending, nothing
     is published, and the exit code is 3; other signers run this command with the same skills, or with none, which signs
-    the pending release as it is. Hosts take a release with `prowess sync`.
+    the pending release as it is. Without skills and keys, the command shows the pending release and signs nothing.
+    Hosts take a release with `prowess sync`.
 
     \b
     Example:
       prowess deploy ./csv-report --to /srv/deployment --key alice.key
+      prowess deploy --to /srv/deployment
       prowess deploy --to /srv/deployment --key bob.key
     """  # noqa: D301 -- click needs the control character
     del scope  # there is one layer that can be deployed to
@@ -62,6 +64,8 @@ def command(
         if skills or revoked or key_files:
             raise click.UsageError("--discard takes no skills and no keys")
         return _discarded(repository, as_json=as_json)
+    if not (key_files or skills or revoked):
+        return _pending(repository, as_json=as_json)
     if not key_files:
         raise click.UsageError("give the key that signs: --key FILE")
     if skills and revoked:
@@ -71,6 +75,17 @@ def command(
         return printed_report(revoke(revoked, repository, signing), repository, as_json=as_json)
     report = deploy(tuple(_directories(skills)), repository, signing, check=check_errors)
     return printed_report(report, repository, as_json=as_json)
+
+
+def _pending(repository: DeploymentRepository, *, as_json: bool) -> int:
+    report = repository.pending()
+    if report is not None:
+        return printed_report(report, repository, as_json=as_json)
+    if as_json:
+        output.document({"release": None, "state": "none"})
+    else:
+        output.line("no release is pending")
+    return exit_codes.OK
 
 
 def _discarded(repository: DeploymentRepository, *, as_json: bool) -> int:

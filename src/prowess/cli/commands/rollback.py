@@ -43,7 +43,8 @@ def command(
     Each change of the lock made here leaves the former state, with a number. State 0 is from before the first
     installation. Nothing is contacted: the skills are in the store. A rollback can be undone by another one.
 
-    With --deployment, N is a release, and its content becomes a new release, signed like any other.
+    With --deployment, N is a release, and its content becomes a new release, signed like any other: skills that were
+    revoked since then are deployed again, and the output names them as added.
 
     \b
     Example:
@@ -53,11 +54,14 @@ def command(
       prowess rollback 3 --deployment /srv/deployment --key alice.key --key bob.key
     """  # noqa: D301 -- click needs the control character
     if deployment is not None:
-        if show or not key_files:
-            raise click.UsageError("--deployment needs --key, and takes no --list")
-        return _of_deployment(number, deployment, key_files, as_json=as_json)
-    if key_files:
+        if show == bool(key_files):
+            raise click.UsageError("--deployment needs --key FILE, or --list")
+    elif key_files:
         raise click.UsageError("--key needs --deployment")
+    if show and number is not None:
+        raise click.UsageError("--list takes no N")
+    if deployment is not None:
+        return _of_deployment(number, deployment, key_files, as_json=as_json)
     scope = InstallScope.find(kind)
     if not show:
         return carried_out(
@@ -66,8 +70,6 @@ def command(
             as_json=as_json,
             quiet=quiet,
         )
-    if number is not None:
-        raise click.UsageError("--list takes no N")
     states = states_of(scope, read_former(scope))
     if as_json:
         output.document({"scope": scope.kind, "lock": scope.lock, "states": [_row(state) for state in states]})
@@ -79,11 +81,14 @@ def command(
 
 def _of_deployment(number: int | None, directory: str, key_files: tuple[str, ...], *, as_json: bool) -> int:
     # Imported here, because the other forms of this command need nothing of deployments.
-    from prowess.cli.packages.deployments import printed_report, signing_keys
+    from prowess.cli.packages.deployments import print_releases, printed_report, signing_keys
     from prowess.distribution.deployment.deploy import roll_back_deployment
     from prowess.distribution.deployment.repository import DeploymentRepository
 
     repository = DeploymentRepository(directory)
+    if not key_files:
+        print_releases(repository, as_json=as_json)
+        return exit_codes.OK
     report = roll_back_deployment(number, repository, signing_keys(repository, key_files, "packages.rollback"))
     return printed_report(report, repository, as_json=as_json)
 

@@ -50,9 +50,10 @@ DeployState = Literal["published", "pending", "unchanged"]
 
 
 class DeployReport(Struct, frozen=True, kw_only=True):
-    """The result for a release. `missing` is the number of signatures that it still needs."""
+    """The result for a release. `before` is the present one, `missing` the number of signatures that it needs."""
 
     release: SkillRelease
+    before: SkillRelease
     state: DeployState
     signed_by: tuple[str, ...] = ()
     missing: int = 0
@@ -139,17 +140,30 @@ class DeploymentRepository:
             raise DistributionError(f"{self.directory} has no release {number}; it has {last}")
         return release_of(self._verified(self._root(), f"{number}.targets.json", "targets").signed)
 
-    def pending(self) -> SkillRelease | None:
-        """Return the release that waits for signatures, or None."""
-        document = self._pending()
-        return None if document is None else release_of(document.signed)
+    def releases(self) -> Iterator[SkillRelease]:
+        """Yield all releases that were published, the present one first. Raises DistributionError as `former`."""
+        present = self.present()
+        if present is None:
+            return
+        root = self._root()
+        yield present
+        for number in range(present.number - 1, 0, -1):
+            yield release_of(self._verified(root, f"{number}.targets.json", "targets").signed)
+
+    def pending(self) -> DeployReport | None:
+        """Return the release that waits for signatures, and who signed it, or None. Raises DistributionError."""
+        root, document = self._root(), self._pending()
+        before = self.present() or SkillRelease(number=0)
+        if document is None or document.signed.version != before.number + 1:
+            return None
+        return _report(root, document, before)
 
     def discard_pending(self) -> SkillRelease | None:
         """Remove the release that waits for signatures, and return it."""
         with self.exclusive():
-            found = self.pending()
+            document = self._pending()
             self._forget_pending()
-            return found
+            return None if document is None else release_of(document.signed)
 
     def release(
         self,
@@ -180,7 +194,7 @@ class DeploymentRepository:
                 pending = None
             document = self._proposed(change, before, present, pending)
             if document is None:
-                return DeployReport(release=before, state="unchanged")
+                return DeployReport(release=before, before=before, state="unchanged")
             wanted = release_of(document.signed)
             signer_ids, online_ids = root.signed.roles["targets"].keyids, root.signed.roles["timestamp"].keyids
             for key in keys:
@@ -193,14 +207,12 @@ class DeploymentRepository:
                 for name, data in artifacts.items():
                     self._write(("pending", name), data)
                 self._write(("pending.json",), document.to_bytes())
-                result = root.signed.get_verification_result("targets", document.signed_bytes, document.signatures)
-                signed_by = tuple(sorted(f"sha256:{one}" for one in result.signed))
-                missing = root.signed.roles["targets"].threshold - len(signed_by)
-                if missing > 0:
-                    return DeployReport(release=wanted, state="pending", signed_by=signed_by, missing=missing)
+                report = _report(root, document, before)
+                if report.missing:
+                    return report
                 given = next((key for key in keys if key_id(key.public) in online_ids), None)
                 self._publish(root, document, documents, given or online())
-                return DeployReport(release=wanted, state="published", signed_by=signed_by)
+                return replace(report, state="published")
 
             changed = changed_skills(before, wanted)
             facts = [(permission.tool, deployment_facts(skill, self.directory)) for skill in changed]
@@ -413,6 +425,17 @@ class DeploymentRepository:
                 return file.read()
         except OSError as fault:
             raise DistributionError(f"{self.path(*parts)} cannot be read: {fault.strerror}") from None
+
+
+def _report(root: Metadata[Root], document: Metadata[Targets], before: SkillRelease) -> DeployReport:
+    result = root.signed.get_verification_result("targets", document.signed_bytes, document.signatures)
+    return DeployReport(
+        release=release_of(document.signed),
+        before=before,
+        state="pending",
+        signed_by=tuple(sorted(f"sha256:{one}" for one in result.signed)),
+        missing=max(0, root.signed.roles["targets"].threshold - len(result.signed)),
+    )
 
 
 def _in_days(days: int) -> datetime:

@@ -125,10 +125,10 @@ def _published_signed(
 def _waiting(to: DeploymentRepository) -> Iterator[Published]:
     """Yield the versions that the pending release publishes or yanks."""
     present, pending = to.present(), to.pending()
-    if pending is None or pending.index is None:
+    if pending is None or pending.release.index is None:
         return
     old = signed_entries(to.directory, None if present is None else present.index)
-    for name, entry in signed_entries(to.directory, pending.index, "pending").items():
+    for name, entry in signed_entries(to.directory, pending.release.index, "pending").items():
         for one in entry.artifacts:
             if name not in old or one not in old[name].artifacts:
                 status: PublishedStatus = "yanked" if one.yanked else "published"
