@@ -148,7 +148,10 @@ _TOOL = '{ tool = "a", x = 1 }'
         ('[[expect]]\ncall = "a b"\neffect = "deny"\n', f":2: expect.call: {_CALL}"),
         ('[[expect]]\ncall = "WebFetch(x)"\neffect = "deny"\n', f":2: expect.call: {_CALL}"),
         ('[[expect]]\ncall = { arguments = {} }\neffect = "deny"\n', ":2: expect.call.tool: is missing"),
-        (f'[[expect]]\ncall = {_TOOL}\neffect = "deny"\n', f":2: expect.call.x: {_UNKNOWN} tool, arguments, skill"),
+        (
+            f'[[expect]]\ncall = {_TOOL}\neffect = "deny"\n',
+            f":2: expect.call.x: {_UNKNOWN} tool, arguments, skill, who",
+        ),
         (
             '[[rule]]\neffect = "deny"\ntool = "Bash(git push:*)"\n',
             ":3: rule.tool: 'Bash(git push:*)' is not a tool name; write patterns for arguments under match",

@@ -326,7 +326,7 @@ class _Reader:
             self._only(who, REQUESTER_FACTS, *at, "call", "who")
             given = {fact: self._text(who, fact, *at, "call", "who") for fact in REQUESTER_FACTS if fact in who}
             known = {fact: (value,) for fact, value in given.items() if value is not None}
-            return PolicyCall(tool=tool, arguments=arguments, skills=skills, who=known)
+            return PolicyCall(tool=tool, arguments=arguments, skills=skills, who=known or None)
         self._fault('must be { tool = "...", arguments = { ... } } or a text such as "Bash(git status)"', *at, "call")
         return PolicyCall(tool="", arguments={})
 
