@@ -2,8 +2,8 @@
 
 A capability is `area:action`, as manifests declare it (extended specification 001, security manifest), or one of the
 words with which a policy demands approval: `scripts`, `network-tools`, `file-write` (platform requirements 003, script
-execution security) and `external-apis`. Which command a skill gives to Bash is not known before, so Bash implies what
-commands can do. A skill without `allowed-tools` implies no tool by them.
+execution security) and `external-apis`. Which command a skill gives to Bash is not known before, so Bash implies
+the capabilities of all commands. A skill without `allowed-tools` implies no tool by them.
 """
 
 from __future__ import annotations

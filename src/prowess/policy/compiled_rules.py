@@ -213,7 +213,7 @@ def _rank(match: ArgumentMatch) -> tuple[bool, int]:
 
 
 def _index_of(match: ArgumentMatch, tool: str) -> tuple[IndexKey, Collection[str]] | None:
-    """Return what a rule is indexed by, and the values and globs of which a call must have one; None if impossible."""
+    """Return the index of a rule, and the values and globs of which a call must have one; None if it has no index."""
     name, patterns = match.argument, match.patterns
     if match.is_fact:
         fact = name.removeprefix(PREFIX)

@@ -192,7 +192,7 @@ class PolicyInForce:
                     self._replace(replace(policy, version=version, who=self._who))
                 self._marks = marks
             if self._next_end is not None and time.time() >= self._next_end:
-                self._replace(self._policy)  # a rule has ended, so what depends on the policy may be outdated
+                self._replace(self._policy)  # a rule has ended, so values computed from the policy may be outdated
             return self._policy
 
     def _replace(self, policy: Policy) -> None:

@@ -27,7 +27,7 @@ Requester = Mapping[str, tuple[str, ...]]
 
 
 def this_process() -> dict[str, tuple[str, ...]]:
-    """Return what the operating system knows: the user of this process, and the host."""
+    """Return the facts of the operating system: the user of this process, and the host."""
     host = os.environ.get("COMPUTERNAME", "") if sys.platform == "win32" else os.uname().nodename
     return {name: (value,) for name, value in (("user", login()), ("host", host)) if value}
 

@@ -27,7 +27,7 @@ class Identity(Struct, frozen=True, kw_only=True):
 
 
 def caller_of(given: Caller | None, identity: Identity | None, audience: Audience) -> Caller:
-    """Return the caller of a session: `given` or the user of this process, with what the host and `audience` state."""
+    """Return the caller of a session: `given` or this process's user, with the facts of the host and `audience`."""
     caller = Caller.here() if given is None else given
     here = audience.here()
     caller = replace(

@@ -138,7 +138,7 @@ def _default(file: PolicyFile) -> str:
 
 
 def _further(rule: PolicyRule) -> str:
-    """Return what a rule has beside its conditions, in one line: its id, its end, and that it is only monitored."""
+    """Return the id of a rule, its end, and that it is only monitored, in one line."""
     until = _until(rule)
     ends = "" if until is None else f"{'ended' if rule.has_ended else 'until'} {until}"
     name = "" if rule.id is None else f"id {rule.id}"
