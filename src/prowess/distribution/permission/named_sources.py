@@ -2,14 +2,17 @@
 
     acme/skills/pdf, git+ssh://git@github.com/acme/skills, https://github.com/Acme/Skills/tree/main/pdf
 
-These are one repository. Its names are its reference as a lock has it, its URL with and without `git+`, host and path,
-`owner/repo` for code hosts, each also without the directory in it. Code hosts ignore the case of names, so these are
-added in lower case. A local path is added with its directories above it.
+These are one repository. Its names are its reference as a lock has it, its URL with and without `git+` and `.git`, host
+and path, `owner/repo` for code hosts, each also without the directory in it. Code hosts ignore the case of names, so
+these are added in lower case. An archive that a code host makes of a repository has the names of that repository. A
+site or an archive is also named without its query, and a site with a slash at its end. A local path is added with its
+directories above it.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -20,6 +23,15 @@ if TYPE_CHECKING:
 
 _SHORT_HOST = "github.com"
 _IGNORE_CASE = frozenset({"github.com", "gitlab.com", "codeberg.org", "bitbucket.org"})
+_OTHER_HOSTS = {  # other servers of the same repositories
+    "ssh.github.com": _SHORT_HOST,
+    "www.github.com": _SHORT_HOST,
+    "codeload.github.com": _SHORT_HOST,
+    "altssh.gitlab.com": "gitlab.com",
+    "altssh.bitbucket.org": "bitbucket.org",
+}
+_OWNER_AND_NAME = 2  # components of the path of a repository on a code host
+_HUBS = ("docker.io", "index.docker.io", "registry-1.docker.io")
 
 
 def source_names(reference: SourceReference) -> tuple[str, ...]:
@@ -37,15 +49,37 @@ def _names(reference: SourceReference) -> Iterator[str]:
                 path = os.path.dirname(path)  # noqa: PLW2901 -- upwards
         return
     if reference.kind == "oci":
-        yield from (location, f"oci://{location}")
-    if reference.kind != "git":
-        return
+        registry, _, repository = location.partition("/")
+        for name in _HUBS if registry in _HUBS else (registry,):
+            yield from (f"{name}/{repository}", f"oci://{name}/{repository}")
+    elif reference.kind in {"index", "archive"}:
+        yield from _of_site(location, is_site=reference.kind == "index")
+    elif reference.kind == "git":
+        parts = urlsplit(location)
+        server = f"{parts.scheme}://{parts.netloc}"
+        yield from _of_repository(parts.hostname or "", parts.path.strip("/"), reference.path, server)
+
+
+def _of_site(location: str, *, is_site: bool) -> Iterator[str]:
     parts = urlsplit(location)
-    host, path = parts.hostname or "", parts.path.strip("/")
-    ways = (f"{path}/{reference.path}".rstrip("/"), path)
+    plain = f"{parts.scheme}://{parts.netloc}{re.sub('//+', '/', parts.path).rstrip('/')}"
+    yield plain
+    if is_site:
+        yield f"{plain}/"
+    host = _OTHER_HOSTS.get(parts.hostname or "", parts.hostname or "")
+    if host in _IGNORE_CASE and parts.path.count("/") > _OWNER_AND_NAME:
+        path = "/".join(parts.path.strip("/").split("/")[:_OWNER_AND_NAME])
+        yield from _of_repository(host, path, "", f"https://{host}")
+
+
+def _of_repository(named: str, path: str, below: str, server: str) -> Iterator[str]:
+    host = _OTHER_HOSTS.get(named, named)
+    for name in dict.fromkeys((path, path.lower()) if host in _IGNORE_CASE else (path,)):
+        yield from (f"{url}{host}/{name}{end}" for url in ("https://", "git+https://") for end in (".git", "/"))
+        yield from (f"git@{host}:{name}", f"git@{host}:{name}.git")
+    ways = (f"{path}/{below}".rstrip("/"), path)
     for way in dict.fromkeys((*ways, *(way.lower() for way in ways if host in _IGNORE_CASE))):
         yield from (f"{host}/{way}", f"https://{host}/{way}", f"git+https://{host}/{way}")
-        yield f"{parts.scheme}://{parts.netloc}/{way}"
-        yield f"git+{parts.scheme}://{parts.netloc}/{way}"
+        yield from (f"{server}/{way}", f"git+{server}/{way}")
         if host == _SHORT_HOST:
             yield way

@@ -48,7 +48,9 @@ _CODE_HOSTS = frozenset({"github.com", "gitlab.com", "codeberg.org", "bitbucket.
 _PAGES = frozenset({"tree", "blob", "src"})  # how code hosts show a directory or a file of a repository
 _GROUPED = "//gitlab.com"
 _DOCUMENT = "SKILL.md"
-_PORTS = {"http": ":80", "https": ":443", "ssh": ":22", "oci": ":443"}
+_PORTS = {"http": 80, "https": 443, "ssh": 22, "oci": 443}
+_ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
+_UNRESERVED = re.compile("[A-Za-z0-9._~-]")
 _SHOWN = 100
 
 
@@ -126,6 +128,8 @@ def parse_reference(text: str, *, base: str | None = None, has_version: bool = T
         owner, name, path, version = short.groups()
         if version is not None and not has_version:
             _refuse(text, "a version is not expected here")
+        if name in {".", ".."}:
+            _refuse(text, "it names no repository")
         return _reference(text, "git", f"{_GITHUB}{owner}/{name}", path.strip("/"), version)
     return _refuse(text, "it is no source; write ./PATH, owner/repo, git+https://…, https://…, oci://…, python:NAME")
 
@@ -150,6 +154,8 @@ def _reference(text: str, kind: Kind, location: str, path: str, version: str | N
         _refuse(text, fault.reason)
     path = "" if path == _DOCUMENT else path.removesuffix(f"/{_DOCUMENT}")  # the file stands for its skill
     if kind == "git" and "://" in location:
+        if "%2F" in location:
+            _refuse(text, "a '/' in the path of a repository is written as it is, not as %2F")
         location = location.removesuffix("/").removesuffix(".git")
     return SourceReference(kind=kind, location=location, path=path, version=version)
 
@@ -196,7 +202,11 @@ def _local(text: str, base: str, *, has_version: bool) -> SourceReference:
 
 
 def _checked(text: str, url: str, *, user: bool = False) -> SplitResult:
-    """Split a URL, and refuse credentials and unprotected connections. With `user`, a user name is allowed (ssh)."""
+    """Split a URL, and refuse credentials and unprotected connections. With `user`, a user name is allowed (ssh).
+
+    The path is in its shortest form: characters that need no escape have none. A path with `.` or `..` is refused,
+    because a server and a rule could take it for different places.
+    """
     try:
         parts = urlsplit(url)
         has_secret = parts.password is not None or (parts.username is not None and not user)
@@ -219,7 +229,15 @@ def _checked(text: str, url: str, *, user: bool = False) -> SplitResult:
         _refuse(text, "the user name has characters that are not allowed")
     if parts.scheme == "http" and host not in _LOCAL_HOSTS:
         _refuse(text, "plain http is allowed to this machine alone; use https")
-    return parts
+    path = _ESCAPE.sub(_unescaped, parts.path)
+    if {".", ".."} & set(re.split("/|%2F|%5C", path)):
+        _refuse(text, "a '.' or '..' in a URL could lead to another place; write the address without it")
+    return parts._replace(path=path)
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    sign = chr(int(escape[1], 16))
+    return sign if _UNRESERVED.fullmatch(sign) else escape[0].upper()
 
 
 def _git(text: str, url: str, base: str, *, has_version: bool) -> SourceReference:
@@ -241,7 +259,7 @@ def _git(text: str, url: str, base: str, *, has_version: bool) -> SourceReferenc
     parts = _checked(text, url, user=url.startswith("ssh:"))
     if parts.query or parts.scheme == "oci":
         _refuse(text, "git needs https, ssh or file, and no query")
-    rest, found = _parted(parts.path, has_version=has_version and version is None)
+    rest, found = _parted(re.sub("//+", "/", parts.path), has_version=has_version and version is None)
     if not rest.strip("/"):
         _refuse(text, "it names no repository")
     user, at, _ = parts.netloc.rpartition("@")
@@ -249,8 +267,9 @@ def _git(text: str, url: str, base: str, *, has_version: bool) -> SourceReferenc
 
 
 def _server(parts: SplitResult) -> str:
-    """Return host and port in lower case, without the port that the scheme implies."""
-    return parts.netloc.rpartition("@")[2].lower().removesuffix(_PORTS[parts.scheme])
+    """Return the host in its comparable form, and the port unless the scheme implies it."""
+    host = host_of_url(f"https://{parts.netloc.rpartition('@')[2]}/") or ""  # `_checked` refuses others
+    return host if parts.port in {None, _PORTS[parts.scheme]} else f"{host}:{parts.port}"
 
 
 def _url(text: str, *, has_version: bool) -> SourceReference:
