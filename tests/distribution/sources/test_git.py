@@ -16,6 +16,7 @@ from prowess.distribution.sources.protocol import Access
 from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import DistributionError, LimitExceededError, UnavailableError, UnsafePathError
 from tests.counterparts import counterpart
+from tests.distribution.serving import Answer, serving
 from tests.distribution.sources.git_repository import commit, git, new_repository, served, skill
 
 if TYPE_CHECKING:
@@ -84,6 +85,34 @@ def test_a_prerelease_is_the_newest_version_only_if_there_is_no_release(reposito
     commit(repository, {"pdf/SKILL.md": skill("pdf", "x")}, "v1.0.0-rc.2")
     with opened(repository, tmp_path) as source:
         assert [offer.version for offer in source.offers()] == ["1.0.0-rc.2"]
+
+
+def _advertised(*refs: str) -> Answer:
+    """Return the list of refs of a server that speaks git's protocol."""
+    lines = [b"# service=git-upload-pack\n", b"", *(f"{'a' * 40} {ref}\n".encode() for ref in refs)]
+    lines[2] = lines[2][:-1] + b"\0ofs-delta\n"
+    body = b"".join(b"%04x%b" % (len(line) + 4, line) if line else b"0000" for line in lines) + b"0000"
+    return Answer(body, headers=(("content-type", "application/x-git-upload-pack-advertisement"),))
+
+
+def test_tags_with_endless_names_are_left_out_in_time(tmp_path: Path) -> None:
+    endless = [f"refs/tags/{number}{'-0.0.0' * 10_000}!" for number in range(20)]
+    advertised = _advertised("refs/tags/v1.2.0", *endless)
+    with (
+        serving({"/acme/skills/info/refs": advertised}) as site,
+        opened(f"git+{site.url}/acme/skills", tmp_path) as one,
+    ):
+        assert one.versions() == ("1.2.0",)
+
+
+def test_a_repository_with_tags_about_too_many_skills_is_refused(tmp_path: Path) -> None:
+    advertised = _advertised(*(f"refs/tags/a{number}-v1.0.0" for number in range(10_002)))
+    with (
+        serving({"/acme/skills/info/refs": advertised}) as site,
+        opened(f"git+{site.url}/acme/skills", tmp_path) as source,
+        pytest.raises(LimitExceededError, match="tags of their own"),
+    ):
+        source.offers()
 
 
 def test_a_tag_with_the_name_of_the_repository_is_about_all_skills(repository: Path, tmp_path: Path) -> None:

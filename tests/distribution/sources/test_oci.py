@@ -18,7 +18,7 @@ from prowess.distribution.sources.oci.registry import Repository
 from prowess.distribution.sources.opening import open_source
 from prowess.distribution.sources.protocol import Access
 from prowess.distribution.sources.reference import parse_reference
-from prowess.errors import DistributionError, IntegrityError, UnavailableError
+from prowess.errors import DistributionError, IntegrityError, UnavailableError, UnsafePathError
 from tests.distribution.making import files_of, make_skill
 from tests.distribution.referrers import add_bundle
 from tests.distribution.registries import PASSWORD, USER, docker_registry
@@ -210,6 +210,24 @@ def test_a_signature_that_is_listed_and_missing_leaves_nothing(
         assert list((tmp_path / "into").iterdir()) == []
 
 
+def test_of_very_many_signatures_a_few_are_fetched(tmp_path: Path, lying: tuple[dict[str, Answer], str, str]) -> None:
+    bundle = b"{}"
+    digest = f"sha256:{hashlib.sha256(bundle).hexdigest()}"
+    layer = {"mediaType": "application/vnd.dev.sigstore.bundle.v0.3+json", "digest": digest, "size": len(bundle)}
+    signatures = canonical_json(
+        {"schemaVersion": 2, "mediaType": MANIFEST_TYPE, "config": layer, "layers": [layer] * 99}
+    )
+    name = f"sha256:{hashlib.sha256(signatures).hexdigest()}"
+    row = Descriptor(media_type=MANIFEST_TYPE, digest=name, size=len(signatures)).as_json()
+    index = canonical_json({"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": [row]})
+    with serving(lying[0]) as site, opened(f"oci://{site.host}/acme/pdf", tmp_path) as source:
+        (offer,) = source.offers()
+        site.answers[_referrers(lying)] = Answer(index, headers=(("content-type", INDEX_TYPE),))
+        site.answers[f"/v2/acme/pdf/manifests/{name}"] = Answer(signatures)
+        site.answers[f"/v2/acme/pdf/blobs/{digest}"] = Answer(bundle)
+        assert len(source.fetch(offer, str(tmp_path / "into")).signatures) == 32
+
+
 def test_a_longer_layer_than_announced_is_left(tmp_path: Path, lying: tuple[dict[str, Answer], str, str]) -> None:
     answers, _, layer = lying
     with serving(answers) as site, opened(f"oci://{site.host}/acme/pdf", tmp_path) as source:
@@ -277,6 +295,7 @@ def test_a_blob_on_another_host_is_refused_unless_allowed(
         b'{"schemaVersion": 2, "layers": [{"mediaType": "x", "digest": "md5:0", "size": 1}]}',
         b'{"schemaVersion": 2, "layers": [{"mediaType": "x", "digest": "sha256:%s", "size": -1}]}' % (b"0" * 64),
         b'{"schemaVersion": 2, "layers": 3}',
+        b'{"schemaVersion": 2, "layers": [], "manifests": []}',
     ],
 )
 def test_a_manifest_that_is_none_is_refused_in_one_sentence(tmp_path: Path, manifest: bytes) -> None:
@@ -341,6 +360,16 @@ def test_tags_are_read_page_by_page_from_the_same_server_only(tmp_path: Path) ->
         ):
             source.versions()
         assert other.asked == []
+
+
+def test_a_malformed_link_to_more_tags_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    page = Answer(b'{"tags": ["1.0.0"]}', headers=(("link", '<http://[>; rel="next"'),))
+    with (
+        serving({"/v2/acme/pdf/tags/list": page}) as site,
+        opened(f"oci://{site.host}/acme/pdf", tmp_path) as source,
+        pytest.raises(UnsafePathError),
+    ):
+        source.versions()
 
 
 def test_tags_without_end_are_left(tmp_path: Path) -> None:

@@ -63,7 +63,16 @@ def test_a_redirect_to_an_allowed_host_is_followed_without_the_credentials_of_th
 
 
 @pytest.mark.parametrize(
-    "target", ["http://example.com/", "ftp://127.0.0.1/", "file:///etc/passwd", "//user:pw@[::1]/"]
+    "target",
+    [
+        "http://example.com/",
+        "ftp://127.0.0.1/",
+        "file:///etc/passwd",
+        "//user:pw@[::1]/",
+        "http://169.254.169.254/latest",
+        "http://[",
+        "//[x]/",
+    ],
 )
 def test_a_redirect_to_an_address_that_must_not_be_contacted_is_refused(target: str) -> None:
     with serving({"/": Answer(status=302, headers=(("location", target),))}) as site, HttpClient() as client:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prowess.distribution.publishing.packing import pack, read_skill_files
-from prowess.distribution.sources.index.document import SCHEMA
+from prowess.distribution.sources.index.document import SCHEMA, parse_index
 from prowess.distribution.sources.opening import open_source
 from prowess.distribution.sources.protocol import Access
 from prowess.distribution.sources.reference import parse_reference
@@ -229,13 +229,26 @@ def test_an_index_that_is_too_large_is_left(site: Site, tmp_path: Path) -> None:
         source.offers()
 
 
+@pytest.mark.parametrize("url", ["http://[", "file:///etc/passwd", "//[x]/pdf.tar.gz", "http://169.254.169.254/a.zip"])
+def test_an_artifact_at_an_unsafe_url_is_refused(site: Site, archive: bytes, tmp_path: Path, url: str) -> None:
+    site.answers[INDEX] = index(entry(archive, url=url))
+    with opened(site.url, tmp_path) as source, pytest.raises(UnsafePathError):
+        fetched(source, tmp_path)
+
+
+def test_an_index_with_very_many_versions_is_read_in_time(archive: bytes) -> None:
+    versions = [entry(archive, version=f"draft-{number}") for number in range(10_000)]
+    (found,) = parse_index(index(entry(archive, versions=versions * 2)).body, "it").entries
+    assert len(found.artifacts) == 1 + len(versions)
+
+
 def test_offline_nothing_is_contacted(site: Site, tmp_path: Path) -> None:
     with opened(site.url, tmp_path, Access(offline=True)) as source, pytest.raises(UnavailableError, match="offline"):
         source.offers()
     assert site.asked == []
 
 
-@pytest.mark.parametrize("url", ["../../outside", "/etc/passwd", "https://example.com/pdf", "link"])
+@pytest.mark.parametrize("url", ["../../outside", "/etc/passwd", "https://example.com/pdf", "link", "//["])
 def test_an_index_in_a_directory_never_leads_out_of_it(archive: bytes, tmp_path: Path, url: str) -> None:
     beside = tmp_path / "registry/.well-known/agent-skills"
     beside.mkdir(parents=True)

@@ -60,7 +60,7 @@ def target_folder(agent_name: str, scope: InstallScope) -> str:
 
     Raises:
         InvalidArgumentsError: there is no such agent, or it reads none in this scope.
-        UnsafePathError: the directory is a link that leads out of the project.
+        UnsafePathError: the directory is a link that leads out of the project, or into its `.git`.
     """
     agent = other_agent(agent_name)
     personal = [place for place in agent.places if place.startswith("~/")]
@@ -72,8 +72,11 @@ def target_folder(agent_name: str, scope: InstallScope) -> str:
     if not own:
         raise InvalidArgumentsError((f"{agent.title} reads no skills of a project; use --scope personal",))
     folder = os.path.join(scope.directory, own[0])
-    if not f"{os.path.realpath(folder)}/".startswith(f"{scope.directory}/"):
+    real = f"{os.path.realpath(folder)}/"
+    if not real.startswith(f"{scope.directory}/"):
         raise UnsafePathError(folder, "it is a link that leads out of the project")
+    if ".git" in real[len(scope.directory) :].lower().split("/"):
+        raise UnsafePathError(folder, "it is a link that leads into the repository of git, which runs files there")
     return folder
 
 

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess.errors import LimitExceededError
 from prowess.lockfile.version_ranges import is_prerelease, newest_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _TAGS, _PEELED = "refs/tags/", "^{}"
+_MAX_TAG = 255  # characters; git cannot store a longer name as a file
+_MAX_NAMES = 10_000  # skills with tags of their own
 _SEMANTIC = r"[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"
 _VERSION_TAG = re.compile(rf"(?:(?P<name>[^@/]+?)(?:-v|-|@v?|/v?))?v?(?P<version>{_SEMANTIC})")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -38,7 +41,7 @@ class RepositoryVersions:
         self._tagged = [
             RepositoryState(commit=refs.get(ref + _PEELED, oid), oid=oid, version=found["version"], only=only)
             for ref, oid in refs.items()
-            if ref.startswith(_TAGS) and (found := _VERSION_TAG.fullmatch(ref.removeprefix(_TAGS))) is not None
+            if ref.startswith(_TAGS) and (found := _of_tag(ref.removeprefix(_TAGS))) is not None
             for only in (None if found["name"] == name else found["name"],)
         ]
 
@@ -51,10 +54,17 @@ class RepositoryVersions:
         """Return the states with the newest version of each skill, those that are about all skills first.
 
         A prerelease is the newest version only if there is no other one.
+
+        Raises:
+            LimitExceededError: more than 10 000 skills have tags of their own.
         """
-        whole = _newest(state for state in self._tagged if state.only is None) or self.named("HEAD")
-        names = sorted({state.only for state in self._tagged if state.only is not None})
-        return (*whole, *(state for name in names for state in _newest(s for s in self._tagged if s.only == name)))
+        by_name: dict[str | None, list[RepositoryState]] = {}
+        for state in self._tagged:
+            by_name.setdefault(state.only, []).append(state)
+        if len(by_name) > _MAX_NAMES:
+            raise LimitExceededError("skills with tags of their own in the repository", _MAX_NAMES, len(by_name))
+        whole = _newest(by_name.pop(None, ())) or self.named("HEAD")
+        return (*whole, *(state for name in sorted(filter(None, by_name)) for state in _newest(by_name[name])))
 
     def named(self, version: str) -> tuple[RepositoryState, ...]:
         """Return the states with this version, or the one that a tag, a branch, HEAD or a full commit id names."""
@@ -71,11 +81,15 @@ class RepositoryVersions:
         return ()
 
 
+def _of_tag(tag: str) -> re.Match[str] | None:
+    return _VERSION_TAG.fullmatch(tag) if len(tag) <= _MAX_TAG else None
+
+
 def names_version(tag: bytes, version: str | None) -> bool:
     """Return whether a tag object itself names this version. An old signed tag can be served under a new name."""
     headers = tag.partition(b"\n\n")[0].split(b"\n")
     names = [line.removeprefix(b"tag ").decode("utf-8", "replace") for line in headers if line.startswith(b"tag ")]
-    found = _VERSION_TAG.fullmatch(names[0]) if len(names) == 1 else None
+    found = _of_tag(names[0]) if len(names) == 1 else None
     return found is not None and found["version"] == version
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from ipaddress import IPv4Address, IPv6Address
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from msgspec import Struct
 
@@ -58,6 +58,14 @@ def address_of(url: str) -> Address:
     if address.scheme == "http" and not address.is_loopback:
         raise UnsafePathError(without_credentials(url), "http is allowed on this machine only; use https")
     return address
+
+
+def joined_url(base: str, url: str) -> str:
+    """Return `url`, which a server sent, relative to `base`. Raises UnsafePathError if it is malformed."""
+    try:
+        return urljoin(base, url)
+    except ValueError as fault:
+        raise UnsafePathError(without_credentials(url), f"it is no URL ({fault})") from None
 
 
 def without_credentials(url: str) -> str:

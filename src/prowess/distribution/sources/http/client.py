@@ -12,12 +12,11 @@ import os
 from functools import cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import urljoin
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prowess.distribution.sources.http.addresses import address_of, without_credentials
+from prowess.distribution.sources.http.addresses import address_of, joined_url, without_credentials
 from prowess.distribution.sources.http.credentials import Credentials
 from prowess.distribution.sources.http.deadline import Deadline, DeadlineBackend
 from prowess.errors import DistributionError, LimitExceededError, MissingExtraError, UnavailableError
@@ -172,7 +171,7 @@ class HttpClient:
         raise DistributionError(f"{without_credentials(url)}: more than {_MOST_REDIRECTS} redirects")
 
     def _redirected(self, sending: _Request, target: str, *, see_other: bool) -> _Request:
-        url = urljoin(sending.url, target)
+        url = joined_url(sending.url, target)
         before, at = address_of(sending.url), address_of(url)
         headers = dict(sending.headers)
         if not before.is_same_server(at):

@@ -25,7 +25,7 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.errors import DistributionError, UnsafePathError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 INDEX_PATH = ".well-known/agent-skills/index.json"
@@ -153,20 +153,15 @@ def _entry(row: object) -> IndexEntry | str:
     first = _artifact(fault, fault.get("type"))
     if isinstance(first, str):
         return first
-    artifacts = {(first.version, first.digest): first}
+    artifacts = [first]
+    known = {first.version, first.digest}  # a version is known only once, and a digest without version too
     versions = fault.get("versions")
     for listed in versions if isinstance(versions, list) else ():  # other publishers may mean something else by it
         artifact = _artifact(listed, listed.get("type", first.type)) if isinstance(listed, dict) else "is no object"
-        if not isinstance(artifact, str) and _is_new(artifact, artifacts.values()):
-            artifacts[artifact.version, artifact.digest] = artifact
-    return IndexEntry(name=fault["name"], description=fault["description"], artifacts=tuple(artifacts.values()))
-
-
-def _is_new(artifact: IndexArtifact, known: Iterable[IndexArtifact]) -> bool:
-    """Return whether no known artifact has this version, or, if it has no version, this digest."""
-    if artifact.version is None:
-        return all(artifact.digest != other.digest for other in known)
-    return all(artifact.version != other.version for other in known)
+        if not isinstance(artifact, str) and (artifact.version or artifact.digest) not in known:
+            artifacts.append(artifact)
+            known |= {artifact.version, artifact.digest}
+    return IndexEntry(name=fault["name"], description=fault["description"], artifacts=tuple(artifacts))
 
 
 def _named(row: object) -> dict[str, Any] | str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from prowess._internal.files.contained import ContainedRoot
-from prowess.distribution.sources.http.addresses import address_of, without_credentials
+from prowess.distribution.sources.http.addresses import address_of, joined_url, without_credentials
 from prowess.distribution.sources.http.client import HttpClient
 from prowess.distribution.sources.index.document import INDEX_PATH, LEGACY_INDEX_PATH
 from prowess.distribution.sources.protocol import OFFLINE
@@ -70,7 +70,7 @@ class HttpSite:
 
     def read(self, url: str, base: str, most: int) -> SiteFile:
         """See `Site`."""
-        whole = urljoin(base, url)
+        whole = joined_url(base, url)
         site, at = address_of(base), address_of(whole)
         if not site.is_same_server(at):
             self._client.require_allowed(at, f"the index of {site.shown} leads to {without_credentials(whole)}")
@@ -108,10 +108,10 @@ class DirectorySite:
 
     def read(self, url: str, base: str, most: int) -> SiteFile:
         """See `Site`. `base` is a path below the directory."""
-        parts = urlsplit(url)
+        parts = urlsplit(joined_url(f"/{base}", url))
         if parts.scheme or parts.netloc or parts.query:
             raise DistributionError(f"{url}: the index of {self._directory} leads out of the directory")
-        path = unquote(urlsplit(urljoin(f"/{base}", url)).path).lstrip("/")
+        path = unquote(parts.path).lstrip("/")
         what = os.path.join(self._directory, path)
         try:
             with ContainedRoot(self._directory) as root, root.open(path) as opened:

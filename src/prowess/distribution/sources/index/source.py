@@ -136,5 +136,5 @@ def _artifacts(entry: IndexEntry, version: str | None) -> tuple[IndexArtifact, .
     if version is not None:
         return tuple(artifact for artifact in entry.artifacts if version in {artifact.version, artifact.digest})[:1]
     usable = [artifact for artifact in entry.artifacts if not artifact.yanked] or list(entry.artifacts)
-    order = newest_first({artifact.version for artifact in usable})
-    return (min(usable, key=lambda artifact: order.index(artifact.version)),)
+    newest = newest_first({artifact.version for artifact in usable})[0]
+    return (next(artifact for artifact in usable if artifact.version == newest),)

@@ -87,6 +87,8 @@ def parse_manifest(data: bytes, what: str) -> Manifest:
         raise DistributionError(f"{what} is no OCI manifest of schema version 2")
     if "layers" not in found and "manifests" not in found:
         raise DistributionError(f"{what} is an OCI manifest without layers and without manifests")
+    if "layers" in found and "manifests" in found:
+        raise DistributionError(f"{what} is an OCI manifest with layers and manifests, which programs read differently")
     config = None if found.get("config") is None else _descriptor(found["config"], what)
     stated = found.get("artifactType")
     return Manifest(

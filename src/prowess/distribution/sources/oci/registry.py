@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urlencode, urljoin
+from urllib.parse import quote, urlencode
 
 from prowess._internal.text.canonical_json import is_digest, sha256_of
 from prowess._internal.text.strict_json import StrictJsonError, strict_json
 from prowess._internal.text.url_host import host_of_url
-from prowess.distribution.sources.http.addresses import address_of, is_loopback
+from prowess.distribution.sources.http.addresses import address_of, is_loopback, joined_url
 from prowess.distribution.sources.http.credentials import variable_of
 from prowess.distribution.sources.oci.authentication import authorization
 from prowess.distribution.sources.oci.manifest import (
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _HUB = "docker.io"
 _MAX_TAGS = 10_000
 _PAGES = 100
+_MOST_HEADER = 8192  # characters of a header that are searched
 _NEXT = re.compile(r'<([^>]*)>\s*;[^,]*\brel="?next"?')
 
 
@@ -125,7 +126,7 @@ class Repository:
             return
         begun = self._send("POST", f"{self._base}/v2/{self._path}/blobs/uploads/", most=MAX_MANIFEST, content=b"")
         begun.require_success(self.shown)
-        url = urljoin(begun.url, begun.headers.get("location", ""))
+        url = joined_url(begun.url, begun.headers.get("location", ""))
         if not self._at.is_same_server(at := address_of(url)):
             self._client.require_allowed(at, f"{self._at.shown} sends uploads to {at.shown}")
         url = f"{url}{'&' if '?' in url else '?'}{urlencode({'digest': digest})}"
@@ -142,10 +143,10 @@ class Repository:
         return parse_manifest(data, f"the list of referrers of {digest} in {self.shown}")
 
     def _next(self, answer: HttpResponse) -> str | None:
-        following = _NEXT.search(answer.headers.get("link", ""))
+        following = _NEXT.search(answer.headers.get("link", "")[:_MOST_HEADER])
         if following is None:
             return None
-        url: str = urljoin(answer.url, following[1])
+        url: str = joined_url(answer.url, following[1])
         if not self._at.is_same_server(address_of(url)):
             raise DistributionError(f"{self.shown}: the list of tags continues on another server, which is refused")
         return url
@@ -166,7 +167,7 @@ class Repository:
             )
             if answer.status not in {401, 403}:
                 return answer
-            challenge = answer.headers.get("www-authenticate", "")
+            challenge = answer.headers.get("www-authenticate", "")[:_MOST_HEADER]
             if attempt or not challenge:
                 break
             self._authorization = authorization(challenge, self._at, self._client)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -26,13 +27,13 @@ from prowess.lockfile.version_ranges import is_semantic, newest_first
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prowess.distribution.sources.oci.manifest import Manifest
+    from prowess.distribution.sources.oci.manifest import Descriptor, Manifest
     from prowess.distribution.sources.protocol import Access, Fetched
     from prowess.distribution.sources.reference import SourceReference
     from prowess.distribution.sources.staged_tree import StagedTree
 
 _MAX_SKILLS = 1000  # in one index
-_MAX_REFERRERS = 32
+_MAX_REFERRERS = 32  # manifests, and signatures in all of them
 _MAX_BUNDLE = 1 << 20  # bytes of a signature
 
 
@@ -125,12 +126,15 @@ class OciSource(Closing):
         return offer_of(manifest, digest, version, self.reference.location)
 
     def _signatures(self, digest: str) -> Iterator[Signature]:
+        for layer in islice(self._bundles(digest), _MAX_REFERRERS):
+            yield Signature(kind="bundle", data=self._repository.blob(layer))
+
+    def _bundles(self, digest: str) -> Iterator[Descriptor]:
         for row in self._repository.referrers(digest)[:_MAX_REFERRERS]:
             kind = f"a signature of {self.reference.source}"
-            manifest = oci.parse_manifest(self._manifest(row.digest), kind)
-            for layer in manifest.layers:
+            for layer in oci.parse_manifest(self._manifest(row.digest), kind).layers:
                 if layer.media_type.startswith(oci.BUNDLE_TYPES) and layer.size <= _MAX_BUNDLE:
-                    yield Signature(kind="bundle", data=self._repository.blob(layer))
+                    yield layer
 
 
 def offer_of(manifest: Manifest, digest: str, version: str | None, location: str) -> Offer:
