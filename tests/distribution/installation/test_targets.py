@@ -12,6 +12,7 @@ import pytest
 from prowess._internal.places import prowess_home
 from prowess.cli import exit_codes
 from prowess.distribution.installation.disk import exchange as exchanging
+from prowess.lockfile import LockedTarget, Lockfile, render_lock
 from tests.distribution.installation.projects import Commands, codes, make_project, states, write_skill
 
 if TYPE_CHECKING:
@@ -192,3 +193,25 @@ def _replace_target(prowess: Commands, old: str, new: str) -> None:
     lock = read_lock(str(prowess.lock))
     targets = tuple(LockedTarget(agent=new if one.agent == old else one.agent, mode=one.mode) for one in lock.targets)
     prowess.lock.write_bytes(render_lock(Lockfile(skills=lock.skills, targets=targets)))
+
+
+@pytest.mark.parametrize("link", [".git", ".GIT/hooks", "inner/.git"])
+def test_a_target_that_leads_into_the_repository_of_git_is_refused(prowess: Commands, link: str) -> None:
+    (prowess.directory / link).mkdir(parents=True, exist_ok=True)
+    (prowess.directory / ".claude").mkdir()
+    (prowess.directory / ".claude" / "skills").symlink_to(prowess.directory / link)
+    before = sorted((prowess.directory / link).iterdir())
+    prowess.text("install", "../skills", "--skill", "*", "--target", "claude-code", code=exit_codes.FAILED)
+    assert "leads into the repository of git" in prowess.err
+    prowess.lock.write_bytes(render_lock(Lockfile(targets=(LockedTarget(agent="claude-code"),))))  # of somebody else
+    prowess.text("install", "../skills", "--skill", "*", code=exit_codes.FAILED)
+    assert sorted((prowess.directory / link).iterdir()) == before
+
+
+def test_nothing_is_removed_from_a_directory_to_which_a_target_was_turned(tmp_path: Path, prowess: Commands) -> None:
+    prowess.text("install", "../skills", "--skill", "*", "--target", "claude-code")
+    os.rename(prowess.directory / ".claude", tmp_path / "personal")
+    (prowess.directory / ".claude").symlink_to(tmp_path / "personal")
+    kept = sorted((tmp_path / "personal").rglob("*"))
+    prowess.text("remove", "--target", "claude-code")
+    assert sorted((tmp_path / "personal").rglob("*")) == kept

@@ -72,12 +72,21 @@ def target_folder(agent_name: str, scope: InstallScope) -> str:
     if not own:
         raise InvalidArgumentsError((f"{agent.title} reads no skills of a project; use --scope personal",))
     folder = os.path.join(scope.directory, own[0])
-    real = f"{os.path.realpath(folder)}/"
-    if not real.startswith(f"{scope.directory}/"):
-        raise UnsafePathError(folder, "it is a link that leads out of the project")
-    if ".git" in real[len(scope.directory) :].lower().split("/"):
-        raise UnsafePathError(folder, "it is a link that leads into the repository of git, which runs files there")
+    if (fault := folder_fault(folder, scope)) is not None:
+        raise UnsafePathError(folder, fault)
     return folder
+
+
+def folder_fault(folder: str, scope: InstallScope) -> str | None:
+    """Return why nothing may be changed in a directory of a project, or None."""
+    real = f"{os.path.realpath(folder)}/"
+    if scope.kind == "personal":
+        return None
+    if not real.startswith(f"{scope.directory}/"):
+        return "it is a link that leads out of the project"
+    if ".git" in real[len(scope.directory) :].lower().split("/"):
+        return "it is a link that leads into the repository of git, which runs files there"
+    return None
 
 
 def require_target(target: LockedTarget, scope: InstallScope) -> None:

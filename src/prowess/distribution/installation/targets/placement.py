@@ -13,7 +13,14 @@ from prowess._internal.places import user_home
 from prowess.distribution.installation.disk.exchange import exchange
 from prowess.distribution.installation.disk.trees import copy_tree, remove_tree
 from prowess.distribution.installation.report import Problem, TargetReport
-from prowess.distribution.installation.targets.copies import MISSING, TargetStep, found_at, steps_to, wanted_copies
+from prowess.distribution.installation.targets.copies import (
+    MISSING,
+    TargetStep,
+    folder_fault,
+    found_at,
+    steps_to,
+    wanted_copies,
+)
 from prowess.distribution.installation.targets.record import read_record, write_record
 from prowess.errors import InvalidArgumentsError, UnsafePathError
 
@@ -68,7 +75,9 @@ def view_targets(lock: Lockfile, scope: InstallScope, store: SkillStore) -> Targ
         except (InvalidArgumentsError, UnsafePathError) as fault:
             fix = f"prowess remove --target {target.agent}"
             problems.append(Problem(code="target_unknown", skill=None, message=str(fault), fix=fix))
-    record = read_record(scope)
+    found = read_record(scope)
+    faulty = {folder for folder in map(os.path.dirname, found) if folder_fault(folder, scope) is not None}
+    record = {path: contents for path, contents in found.items() if os.path.dirname(path) not in faulty}
     return TargetView(steps=tuple(steps_to(wanted, record, store)), record=record, problems=tuple(problems))
 
 
