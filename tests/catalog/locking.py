@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from prowess._internal.files.tree_digest import read_tree
 from prowess._internal.places import prowess_home
 from prowess.lockfile import LockedSkill, Lockfile, lock_path, read_lock, render_lock, stored_tree
+from prowess.lockfile.places import signers_file
 from tests.catalog.making import write_skill
 
 if TYPE_CHECKING:
@@ -38,9 +40,15 @@ def store(name: str, **skill: Unpack[SkillKeywords]) -> str:
 
 
 def locked(name: str, *, tree: str | None = None, version: str | None = "1.0.0", **block: object) -> LockedSkill:
-    """Return the block of a skill. Without `tree`, the skill is put into the store too, with the version in it."""
+    """Return the block of a skill. Without `tree`, the skill is put into the store too, with the version in it.
+
+    A signer was verified when the skill came into the store.
+    """
     if tree is None:
         tree = store(name, extra=f"metadata:\n  version: {version}\n", description=f"Does {version}.")
+        if signer := block.get("signer"):
+            path = Path(signers_file(stored_tree(prowess_home(), tree, name)))
+            path.write_text(json.dumps([signer]), "utf-8")
     values: dict[str, object] = {"package": "acme", "source": "acme/skills", "requested": "*", "order": 1, **block}
     return LockedSkill(name=name, tree=tree, version=version, **values)  # type: ignore[arg-type]  # each test passes the type of its field
 

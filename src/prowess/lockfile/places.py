@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from typing import Literal
 
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.bounded_read import read_at_most
+from prowess._internal.files.open_flags import READ
 from prowess._internal.places import LOCK_FILE, prowess_home, store_home
 from prowess.lockfile.lock import Lockfile
 from prowess.lockfile.text import MOST_BYTES, parse_lock, render_lock
 
 Scope = Literal["project", "personal"]
+SIGNERS = ".signers"  # in the store, beside a skill
 _NEW_MODE = 0o644
+_MOST_SIGNERS = 1 << 20  # bytes
 
 
 def lock_path(scope: Scope, project: str | None = None) -> str:
@@ -41,6 +45,29 @@ def stored_tree(home: str, tree: str, name: str) -> str:
 def tree_directory(tree: str) -> str:
     """Return the directory of a tree, relative to the store."""
     return tree.replace(":", "-") if os.name == "nt" else tree
+
+
+def stored_signers(skill: str) -> frozenset[str]:
+    """Return whose signatures of the stored skill at this path were verified when it came into the store.
+
+    A lock names a signer too, but anybody who can change a lock can write that. Empty if nothing is recorded.
+    """
+    try:
+        descriptor = os.open(signers_file(skill), READ)
+    except OSError:
+        return frozenset()
+    try:
+        found = json.loads(read_at_most(descriptor, _MOST_SIGNERS))
+    except (OSError, ValueError, RecursionError):
+        return frozenset()
+    finally:
+        os.close(descriptor)
+    return frozenset(one for one in found if isinstance(one, str)) if isinstance(found, list) else frozenset()
+
+
+def signers_file(skill: str) -> str:
+    """Return the path of the file with the signers of the stored skill at this path: JSON, a list of texts."""
+    return os.path.join(os.path.dirname(skill), SIGNERS)
 
 
 def read_lock(path: str) -> Lockfile:

@@ -62,7 +62,7 @@ def newest_first(versions: Iterable[str | None]) -> list[str | None]:
     """Return versions in the order in which they are preferred.
 
     Releases come first, then prereleases, both from high to low. Texts that are no semantic versions keep their order
-    behind them, and None, which stands for no version, is the last. Versions that differ only in their build part are
+    behind them, and None, no version, is the last. Versions that differ only in their build part are
     ordered by their text, from high to low.
     """
     return sorted(versions, key=_preference)

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from prowess._internal.places import audit_path, prowess_home
 from prowess.cli import exit_codes
 from prowess.format import read_skill
-from prowess.lockfile import read_lock
+from prowess.lockfile import read_lock, render_lock
 from prowess.policy import Allow, Deny, PolicyCall, PolicyInForce
 from prowess.policy.skill_identity import SkillIdentity
 from prowess.signing.statement import SignedSkill, render_statement
@@ -212,6 +213,37 @@ def test_a_rule_may_have_the_name_of_a_publisher_and_follows_key_trust_in_every_
     assert in_force.now().version != before
     assert isinstance(in_force.now().decide(call), Deny)
     assert _apart("load", "alpha").returncode == exit_codes.DENIED
+
+
+def test_a_signer_that_somebody_wrote_into_the_lock_is_not_believed(commands: Commands) -> None:
+    _signed(commands)
+    commands.text("key", "trust", "../k.pub", "--as", "acme")
+    commands.text("install", "../skills", "--skill", "*")
+    lock = read_lock(str(commands.lock))
+    (alpha,) = lock.named("alpha")
+    forged = tuple(replace(skill, signer=alpha.signer) for skill in lock.skills)
+    commands.lock.write_bytes(render_lock(replace(lock, skills=forged)))
+    _policy(_ACME_ONLY)
+    assert "Do it" in commands.text("load", "alpha")
+    commands.text("load", "beta", code=exit_codes.DENIED)
+    assert "the signer in the lock was not verified" in commands.text("why", "beta")
+    _policy('default = "allow"\n')
+    commands.text("install", code=exit_codes.DENIED)
+    assert "skill 'beta'" in commands.err
+    assert "nobody signed it" in commands.err
+
+
+def test_a_forged_signer_in_an_earlier_state_does_not_meet_the_demand_for_signatures(commands: Commands) -> None:
+    _signed(commands)
+    commands.text("key", "trust", "../k.pub", "--as", "acme")
+    commands.text("install", "../skills", "--skill", "*")
+    lock = read_lock(str(commands.lock))
+    (alpha,) = lock.named("alpha")
+    forged = tuple(replace(skill, signer=alpha.signer) for skill in lock.skills)
+    commands.lock.write_bytes(render_lock(replace(lock, skills=forged)))
+    commands.text("remove", "alpha", "beta")
+    _policy('default = "allow"\n[packages]\nrequire_signature = true\n')
+    assert "no verified signature of a trusted publisher: beta" in _denied(commands, "rollback")
 
 
 def test_a_rule_that_denies_a_publisher_holds_for_what_is_installed(commands: Commands) -> None:

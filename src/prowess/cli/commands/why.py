@@ -86,8 +86,8 @@ def _place(copy: Copy) -> str:
 
 
 def _lock(source: LockedSource) -> dict[str, object]:
-    facts = {key: getattr(source.block, key) or None for key in ("package", "version", "source", "signer", "tree")}
-    return {**facts, "lock": source.lock}
+    facts = {key: getattr(source.block, key) or None for key in ("package", "version", "source", "tree")}
+    return {**facts, "signer": source.signer, "lock": source.lock}
 
 
 def _document(found: Resolution, effects: PolicyEffects) -> dict[str, object]:

@@ -41,6 +41,7 @@ def apply_plan(
     *,
     staged: Collection[Fetched],
     signatures: Mapping[tuple[str, str], Sequence[Signature]],
+    signers: Mapping[tuple[str, str], Collection[str]],
     stored: Collection[str] = (),
     repair: bool = False,
     next_state: int | None = None,
@@ -48,8 +49,8 @@ def apply_plan(
     """Carry out a plan, and report the end state as it was read back.
 
     `staged` are the fetched skills that are not in the store, `stored` the directories in the store of those that need
-    not be fetched, and `signatures` what sources had beside skills and the store does not have, by tree and name. With
-    `repair`, drifted copies are replaced too.
+    not be fetched, `signatures` what sources had beside skills and the store does not have, and `signers` whose
+    signatures were verified, both by tree and name. With `repair`, drifted copies are replaced too.
     `next_state` is the number of the state to which the lock is rolled back.
 
     Raises:
@@ -70,6 +71,8 @@ def apply_plan(
                 store.add(skill.directory, skill.manifest, skill.name, stage)
             for (tree, name), found in signatures.items():
                 store.add_signatures(tree, name, found, stage)
+            for (tree, name), verified in signers.items():
+                store.add_signers(tree, name, verified, stage)
             if plan.changes_lock:
                 record_state(scope, plan.former, stage, next_state=next_state)
                 stage.replace_file(scope.lock, plan.text, _mode_of(scope))

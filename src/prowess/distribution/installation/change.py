@@ -93,6 +93,7 @@ def change_lock(
                 for key, one in proposal.staged.items()
                 if not set(one.signatures) <= set(store.signatures(*key))
             }
+            signers = _new_signers(proposal, store)
             absent = [skill for skill in proposal.lock.skills if (skill.tree, skill.name) in staged]
             plan = plan_change(former, before, proposal.lock, absent)
             view = view_targets(plan.lock, scope, store)
@@ -101,7 +102,7 @@ def change_lock(
             directories = {key: one.directory for key, one in staged.items()}
             if judge is not None and is_change:
                 judge(plan, directories)
-            if dry_run or (settled and not (plan.changes_lock or staged or signatures)):
+            if dry_run or (settled and not (plan.changes_lock or staged or signatures or signers)):
                 targets, problems = target_rows(view)
                 return InstallReport(
                     scope=scope.kind,
@@ -120,13 +121,14 @@ def change_lock(
                 stage,
                 staged=staged.values(),
                 signatures=signatures,
+                signers=signers,
                 stored=list(filter(os.path.isdir, places)),
                 repair=repair,
                 next_state=proposal.next_state,
             )
             try:
                 report = (
-                    permission.carry_out(installation.changes_of(plan, directories, scope, permission), apply)
+                    permission.carry_out(installation.changes_of(plan, directories, scope, permission, signers), apply)
                     if is_change
                     else apply()
                 )
@@ -139,6 +141,16 @@ def change_lock(
                 problems=(*proposal.problems, *report.problems),
             )
     raise StoreError(scope.lock, "other commands keep replacing it; run this one again")
+
+
+def _new_signers(proposal: Proposal, store: SkillStore) -> dict[tuple[str, str], set[str]]:
+    """Return the signers who were verified with what was fetched, and of whom the store does not know."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for skill in proposal.lock.skills:
+        key = (skill.tree, skill.name)
+        if key in proposal.staged and skill.signer is not None and skill.signer not in store.signers(*key):
+            found.setdefault(key, set()).add(skill.signer)
+    return found
 
 
 def _skill_reports(plan: InstallPlan, proposal: Proposal) -> tuple[SkillReport, ...]:

@@ -12,7 +12,7 @@ from prowess.distribution.sources.reference import parse_reference
 from prowess.format.reading import read_document
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from prowess.distribution.installation.plan import InstallPlan
     from prowess.distribution.installation.scope import InstallScope
@@ -25,9 +25,17 @@ _ROLLBACK = "packages.rollback"
 
 
 def changes_of(
-    plan: InstallPlan, staged: Mapping[tuple[str, str], str], scope: InstallScope, permission: Permission
+    plan: InstallPlan,
+    staged: Mapping[tuple[str, str], str],
+    scope: InstallScope,
+    permission: Permission,
+    verified: Collection[tuple[str, str]] = (),
 ) -> list[tuple[str, PackageFacts]]:
-    """Return the tool and the facts of each skill that changes. All changes of a rollback are calls of one tool."""
+    """Return the tool and the facts of each skill that changes. All changes of a rollback are calls of one tool.
+
+    `verified` are the skills whose signers were verified now, by tree and name. Other signers count if the store knows
+    that they were verified.
+    """
     store = SkillStore(scope.home)
     found = []
     for change in plan.changes:
@@ -38,13 +46,10 @@ def changes_of(
         if tool != _ROLLBACK and change.action != "keep":
             tool = f"packages.{change.action}"
         directory = staged.get((skill.tree, skill.name), store.path(skill.tree, skill.name))
-        found.append((tool, _facts(skill, directory, scope)))
+        is_proved = (skill.tree, skill.name) in verified or skill.signer in store.signers(skill.tree, skill.name)
+        reference = parse_reference(skill.source, base=scope.directory, has_version=False)
+        found.append((tool, facts_of(skill, reference, directory, skill.signer if is_proved else None)))
     return found
-
-
-def _facts(skill: LockedSkill, directory: str, scope: InstallScope) -> PackageFacts:
-    reference = parse_reference(skill.source, base=scope.directory, has_version=False)
-    return facts_of(skill, reference, directory, skill.signer)
 
 
 def facts_of(

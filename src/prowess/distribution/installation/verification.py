@@ -107,9 +107,16 @@ def settled_report(
 
 
 def missing_skills(lock: Lockfile, scope: InstallScope) -> list[LockedSkill]:
-    """Return the skills that are not in the store, or whose files are not the locked ones. Hashes every file."""
+    """Return the skills to fetch: files are missing or not the locked ones, or nobody verified who signed them.
+
+    Hashes every file.
+    """
     store = SkillStore(scope.home)
-    return [skill for skill in lock.skills if not store.has(skill.tree, skill.name)]
+    return [skill for skill in lock.skills if not (store.has(skill.tree, skill.name) and _is_proved(skill, store))]
+
+
+def _is_proved(skill: LockedSkill, store: SkillStore) -> bool:
+    return skill.signer is None or skill.signer in store.signers(skill.tree, skill.name)
 
 
 def has_leftovers(scope: InstallScope) -> bool:

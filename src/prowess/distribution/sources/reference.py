@@ -152,7 +152,7 @@ def _reference(text: str, kind: Kind, location: str, path: str, version: str | N
         path = "/".join(check_relative(path, "the repository")) if path else ""
     except UnsafePathError as fault:
         _refuse(text, fault.reason)
-    path = "" if path == _DOCUMENT else path.removesuffix(f"/{_DOCUMENT}")  # the file stands for its skill
+    path = "" if path == _DOCUMENT else path.removesuffix(f"/{_DOCUMENT}")  # the file means its skill
     if kind == "git" and "://" in location:
         if "%2F" in location:
             _refuse(text, "a '/' in the path of a repository is written as it is, not as %2F")

@@ -43,7 +43,7 @@ def of_entry(entry: SkillEntry, catalog: Catalog | None, policy: Policy | None =
         digests=tuple(digest for digest in digests if digest is not None),
         sources=tuple(dict.fromkeys(_sources(entry))),
         layer=entry.layer.value,
-        publisher=None if entry.locked is None else entry.locked.block.signer,
+        publisher=None if entry.locked is None else entry.locked.signer,
         copies=_copies(entry),
     )
 

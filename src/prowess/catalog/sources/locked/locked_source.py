@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from prowess.catalog.faults import fault
 from prowess.catalog.layers import Layer
 from prowess.errors import SkillParseError
+from prowess.lockfile.places import stored_signers
 
 if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import TreeReading
@@ -85,8 +86,15 @@ class LockedSource:
         return f"{self.label} {self.block.version or ''}".rstrip()
 
     @property
+    def signer(self) -> str | None:
+        """The signer in the lock, if the signature was verified when the skill came into the store."""
+        return self.block.signer if self.block.signer in stored_signers(self.root) else None
+
+    @property
     def signed(self) -> str:
         """Who signed the skill, for messages."""
+        if self.block.signer is not None and self.signer is None:
+            return f"the signer in the lock was not verified, so run `{self.repair}`"
         return f"signed by {self.block.signer}" if self.block.signer else "unsigned"
 
     def fault_of(self, reading: TreeReading) -> str | None:

@@ -5,6 +5,8 @@ of a skill, also after a command was killed.
 
 Signatures that a source had beside a skill (a signed tag, a bundle in a registry) are in `<tree>/.signatures`, so that
 they can be verified again offline. No digest covers this file, and what it has is judged like any other signature.
+Whose signatures were verified when the skill was fetched is in `<tree>/.signers`: the signer in a lock is believed only
+if it is there, because a lock comes with its project.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from prowess.distribution.installation.disk.trees import READ_ONLY, make_read_on
 from prowess.distribution.sources.protocol import Signature
 from prowess.errors import IntegrityError, LimitExceededError
 from prowess.lockfile import stored_tree
+from prowess.lockfile.places import SIGNERS, signers_file, stored_signers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -139,6 +142,15 @@ class SkillStore:
         after = sorted({*self.signatures(tree, name), *found}, key=lambda one: (one.kind, one.data))
         stage.replace_file(self._signatures(tree, name), msgspec.json.encode(after), 0o400)
 
+    def signers(self, tree: str, name: str) -> frozenset[str]:
+        """Return whose signatures of the skill were verified when it was fetched."""
+        return stored_signers(self.path(tree, name))
+
+    def add_signers(self, tree: str, name: str, found: Collection[str], stage: Stage) -> None:
+        """Record that signatures of a stored skill were verified. Raises OSError."""
+        after = sorted(self.signers(tree, name).union(found))
+        stage.replace_file(signers_file(self.path(tree, name)), msgspec.json.encode(after), 0o400)
+
     def _signatures(self, tree: str, name: str) -> str:
         return os.path.join(os.path.dirname(self.path(tree, name)), _SIGNATURES)
 
@@ -148,7 +160,7 @@ class SkillStore:
         named = {self.path(tree, name) for tree, name in kept}
         for tree in _listed(self.root):
             above = os.path.join(self.root, tree)
-            skills = [name for name in _listed(above) if name not in {_LISTING, _SIGNATURES}]
+            skills = [name for name in _listed(above) if name not in {_LISTING, _SIGNATURES, SIGNERS}]
             left = [name for name in skills if os.path.join(above, name) not in named]
             found += [(tree, "")] if left == skills else [(tree, name) for name in left]
         return found
