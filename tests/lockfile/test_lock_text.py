@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from prowess.errors import LockfileError
 from prowess.lockfile import LockedSkill, LockedTarget, Lockfile, parse_lock, render_lock
-from prowess.lockfile.text import _quoted
+from prowess.lockfile.text import MOST_BYTES, _quoted
 from tests.lockfile.locks import digest, full_lock, skill
 
 
@@ -149,6 +149,13 @@ def test_a_change_by_hand_is_refused_with_its_line(old: bytes, new: bytes, line:
     assert reason in error.reason
 
 
+def test_blocks_in_another_order_are_refused_and_so_is_a_lock_that_is_too_large() -> None:
+    head, *blocks = render_lock(Lockfile(skills=(skill("a"), skill("b")))).decode().split("\n\n")
+    error = _refused("\n\n".join([head, blocks[1].rstrip("\n"), f"{blocks[0]}\n"]).encode())
+    assert (error.location.line, "blocks are sorted by name" in error.reason) == (12, True)
+    assert "a lock has" in _refused(bytes(MOST_BYTES + 1)).reason  # the rest was not read
+
+
 def _sealed(block: str) -> bytes:
     head = render_lock(Lockfile()).decode()
     return f'{head}\n{block}seal = "sha256:{hashlib.sha256(block.encode()).hexdigest()}"\n'.encode()
@@ -167,10 +174,12 @@ def _sealed(block: str) -> bytes:
         ('path = "../secrets"', "not a path inside the source"),
         ('path = "/etc"', "not a path inside the source"),
         ('path = "a/./b"', "not a path inside the source"),
+        ('path = "a\\\\b"', "not a path inside the source"),
         ('tree = "sha256:abc"', "64 lower-case"),
         ('artifact = "md5:abc"', "64 lower-case"),
         ('commit = "HEAD"', "40 or 64"),
         ("order = -1", "between 0 and"),
+        ("order = 9007199254740993", "between 0 and"),
         ("order = 1.0", "order"),
         ("order = true", "order"),
         ("unsigned = false", "not as prowess writes it"),

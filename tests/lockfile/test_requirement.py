@@ -11,6 +11,7 @@ from prowess.lockfile.requirement import Requirement
     ("text", "expected"),
     [
         ("ledger", Requirement(name="ledger")),
+        ("\N{LATIN SMALL LIGATURE FI}le", Requirement(name="file")),
         ("ledger@^2", Requirement(name="ledger", range="^2")),
         (" ledger@>=1   <3 ", Requirement(name="ledger", range=">=1 <3")),
         ("ledger@2026-spring from ../books", Requirement(name="ledger", range="2026-spring", source="../books")),

@@ -40,7 +40,7 @@ def test_a_semantic_version_meets_a_range_as_in_npm(version: str, wanted: str, e
     assert fits(version, wanted) is expected
 
 
-@pytest.mark.parametrize("version", ["2026-spring", "1.2", "latest", "x", "１.0.0", "1.0.0.0"])
+@pytest.mark.parametrize("version", ["2026-spring", "1.2", "latest", "x", "１.0.0", "1.0.0.0", f"1.0.0-{'a' * 251}"])
 def test_a_version_that_is_no_semantic_version_meets_only_its_own_text(version: str) -> None:
     assert not is_semantic(version)
     assert fits(version, version)

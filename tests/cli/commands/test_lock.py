@@ -88,9 +88,11 @@ def test_merge_writes_to_ours_and_reports_what_does_not_fit(tmp_path: Path, caps
     (tmp_path / "base").touch()  # what git passes if both sides added the file
     write_lock(ours, Lockfile(skills=(skill("a", requires=("b@^1",)),)))
     write_lock(theirs, Lockfile(skills=(skill("b", "2.0.0"),)))
+    (tmp_path / "ours").chmod(0o640)
     assert run(["lock", "merge", base, ours, theirs]) == 0
     assert "skill 'a' requires b@^1, but the lock has 2.0.0; run `prowess lock`" in capsys.readouterr().err
     assert [one.name for one in parse_lock((tmp_path / "ours").read_bytes()).skills] == ["a", "b"]
+    assert (tmp_path / "ours").stat().st_mode & 0o777 == 0o640
     before = (tmp_path / "ours").read_bytes()
     (tmp_path / "theirs").write_bytes(render_lock(Lockfile())[:-3])
     assert run(["lock", "merge", base, ours, theirs]) == 1

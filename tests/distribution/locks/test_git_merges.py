@@ -105,6 +105,24 @@ def test_without_a_base_a_removed_skill_is_kept_and_that_is_told(tmp_path: Path)
     assert [one.name for one in parse_lock((tmp_path / LOCK).read_bytes()).skills] == ["a", "b"]
 
 
+def test_one_conflict_without_base_is_enough_to_have_none(tmp_path: Path) -> None:
+    head = render_lock(Lockfile()).decode()
+    a, b, c, d = (render_lock(Lockfile(skills=(skill(name),))).decode().removeprefix(head) for name in "abcd")
+    first = f"<<<<<<< ours\n{a}=======\n{b}>>>>>>> theirs\n"
+    (tmp_path / LOCK).write_text(f"{head}{first}<<<<<<< ours\n{c}||||||| base\n{c}=======\n{d}>>>>>>> theirs\n")
+    assert "without a base" in str(mend_lock(str(tmp_path / LOCK)))
+    assert [one.name for one in parse_lock((tmp_path / LOCK).read_bytes()).skills] == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("markers", ["<<<<<<< ours\n", "<<<<<<< ours\n=======\n", "<<<<<<< a\n>>>>>>> b\n"])
+def test_a_conflict_without_its_end_is_refused_and_nothing_is_written(markers: str, tmp_path: Path) -> None:
+    text = f"{render_lock(Lockfile(skills=(skill('a'),))).decode()}{markers}"
+    (tmp_path / LOCK).write_text(text)
+    with pytest.raises(LockfileError, match="conflict marker has no counterpart"):
+        mend_lock(str(tmp_path / LOCK))
+    assert (tmp_path / LOCK).read_text() == text
+
+
 def test_both_sides_added_the_lock(tmp_path: Path) -> None:
     repository = Repository(tmp_path / "r", Lockfile(), {})
     repository.git("rm", "-q", LOCK)
