@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess._internal.files.atomic_write import write_all, write_atomically
+from tests.disk_steps import needs_proc, record_steps, steps_around
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +23,18 @@ def test_new_bytes_take_the_place_of_old_ones(tmp_path: Path, *, sync: bool) -> 
     write_atomically(str(path), b"new", sync=sync)
     assert path.read_bytes() == b"new"
     assert os.listdir(tmp_path) == ["file"]
+
+
+@needs_proc
+def test_new_bytes_are_on_the_disk_before_they_replace_old_ones_and_their_name_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = record_steps(monkeypatch)
+    write_atomically(str(tmp_path / "file"), b"new", sync=False)
+    assert [step.split()[0] for step in steps] == ["replace"]
+    steps.clear()
+    write_atomically(str(tmp_path / "file"), b"new")
+    assert steps_around(steps, str(tmp_path / "file")) == (True, True)
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644])

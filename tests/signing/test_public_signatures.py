@@ -114,6 +114,10 @@ def test_a_key_signs_a_bundle_of_sigstore_without_a_certificate() -> None:
     assert Verifier(Trust(keys=(key,)), NOW).content(artifact, data).status == "verified"
     assert Verifier(Trust(keys=(key,)), NOW).content(artifact + b"x", data).status == "invalid"
     assert Verifier(Trust(), NOW).content(artifact, data).status == "untrusted"
+    for key_of_digest, value in (("algorithm", "SHA2_512"), ("digest", "AAAA")):
+        other = json.loads(data)
+        other["messageSignature"]["messageDigest"][key_of_digest] = value
+        assert Verifier(Trust(keys=(key,)), NOW).content(artifact, json.dumps(other).encode()).status == "invalid"
 
 
 def _without(bundle: Mapping[str, Any], *keys: str) -> bytes:

@@ -13,6 +13,7 @@ import pytest
 
 from prowess._internal.places import prowess_home
 from prowess.cli import exit_codes
+from tests.disk_steps import needs_proc, record_steps, steps_around
 from tests.distribution.installation.projects import Commands, actions, codes, make_project, snapshot, write_skill
 
 if TYPE_CHECKING:
@@ -65,6 +66,15 @@ def test_what_is_stored_is_read_only_and_private(prowess: Commands) -> None:
             mode = stat.S_IMODE(os.lstat(os.path.join(parent, name)).st_mode)
             assert not mode & 0o077
             assert not (in_skill and mode & 0o222)
+
+
+@needs_proc
+def test_a_lock_is_on_the_disk_before_it_replaces_the_old_one_and_its_name_after(
+    prowess: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = record_steps(monkeypatch)
+    prowess.text("install", "../skills", "--skill", "alpha")
+    assert steps_around(steps, str(prowess.lock)) == (True, True)
 
 
 def test_without_source_what_the_lock_names_is_fetched_and_checked(prowess: Commands, tmp_path: Path) -> None:
