@@ -79,6 +79,17 @@ def test_a_path_that_is_longer_than_its_authority_allows_is_untrusted() -> None:
     assert _status(Holder("Signer", Holder("Below", short, is_authority=True)))[0] == "untrusted"
 
 
+def test_a_chain_has_at_most_eight_certificates_and_an_authority() -> None:
+    authority = root_authority()
+    for level in range(7):
+        authority = Holder(f"Level {level}", authority, is_authority=True)
+    status, reason = _status(Holder("Signer", authority))
+    assert (status, "more than 8 certificates" in reason) == ("invalid", True)
+    alone = Holder("Alone", extensions=[usage("digital_signature")])
+    status, reason = _status(alone, alone)
+    assert (status, "certificate without an authority" in reason) == ("untrusted", True)
+
+
 @pytest.mark.parametrize("which", ["signer", "intermediate", "root"])
 @pytest.mark.parametrize(("since", "until", "word"), [(-9, -1, "expired on 2026-11-28"), (1, 9, "not valid before")])
 def test_each_certificate_must_be_valid_now(which: str, since: int, until: int, word: str) -> None:

@@ -13,7 +13,9 @@ from prowess.signing.bundle import signed_bundle
 from prowess.signing.envelope import pre_authentication_encoding
 from prowess.signing.keys import new_private_key
 from prowess.signing.statement import SignedSkill, render_statement
-from tests.signing.authorities import Holder, intermediate_authority, root_authority
+from prowess.signing.trust import Trust, TrustedKey
+from prowess.signing.verification import Verifier
+from tests.signing.authorities import NOW, Holder, intermediate_authority, root_authority
 from tests.signing.making import FILES, KEY, manifest_of, statement_of, trusting
 
 if TYPE_CHECKING:
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
     from prowess.signing.keys import NewKind
     from prowess.signing.verdict import SignatureVerdict
-    from prowess.signing.verification import Verifier
 
     Change = Callable[[dict[str, Any]], object]
 
@@ -162,6 +163,7 @@ _RESOURCE = ("predicate", "resources", 0)
         _set(*_RESOURCE, "digest", value="0"),
         _set(*_RESOURCE, "digest", value="0" * 64),
         _set(*_RESOURCE, "name", value="scripts/go.py"),
+        lambda statement: statement["predicate"]["resources"].append(statement["predicate"]["resources"][-1]),
         _set("predicate", "skill", value={"name": 1}),
     ],
 )
@@ -198,6 +200,18 @@ def test_two_signatures_of_which_one_is_bad_are_refused() -> None:
         envelope = json.dumps(json.loads(data)["dsseEnvelope"]).encode()
         expected = "verified" if several == [good, good] else "invalid" if not several else "untrusted"
         assert trusting(KEY).tree(manifest_of(FILES), envelope).status == expected
+
+
+def test_an_envelope_of_two_publishers_names_both_keys_and_no_publisher() -> None:
+    other = new_private_key()
+    payload = b64decode(json.loads(SIGNED)["dsseEnvelope"]["payload"])
+    signed = pre_authentication_encoding("application/vnd.in-toto+json", payload)
+    data = json.loads(SIGNED)["dsseEnvelope"]
+    data["signatures"] = [{"sig": b64encode(key.sign(signed)).decode()} for key in (KEY, other)]
+    known = [TrustedKey(key=key.public, publisher=name) for key, name in ((KEY, "acme"), (other, "octo"))]
+    verdict = Verifier(Trust(keys=tuple(known)), NOW).tree(manifest_of(FILES), json.dumps(data).encode())
+    assert (verdict.status, verdict.publisher) == ("verified", None)
+    assert verdict.signer == f"key {KEY.public.fingerprint} key {other.public.fingerprint}"
 
 
 @pytest.mark.parametrize(
