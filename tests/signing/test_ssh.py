@@ -137,11 +137,36 @@ def test_malformed_signatures_are_invalid(tmp_path: Path) -> None:
         return b"\n".join((lines[0], b64encode(data)[:76], b64encode(data)[76:], *lines[-2:]))
 
     cases = [armour(blob[:-1]), armour(blob + b"x"), armour(b"SSHSIG" + b"\0\0\0\2" + blob[10:]), armour(b"")]
+    cases += [armour(blob.replace(b"file\0\0\0\0", b"file\0\0\0\1x"))]  # the field that is reserved
     cases += [lines[0], lines[0] + b"\n" + lines[-2], armoured + armoured, armoured.replace(b"END", b"end")]
     cases += [armour(blob[:10] + b"\xff\xff\xff\xff" + blob[14:]), armour(blob.replace(b"sha512", b"md5512"))]
     for data in cases:
         assert _trusting(key).content(b"data", data).status == "invalid"
     assert _trusting(key).content(b"data", armoured.replace(b"\n", b"\r\n")).status == "verified"
+
+
+def _field(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big") + data
+
+
+def test_a_number_of_a_signature_has_one_spelling(tmp_path: Path) -> None:
+    key = _key(tmp_path, "ecdsa")
+    lines = _signed(key, b"data").split(b"\n")
+    blob = b64decode(b"".join(lines[1:-2]))
+    whole = blob.rindex(b"ecdsa-sha2-nistp256") - 8  # where the signature begins: its length, its kind, two numbers
+    kind = blob[whole + 4 : whole + 27]
+    size = int.from_bytes(blob[whole + 31 : whole + 35], "big")
+    first, second = blob[whole + 35 : whole + 35 + size], blob[whole + 35 + size :]
+
+    def with_first(number: bytes) -> bytes:
+        raw = _field(number) + second
+        data = b64encode(blob[:whole] + _field(kind + _field(raw)))
+        cut = [data[at : at + 76] for at in range(0, len(data), 76)]
+        return b"\n".join((lines[0], *cut, *lines[-2:]))
+
+    assert _trusting(key).content(b"data", with_first(first)).status == "verified"
+    for number in (b"\0" + first, b"\0\0" + first, b"", b"\0", b"\x80"):
+        assert _trusting(key).content(b"data", with_first(number)).status == "invalid"
 
 
 @pytest.fixture
@@ -182,6 +207,17 @@ def test_tags_and_commits_that_git_signed_are_verified(repository: Path, tmp_pat
     assert (commit.target, commit.name) == (_id(repository, "HEAD^{tree}"), None)
 
 
+def test_a_commit_of_a_repository_with_sha256_names_is_verified(tmp_path: Path) -> None:
+    key = _key(tmp_path)
+    git = ["git", "-C", str(tmp_path / "r"), "-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
+    git += ["-c", "gpg.format=ssh", "-c", f"user.signingkey={key}"]
+    subprocess.run(["git", "init", "-q", "--object-format=sha256", tmp_path / "r"], check=True)
+    subprocess.run([*git, "commit", "-q", "-S", "--allow-empty", "-m", "First"], check=True)
+    data = _object(tmp_path / "r", "HEAD", "commit")
+    assert b"\ngpgsig-sha256 " in data
+    assert _trusting(key).git_commit(data)[0].status == "verified"
+
+
 @pytest.mark.parametrize("kind", ["tag", "commit"])
 def test_no_flipped_byte_of_an_object_is_accepted(repository: Path, tmp_path: Path, kind: str) -> None:
     data = _object(repository, "v1.0.0" if kind == "tag" else "HEAD", kind)
@@ -195,7 +231,8 @@ def test_objects_with_two_signatures_or_of_openpgp_are_not_accepted(repository: 
     verifier = _trusting(tmp_path / "k")
     tag, commit = _object(repository, "v1.0.0", "tag"), _object(repository, "HEAD", "commit")
     signature = tag[tag.index(b"-----BEGIN") :]
-    assert verifier.git_tag(tag + signature)[0].status == "invalid"
+    twice = verifier.git_tag(tag + signature)[0]
+    assert (twice.status, "two signatures" in str(twice.reason)) == ("invalid", True)
     header = commit[commit.index(b"gpgsig ") : commit.index(b"\n\n") + 1]
     assert verifier.git_commit(commit.replace(header, header + header))[0].status == "invalid"
     other = header.replace(b"gpgsig ", b"gpgsig-sha256 ")
