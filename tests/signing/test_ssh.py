@@ -127,15 +127,21 @@ def test_a_line_that_cannot_be_read_is_an_error_with_its_number() -> None:
         read_allowed_signers(b"\xff", "allowed")
 
 
+def _unarmoured(armoured: bytes) -> bytes:
+    return b64decode(b"".join(armoured.split(b"\n")[1:-2]))
+
+
+def _armoured(blob: bytes) -> bytes:
+    text = b64encode(blob)
+    cut = [text[at : at + 70] for at in range(0, len(text), 70)]
+    return b"\n".join((b"-----BEGIN SSH SIGNATURE-----", *cut, b"-----END SSH SIGNATURE-----", b""))
+
+
 def test_malformed_signatures_are_invalid(tmp_path: Path) -> None:
-    key = _key(tmp_path)
+    key, armour = _key(tmp_path), _armoured
     armoured = _signed(key, b"data")
-    lines = armoured.split(b"\n")
-    blob = b64decode(b"".join(lines[1:-2]))
-
-    def armour(data: bytes) -> bytes:
-        return b"\n".join((lines[0], b64encode(data)[:76], b64encode(data)[76:], *lines[-2:]))
-
+    lines, blob = armoured.split(b"\n"), _unarmoured(armoured)
+    assert _trusting(key).content(b"data", armour(blob)).status == "verified"
     cases = [armour(blob[:-1]), armour(blob + b"x"), armour(b"SSHSIG" + b"\0\0\0\2" + blob[10:]), armour(b"")]
     cases += [armour(blob.replace(b"file\0\0\0\0", b"file\0\0\0\1x"))]  # the field that is reserved
     cases += [lines[0], lines[0] + b"\n" + lines[-2], armoured + armoured, armoured.replace(b"END", b"end")]
@@ -151,18 +157,14 @@ def _field(data: bytes) -> bytes:
 
 def test_a_number_of_a_signature_has_one_spelling(tmp_path: Path) -> None:
     key = _key(tmp_path, "ecdsa")
-    lines = _signed(key, b"data").split(b"\n")
-    blob = b64decode(b"".join(lines[1:-2]))
+    blob = _unarmoured(_signed(key, b"data"))
     whole = blob.rindex(b"ecdsa-sha2-nistp256") - 8  # where the signature begins: its length, its kind, two numbers
     kind = blob[whole + 4 : whole + 27]
     size = int.from_bytes(blob[whole + 31 : whole + 35], "big")
     first, second = blob[whole + 35 : whole + 35 + size], blob[whole + 35 + size :]
 
     def with_first(number: bytes) -> bytes:
-        raw = _field(number) + second
-        data = b64encode(blob[:whole] + _field(kind + _field(raw)))
-        cut = [data[at : at + 76] for at in range(0, len(data), 76)]
-        return b"\n".join((lines[0], *cut, *lines[-2:]))
+        return _armoured(blob[:whole] + _field(kind + _field(_field(number) + second)))
 
     assert _trusting(key).content(b"data", with_first(first)).status == "verified"
     for number in (b"\0" + first, b"\0\0" + first, b"", b"\0", b"\x80"):
