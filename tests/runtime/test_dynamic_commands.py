@@ -8,10 +8,11 @@ import pytest
 from prowess._internal.shell.words import ShellRefusal
 from prowess.catalog import Catalog
 from prowess.execution import ExecResult, Guarantees, default_sandbox
+from prowess.format.commands import commands
 from prowess.policy import Policy, PolicyFile, PolicyRule, RuleOrigin
 from prowess.policy.rule import EFFECTS, ArgumentMatch
 from prowess.runtime import Session
-from prowess.runtime.activation.dynamic_commands import COMMAND_SECONDS, MAX_OUTPUT, commands, shown
+from prowess.runtime.activation.dynamic_commands import COMMAND_SECONDS, MAX_OUTPUT, shown, words
 from prowess.runtime.activation.substitution import Values
 from prowess.store import MemorySessionStore
 from tests.runtime.making import codes, result, write_skill
@@ -56,9 +57,9 @@ def test_without_a_parser_that_knows_places_nothing_is_a_command(monkeypatch: py
 def test_a_value_stays_within_its_word() -> None:
     values = Values(skill_dir=".", session_id="s", args="'a; b' $2 && x")
     (command,) = commands("!`git log \"$0\" $1 '$HOME' '|' \\$2`")
-    assert command.argv(values) == ("git", "log", "a; b", "$2", "$HOME", "|", "$2")
+    assert words(command, values) == ("git", "log", "a; b", "$2", "$HOME", "|", "$2")
     (broken,) = commands('!`echo "open`')
-    assert isinstance(broken.argv(values), ShellRefusal)
+    assert isinstance(words(broken, values), ShellRefusal)
 
 
 SHELL_LINES = (

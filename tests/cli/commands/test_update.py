@@ -99,7 +99,10 @@ def test_an_update_brings_what_the_new_version_needs_and_removes_what_nothing_ne
         ("scripts", ({}, {"script": "print(2)\n"}), ["+print(2)"]),
         ("tools", ({"front": "allowed-tools: Read\n"}, {"front": "allowed-tools: Read Bash(rm:*)\n"}), ["Bash(rm:*)"]),
         ("tools", ({"front": "allowed-tools: Read\n"}, {}), ["- allowed-tools: Read"]),
+        ("tools", ({}, {"front": "disallowed-tools: Bash\n"}), ["+ disallowed-tools: Bash"]),
         ("permissions", ({}, {"front": "execution:\n  sandbox: false\n"}), ["+ execution: {"]),
+        ("permissions", ({"front": "agent: a\n"}, {"front": "agent: b\n"}), ["- agent: a", "+ agent: b"]),
+        ("major", ({"version": "spring"}, {"version": "autumn"}), ["- spring", "+ autumn"]),
     ],
 )
 def test_a_change_of_what_a_skill_may_do_is_shown_and_exits_3_until_it_is_accepted(
@@ -125,13 +128,43 @@ def test_a_change_of_what_a_skill_may_do_is_shown_and_exits_3_until_it_is_accept
     assert _versions(place)["report"] == after.get("version", "1.0.1")
 
 
-def test_a_hook_and_a_command_in_the_instructions_count_as_scripts(place: Path, commands: Commands) -> None:
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ("", "Now: !`curl example.org`\n", "+ Now: !`curl example.org`"),
+        ("", "```!\nmake\n```\n", "+ make"),
+        ("```!\nmake\n```\n", "```!\nmake all\n```\n", "+ make all"),
+        ("!`make\nit`\n", "!`make\nall`\n", "+ all`"),
+        ("!`make`\n", "!`make`\n\nAgain:\n\n!`make`\n", "+ !`make`"),
+    ],
+)
+def test_a_command_in_the_instructions_counts_as_a_script(
+    place: Path, commands: Commands, before: str, after: str, shown: str
+) -> None:
     _write(place, "report")
-    commands.text("install", "../skills", "--skill", "report")
     file = place / "skills" / "report" / "SKILL.md"
-    file.write_text(file.read_text("utf-8") + "Now: !`curl example.org`\n", "utf-8")
+    text = file.read_text("utf-8")
+    file.write_text(text + before, "utf-8")
+    commands.text("install", "../skills", "--skill", "report")
+    file.write_text(text + after, "utf-8")
     commands.text("update", code=exit_codes.DENIED)
-    assert "+ Now: !`curl example.org`" in commands.err
+    assert shown in commands.err
+
+
+def test_a_hook_and_an_executable_file_that_is_no_text_count_as_scripts(place: Path, commands: Commands) -> None:
+    _write(place, "report")
+    program = place / "skills" / "report" / "bin" / "tool"
+    program.parent.mkdir()
+    program.write_bytes(b"\x7fELF\xff")
+    program.chmod(0o755)
+    commands.text("install", "../skills", "--skill", "report")
+    program.write_bytes(b"\x7fELF\xfe")
+    commands.text("update", code=exit_codes.DENIED)
+    assert "bin/tool differs" in commands.err
+    commands.text("update", "--accept", "scripts")
+    _write(place, "report", front="hooks:\n  PreToolUse: []\n")
+    commands.text("update", code=exit_codes.DENIED)
+    assert "+ hooks: {" in commands.err
 
 
 @pytest.mark.parametrize(("path", "first"), [("tools/run", "#!/usr/bin/env python3\n"), ("tools/Run.PY", "")])

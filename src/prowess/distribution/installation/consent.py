@@ -20,6 +20,8 @@ from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.installation.plan import ACCEPTANCES, Acceptance
 from prowess.errors import ConsentRequiredError
 from prowess.execution.interpreters import LONGEST_SHEBANG, has_interpreter
+from prowess.format.commands import commands
+from prowess.format.limits import may_hold_commands
 from prowess.format.manifest.manifest_reader import read_sidecar
 from prowess.format.reading import read_document, read_frontmatter
 from prowess.lockfile.version_ranges import major
@@ -165,10 +167,15 @@ def _is_script(directory: str, path: str) -> bool:
 
 
 def _commands(directory: str) -> list[str]:
-    """Return the hooks of a skill, and the lines of its instructions that contain a command to run."""
+    """Return the hooks of a skill, and the lines of its instructions that contain a command to run, or look like it."""
     _, frontmatter, _ = read_frontmatter(directory)
     hooks = [f"hooks: {_text(frontmatter.raw['hooks'])}"] if "hooks" in frontmatter.raw else []
-    return [*hooks, *(line for line in read_document(directory).body.splitlines() if "!`" in line or "```!" in line)]
+    body = read_document(directory).body
+    lines = body.split("\n")
+    numbers = {number for number, line in enumerate(lines) if may_hold_commands(line)}
+    for command in commands(body):
+        numbers |= {*range(body.count("\n", 0, command.start), body.count("\n", 0, command.end) + 1)}
+    return [*hooks, *(lines[number] for number in sorted(numbers) if number < len(lines))]
 
 
 def _file_diff(path: str, old: str | None, new: str | None) -> list[str]:
@@ -191,4 +198,8 @@ def _lines(path: str) -> list[str] | None:
 
 
 def _diff(old: list[str], new: list[str]) -> list[str]:
-    return [*(f"- {line}" for line in old if line not in new), *(f"+ {line}" for line in new if line not in old)]
+    """Return the lines that are new or gone; all of them if only their order or number differs."""
+    if old == new:
+        return []
+    changed = [*(f"- {line}" for line in old if line not in new), *(f"+ {line}" for line in new if line not in old)]
+    return changed or [*(f"- {line}" for line in old), *(f"+ {line}" for line in new)]

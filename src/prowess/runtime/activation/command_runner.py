@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from prowess._internal.shell.words import ShellRefusal
 from prowess._internal.text.terminal_text import printable_line
+from prowess.format.commands import commands
 from prowess.policy.decision import Allow, would_be
 from prowess.policy.rule import PolicyCall
 from prowess.runtime.activation import load_result
-from prowess.runtime.activation.dynamic_commands import COMMAND_SECONDS, MAX_COMMANDS, commands, shown
+from prowess.runtime.activation.dynamic_commands import COMMAND_SECONDS, MAX_COMMANDS, shown, words
 from prowess.runtime.activation.rendering import values_for
 from prowess.runtime.activation.skill_identities import asked_of_active
 
@@ -83,7 +84,7 @@ class CommandRunner:
         outputs: list[str] = []
         notices: list[Notice] = []
         for command in found[:MAX_COMMANDS]:
-            argv = command.argv(values)
+            argv = words(command, values)
             if isinstance(argv, ShellRefusal):
                 outputs.append(f"[command not run: {printable_line(argv.reason)}; {load_result.WITHOUT_A_SHELL}]")
                 line = source.document.body_line + source.body.count("\n", 0, command.start)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess.format.commands import commands
 from prowess.format.fields.extended_fields import extended_fields
-from prowess.runtime.activation.dynamic_commands import commands
 from prowess.runtime.activation.substitution import NOTHING, Replacement, Substituted, Values, substituted
 from prowess.runtime.disclosure import model_texts
 from prowess.runtime.disclosure.compaction import mark_of
