@@ -10,9 +10,12 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from prowess._internal.places import prowess_home
 from prowess.cli import exit_codes
+from prowess.lockfile import Lockfile, read_lock
+from prowess.lockfile.places import write_lock
 from tests.disk_steps import needs_proc, record_steps, steps_around
 from tests.distribution.installation.projects import Commands, actions, codes, make_project, snapshot, write_skill
 
@@ -219,7 +222,10 @@ def test_prune_removes_what_no_state_names(prowess: Commands, tmp_path: Path) ->
     write_skill(tmp_path / "skills" / "alpha", "2.0.0")
     prowess.text("install", "../skills", "--skill", "alpha", "--accept", "major")
     assert prowess.report("store", "prune") == {"removed": [], "states": 0, "bytes": 0}
+    assert prowess.report("store", "prune", "--keep", "9")["states"] == 0  # there are fewer
+    old = [tree for tree in os.listdir(os.path.join(prowess_home(), "store")) if tree not in prowess.lock.read_text()]
     planned = prowess.report("store", "prune", "--keep", "0", "--dry-run")
+    assert planned["removed"] == old
     assert len(os.listdir(os.path.join(prowess_home(), "store"))) == 3
     assert prowess.report("store", "prune", "--keep", "0") == planned
     assert (len(planned["removed"]), planned["states"]) == (1, 2)
@@ -234,6 +240,30 @@ def test_prune_removes_nothing_if_a_lock_cannot_be_read(prowess: Commands) -> No
     prowess.lock.write_text("<<<<<<< HEAD\n", encoding="utf-8")
     prowess.text("store", "prune", "--keep", "0", code=exit_codes.FAILED)
     assert len(os.listdir(os.path.join(prowess_home(), "store"))) == 2
+
+
+def test_a_skill_that_nobody_asked_for_and_nothing_needed_stays(prowess: Commands) -> None:
+    prowess.text("install", "../skills", "--skill", "*")
+    lock = read_lock(str(prowess.lock))
+    skills = tuple(replace(one, requested=None) if one.name == "alpha" else one for one in lock.skills)
+    write_lock(str(prowess.lock), Lockfile(skills=skills))  # as other tools' locks are imported
+    prowess.text("remove", "beta")
+    assert prowess.installed() == {"alpha": "1.0.0"}
+
+
+def test_a_lock_that_another_program_replaces_at_the_same_time_is_named(
+    prowess: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    carried_out = os.replace
+
+    def replaced(draft: str, path: str) -> None:
+        carried_out(draft, path)
+        if path == str(prowess.lock):
+            prowess.lock.write_bytes(b"of another program")
+
+    monkeypatch.setattr(os, "replace", replaced)
+    prowess.text("install", "../skills", "--skill", "alpha", code=exit_codes.UNAVAILABLE)
+    assert "another program changed it while it was being replaced; run this again" in prowess.err
 
 
 def test_a_lock_that_was_changed_by_hand_is_never_overwritten(prowess: Commands) -> None:

@@ -7,10 +7,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from prowess._internal.places import prowess_home
 from prowess.cli import exit_codes
+from prowess.distribution.sources.protocol import Signature
 from prowess.lockfile import read_lock
 from tests.distribution.installation.projects import Commands, actions, codes, make_project, write_skill
 from tests.distribution.sources.git_repository import commit, git, new_repository, skill
@@ -175,6 +177,30 @@ def test_a_signed_tag_is_verified_after_the_installation_without_its_repository(
         kept.write_bytes(damaged)
         (found,) = prowess.report("verify", code=exit_codes.FAILED)["skills"]
         assert found["status"] in {"untrusted", "invalid"}
+
+
+def test_a_signature_of_another_commit_of_the_same_signer_proves_nothing(prowess: Commands, tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "repository")
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "keys"], check=True)
+    for name, value in (("gpg.format", "ssh"), ("user.signingkey", str(tmp_path / "keys")), ("commit.gpgsign", "true")):
+        git(repository, "config", name, value)
+    commit(repository, {"pdf/SKILL.md": skill("pdf")})
+    git(repository, "tag", "-s", "-m", "One", "v1.0.0")
+    prowess.text("key", "trust", "../keys.pub", "--as", "Ann")
+    (row,) = prowess.report("install", f"git+file:{repository}@v1.0.0")["skills"]
+    (kept,) = Path(prowess_home(), "store").glob("*/.signatures")
+    kept.chmod(0o600)
+    commit(repository, {"pdf/SKILL.md": skill("pdf") + "More."})
+    git(repository, "tag", "-s", "-m", "Two", "v2.0.0")
+    for kind, name in (("tag", "v1.0.0"), ("commit", "v1.0.0^0"), ("tag", "v2.0.0"), ("commit", "v2.0.0^0")):
+        found = subprocess.run(["git", "-C", repository, "cat-file", kind, name], check=True, capture_output=True)
+        signature = Signature(kind="git-tag" if kind == "tag" else "git-commit", data=found.stdout)
+        kept.write_bytes(msgspec.json.encode([signature]))
+        is_own = name.startswith("v1")
+        (verified,) = prowess.report("verify", code=exit_codes.OK if is_own else exit_codes.FAILED)["skills"]
+        assert (verified["status"], verified["signer"] == row["signer"]) == (
+            ("verified", True) if is_own else ("untrusted", False)
+        )
 
 
 def _remove_store() -> None:
