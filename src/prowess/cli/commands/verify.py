@@ -143,10 +143,11 @@ def _verdict(copy: InstalledCopy, verifier: Verifier, scope: InstallScope) -> Si
     if pinned is None or verdict.signer == pinned:
         return verdict
     # Imported here because most installed skills have their signature with them.
+    from prowess.distribution.installation.disk.kept_signatures import kept_signatures
     from prowess.distribution.installation.disk.store import SkillStore
     from prowess.distribution.installation.signers import best_verdict
 
-    if beside := SkillStore(scope.home).signatures(copy.skill.tree, copy.skill.name):
+    if beside := kept_signatures(SkillStore(scope.home), copy.skill.tree, copy.skill.name):
         verdict = best_verdict(verdict, copy.skill, read_tree(copy.path), beside, verifier, pinned=pinned)
         if verdict.signer == pinned:
             return verdict

@@ -10,6 +10,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from prowess.distribution.installation.disk.kept_signatures import keep_signatures
 from prowess.distribution.installation.disk.staging import draft_beside, exclusive, nothing_changed
 from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.installation.report import InstallReport, Problem, SkillReport
@@ -70,7 +71,7 @@ def apply_plan(
             for skill in staged:
                 store.add(skill.directory, skill.manifest, skill.name, stage)
             for (tree, name), found in signatures.items():
-                store.add_signatures(tree, name, found, stage)
+                keep_signatures(store, tree, name, found, stage)
             for (tree, name), verified in signers.items():
                 store.add_signers(tree, name, verified, stage)
             if plan.changes_lock:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from prowess.distribution import installation
 from prowess.distribution.installation.apply import LockReplacedError, apply_plan
+from prowess.distribution.installation.disk.kept_signatures import kept_signatures
 from prowess.distribution.installation.disk.staging import Stage, nothing_changed
 from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.installation.plan import plan_change
@@ -91,7 +92,7 @@ def change_lock(
             signatures = {
                 key: one.signatures
                 for key, one in proposal.staged.items()
-                if not set(one.signatures) <= set(store.signatures(*key))
+                if not set(one.signatures) <= set(kept_signatures(store, *key))
             }
             signers = _new_signers(proposal, store)
             absent = [skill for skill in proposal.lock.skills if (skill.tree, skill.name) in staged]

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.files.file_lock import locked
+from prowess.distribution.installation.disk.kept_signatures import kept_signatures
 from prowess.distribution.publishing.oci_artifact import OciArtifact, descriptor, oci_artifact
 from prowess.distribution.publishing.package import SkillPackage
 from prowess.distribution.publishing.packing import read_skill_files
@@ -82,7 +83,7 @@ def write_mirror(lock: Lockfile, store: SkillStore, directory: str) -> tuple[Mir
                 layout.add(data)
             row = descriptor(oci.MANIFEST_TYPE, artifact.manifest)
             rows[key] = replace(row, artifact_type=oci.SKILL_TYPE, annotations={oci.REF_NAME: ref})
-            beside = store.signatures(skill.tree, skill.name)
+            beside = kept_signatures(store, skill.tree, skill.name)
             _require_signature(skill, store.path(skill.tree, skill.name), beside)
             if beside:
                 signed = _signatures(skill, beside, f"{ref}.signatures", layout)

@@ -23,20 +23,18 @@ from prowess._internal.files.tree_digest import read_tree
 from prowess._internal.places import make_directory, store_home
 from prowess.distribution.installation.disk.exchange import exchange
 from prowess.distribution.installation.disk.trees import READ_ONLY, make_read_only_below, remove_tree
-from prowess.distribution.sources.protocol import Signature
 from prowess.errors import IntegrityError, LimitExceededError
 from prowess.lockfile import stored_tree
 from prowess.lockfile.places import SIGNERS, signers_file, stored_signers
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
     from prowess._internal.files.tree_digest import TreeManifest
     from prowess.distribution.installation.disk.staging import Stage
 
 _LISTING = ".files"  # beside the skill: the lines of which the digest is made
-_SIGNATURES = ".signatures"  # beside the skill: JSON, `[{"kind": …, "data": base64}]`
-_MOST_SIGNATURES = 64 << 20  # bytes of this file
+SIGNATURES = ".signatures"  # beside the skill: JSON, `[{"kind": …, "data": base64}]`
 NO_DIGEST = "sha256:none"  # of a tree with links or special files, which has no digest
 
 
@@ -129,19 +127,6 @@ class SkillStore:
             self.remove(os.path.basename(above), name, stage)
             raise IntegrityError(place, tree, stored or NO_DIGEST)
 
-    def signatures(self, tree: str, name: str) -> tuple[Signature, ...]:
-        """Return the signatures that sources had beside the skill. Empty if the file is missing or damaged."""
-        try:
-            with open(self._signatures(tree, name), "rb") as file:
-                return msgspec.json.decode(file.read(_MOST_SIGNATURES), type=tuple[Signature, ...])
-        except (OSError, msgspec.DecodeError):
-            return ()
-
-    def add_signatures(self, tree: str, name: str, found: Sequence[Signature], stage: Stage) -> None:
-        """Keep signatures of a stored skill, beside those that are there. Raises OSError."""
-        after = sorted({*self.signatures(tree, name), *found}, key=lambda one: (one.kind, one.data))
-        stage.replace_file(self._signatures(tree, name), msgspec.json.encode(after), 0o400)
-
     def signers(self, tree: str, name: str) -> frozenset[str]:
         """Return whose signatures of the skill were verified when it was fetched."""
         return stored_signers(self.path(tree, name))
@@ -151,16 +136,13 @@ class SkillStore:
         after = sorted(self.signers(tree, name).union(found))
         stage.replace_file(signers_file(self.path(tree, name)), msgspec.json.encode(after), 0o400)
 
-    def _signatures(self, tree: str, name: str) -> str:
-        return os.path.join(os.path.dirname(self.path(tree, name)), _SIGNATURES)
-
     def unnamed(self, kept: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
         """Return tree and name of each stored skill that is not in `kept`, sorted. An empty name: nothing is kept."""
         found: list[tuple[str, str]] = []
         named = {self.path(tree, name) for tree, name in kept}
         for tree in _listed(self.root):
             above = os.path.join(self.root, tree)
-            skills = [name for name in _listed(above) if name not in {_LISTING, _SIGNATURES, SIGNERS}]
+            skills = [name for name in _listed(above) if name not in {_LISTING, SIGNATURES, SIGNERS}]
             left = [name for name in skills if os.path.join(above, name) not in named]
             found += [(tree, "")] if left == skills else [(tree, name) for name in left]
         return found
