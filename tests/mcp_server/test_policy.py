@@ -130,6 +130,17 @@ async def test_a_served_policy_denies_asks_and_allows(
     ]
 
 
+async def test_requests_of_one_client_keep_the_generation_of_the_policy(skills: Path, policy: Path) -> None:
+    session = open_session(Catalog(skills), policy=Policy(files=(read_policy_file(str(policy)),)))
+    async with Client(build_server(session), mode="legacy") as client:
+        await client.list_tools()
+        first, offered = session._parts.policy.now(), session._parts.offered.offers("model")
+        await client.call_tool("skills_load", ALPHA)
+        assert session._parts.policy.now() is first
+        assert session._parts.offered.offers("model") is offered
+    await session.close()
+
+
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_a_client_that_cannot_ask_gets_the_request_instead(connect: Connect, mode: str) -> None:
     async with connect(mode=mode) as client:

@@ -84,12 +84,9 @@ class SessionParts:
         self, catalog: Catalog, options: SessionOptions, open_fork: OpenFork, origin: ForkOrigin | None = None
     ) -> None:
         self.session_id = uuid7() if options.session_id is None else options.session_id
-        self._options = options
-        caller, self._parent = (
-            caller_of(options.caller, options.identity, catalog.audience),
-            origin.who if origin else None,
-        )
-        self.policy = policy = policy_of(options.policy, requester_of(caller, self._parent))
+        self._options, self._origin = options, origin
+        caller = caller_of(options.caller, options.identity, catalog.audience)
+        self.policy = policy = policy_of(options.policy, self._requester(caller))
         store = MemorySessionStore() if options.store is None else options.store
         events = Events(
             self.session_id,
@@ -171,7 +168,7 @@ class SessionParts:
                 lineage=lineage,
                 inherited=inherited,
                 approvals=self.guard.approvals,
-                who=requester_of(self.caller, self._parent),
+                who=self._requester(self.caller),
             )
             return open_fork(_seen_in_fork(catalog, agent, root_dir), own, given)
 
@@ -223,11 +220,19 @@ class SessionParts:
         return tuple(SkillDirectory(skill=skill, snapshots=self.active.snapshots) for skill in permitted)
 
     def is_called_by(self, caller: Caller) -> None:
-        """Replace the caller, for decisions and records from the next call on."""
+        """Replace the caller, for decisions and records from the next call on.
+
+        The same caller is no change: another generation of the policy would make each request decide every list anew.
+        """
+        if caller == self.caller:
+            return
         self.caller = caller
-        self.policy.requested_by(requester_of(caller, self._parent))
+        self.policy.requested_by(self._requester(caller))
         if self.audit is not None:
             self.audit.caller = caller
+
+    def _requester(self, caller: Caller) -> Requester:
+        return requester_of(caller, None if self._origin is None else self._origin.who)
 
     def offer(self, tool: Tool) -> None:
         """Add a tool from the next call on. Raise ValueError if its name is in use."""
