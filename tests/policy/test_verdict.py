@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.policy.decision import Allow, Ask, Deny, RuleOrigin
+from prowess.policy.decision import Allow, Ask, Deny, RuleOrigin, would_be
 from prowess.policy.policy import Policy, decide_call
 from prowess.policy.policy_file import PolicyFile
 from prowess.policy.restriction import Restriction
@@ -42,3 +42,11 @@ def test_what_is_decided_and_by_whom(
     decision = decide_call(_CALL, active, policy, "/nowhere")
     assert isinstance(decision, kind)
     assert decision.rule == rule
+
+
+@pytest.mark.parametrize("active", [[], [_LISTED], [_READ]])
+def test_a_monitored_rule_is_named_whoever_decides(active: list[Restriction]) -> None:
+    origin = RuleOrigin(path="p", line=1)
+    rule = PolicyRule(effect="deny", tool="Bash", matches=(), reason=None, origin=origin, id="soon", monitored=True)
+    policy = Policy(files=(PolicyFile(path="p", rules=(rule,), built_in=True),))
+    assert would_be(decide_call(_CALL, active, policy, "/nowhere")) == {"would_deny": ["soon"]}

@@ -288,14 +288,18 @@ def decide_call(
     """Decide about a call by the policy and the restrictions of active skills. Asks no person and runs no tool.
 
     The checks have the order of a session's gates. First the policy may deny the call, then a skill may refuse it. If
-    neither does, the call is asked about or allowed. If `policy` is None, only the restrictions decide. This function
-    is for hosts that run their tools themselves.
+    neither does, the call is asked about or allowed. If `policy` is None, only the restrictions decide. The decision
+    names the monitored rules of the policy, whoever made it. This function is for hosts that run their tools
+    themselves.
     """
     by_policy = None if policy is None else policy.decide(call, workspace)
     if isinstance(by_policy, Deny):
         return by_policy
     by_skills = decide(call.tool, call.arguments, active, workspace)
-    if by_policy is None or isinstance(by_skills, Deny):
+    if by_policy is None:
+        return by_skills
+    by_skills = replace(by_skills, monitored=by_policy.monitored)
+    if isinstance(by_skills, Deny):
         return by_skills
     if isinstance(by_skills, Ask):
         return strictest((by_policy, by_skills))
