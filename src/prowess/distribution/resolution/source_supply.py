@@ -125,6 +125,8 @@ class SourceSupply:
 
     def yanked(self, source: str, name: str) -> Sequence[str]:
         """See `Supply`."""
+        if (source, name) in self._pinned:
+            return []  # other versions are not chosen, and reading each of them only for a message takes long
         reference = self.reference(source)
         known = (None, *self._opener.open(reference).versions())
         offers = (offer for version in known for offer in self._of_name(reference, name, version))
