@@ -117,6 +117,7 @@ def _installed(verifier: Verifier, kind: Scope | None) -> list[Verified]:
     # Imported here because a verification of given paths asks no lock.
     from prowess.distribution.installation.scope import InstallScope
     from prowess.distribution.installation.verification import installed_copies
+    from prowess.lockfile import stored_tree
 
     kinds: tuple[Scope, ...] = ("project", "personal") if kind is None else (kind,)
     return [
@@ -124,7 +125,7 @@ def _installed(verifier: Verifier, kind: Scope | None) -> list[Verified]:
             path=copy.path,
             name=copy.skill.name,
             verdict=_verdict(copy, verifier, scope),
-            is_stored=os.path.basename(os.path.dirname(copy.path)) == copy.skill.tree,
+            is_stored=copy.path == stored_tree(scope.home, copy.skill.tree, copy.skill.name),
         )
         for scope in map(InstallScope.find, kinds)
         for copy in installed_copies(scope)

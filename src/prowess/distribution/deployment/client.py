@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, cast
 
-from prowess._internal.files.tree_digest import read_tree
 from prowess.distribution.deployment.origin import SourceFetcher
 from prowess.distribution.deployment.release import release_of
 from prowess.distribution.deployment.signing_keys import require_tuf
+from prowess.distribution.installation.disk.store import tree_at
 from prowess.distribution.installation.disk.trees import copy_tree
 from prowess.distribution.sources.archives.unpacking import unpack_archive
 from prowess.errors import DistributionError, IntegrityError
@@ -91,14 +91,6 @@ class ReleaseClient:
 def let_everybody_read(path: str) -> None:
     """Let everybody read a file or directory, whatever the umask is, and nobody but the owner write."""
     os.chmod(path, 0o755 if os.stat(path).st_mode & 0o100 else 0o644)
-
-
-def tree_at(directory: str) -> str | None:
-    """Return the digest of a skill's tree, None if it is missing or has no digest."""
-    if os.path.islink(directory) or not os.path.isdir(directory):
-        return None
-    manifest = read_tree(directory)
-    return None if manifest.obstacles else manifest.content_digest
 
 
 def newest_root(metadata: str) -> bytes | None:

@@ -30,12 +30,12 @@ from prowess.distribution.deployment.client import (
     has_root,
     let_everybody_read,
     newest_root,
-    tree_at,
 )
 from prowess.distribution.deployment.permitted import SCOPE, changed_skills, deployment_facts
 from prowess.distribution.deployment.release import ReleasedSkill, SkillRelease
 from prowess.distribution.installation.disk.exchange import exchange
 from prowess.distribution.installation.disk.staging import nothing_changed
+from prowess.distribution.installation.disk.store import tree_at
 from prowess.distribution.installation.disk.trees import remove_tree
 from prowess.distribution.permission.permission import Permission
 from prowess.errors import AuditError, DistributionError, SkillError, StoreError, UnavailableError

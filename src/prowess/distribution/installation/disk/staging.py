@@ -158,12 +158,6 @@ def has_orphans(home: str) -> bool:
     return os.path.lexists(os.path.join(home, _STAGES))
 
 
-def remove_orphans(home: str) -> None:
-    """Remove the stages of killed commands. Raises StoreError."""
-    with nothing_changed(home), _home_held(home):
-        _remove_orphans(home)
-
-
 def _remove_orphans(home: str) -> None:
     stages = os.path.join(home, _STAGES)
     try:
