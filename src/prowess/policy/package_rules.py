@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from prowess.errors import PolicyError
 from prowess.policy.decision import Deny, RuleOrigin
-from prowess.policy.publisher_names import believed_publishers, signed_by
+from prowess.policy.publisher_names import publishers_trusted_by, signed_by
 from prowess.policy.skill_identity import fit_of_skills
 from prowess.policy.tool_names import canonical_tool_name
 
@@ -41,8 +41,8 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 class PackageRules(Struct, frozen=True, kw_only=True):
     """The table of one file. A value is None if the file does not set it. `max_age` is in seconds.
 
-    `machine_file` is the machine's policy file, whose folder has the publishers file that this table believes beside
-    the user's. None if the file is judged by itself: then each signer counts.
+    `machine_file` is the machine's policy file, for `publishers_trusted_by`. None if the file is judged by itself: then
+    each signer counts.
     """
 
     sources: tuple[str, ...] | None = None
@@ -86,8 +86,8 @@ class PackageRules(Struct, frozen=True, kw_only=True):
         unsigned = [skill for skill in known if not skill.publisher]
         if unsigned or self.machine_file is None or not known:
             return unsigned
-        believed = believed_publishers(self.machine_file, self.origin.path)
-        return [skill for skill in known if not signed_by(skill.publisher or "", believed)]
+        trusted = publishers_trusted_by(self.origin.path, self.machine_file)
+        return [skill for skill in known if not signed_by(skill.publisher or "", trusted)]
 
     def _denied(self, rule: str, reason: str) -> Deny:
         return Deny(rule=rule, reason=reason, origin=self.origin)

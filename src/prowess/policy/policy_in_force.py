@@ -33,7 +33,7 @@ from prowess.errors import PolicyError
 from prowess.policy.decision import Decision, effect_of
 from prowess.policy.policy import Policy
 from prowess.policy.policy_file import YAML_ENDINGS, PolicyFile, read_policy_file
-from prowess.policy.publisher_names import believed_publishers, signers_meant
+from prowess.policy.publisher_names import publishers_trusted_by, signers_meant
 from prowess.policy.requester import this_process
 
 if TYPE_CHECKING:
@@ -72,21 +72,21 @@ def _files(policy_file: str | None, enterprise_file: str) -> tuple[PolicyFile, .
 
 
 def _with_publishers(files: Iterable[PolicyFile], enterprise_file: str) -> tuple[PolicyFile, ...]:
-    """Return the files, each with the publishers whom it believes. They are read only if a rule names one."""
+    """Return the files, each with the publishers that it trusts. They are read only if a rule names one."""
     found = []
     for file in files:
         if file.packages is not None:
             file = replace(file, packages=replace(file.packages, machine_file=enterprise_file))  # noqa: PLW2901 -- the same file, completed
         if any(match.names_publishers for rule in file.rules for match in rule.matches):
-            believed = believed_publishers(enterprise_file, file.path)
-            file = replace(file, rules=tuple(_with_signers(rule, believed) for rule in file.rules))  # noqa: PLW2901 -- as above
+            trusted = publishers_trusted_by(file.path, enterprise_file)
+            file = replace(file, rules=tuple(_with_signers(rule, trusted) for rule in file.rules))  # noqa: PLW2901 -- as above
         found.append(file)
     return tuple(found)
 
 
-def _with_signers(rule: PolicyRule, believed: Sequence[Publisher]) -> PolicyRule:
+def _with_signers(rule: PolicyRule, trusted: Sequence[Publisher]) -> PolicyRule:
     matches = (
-        replace(match, signers=signers_meant(match.patterns, believed)) if match.names_publishers else match
+        replace(match, signers=signers_meant(match.patterns, trusted)) if match.names_publishers else match
         for match in rule.matches
     )
     return replace(rule, matches=tuple(matches))
@@ -232,7 +232,7 @@ class PolicyInForce:
     def _places(self) -> tuple[str, ...]:
         named = () if self._policy_file is None else (self._policy_file,)
         places = policy_places(self._enterprise_file)
-        publishers = (os.path.join(os.path.dirname(path), PUBLISHERS_FILE) for path in places[::2])
+        publishers = (os.path.join(folder, PUBLISHERS_FILE) for folder in dict.fromkeys(map(os.path.dirname, places)))
         return (*places, *publishers, *named)
 
     def _look(self) -> _Marks | None:

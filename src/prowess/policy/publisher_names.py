@@ -1,8 +1,7 @@
 """Publishers' names in rules: whom `skill.publisher = "acme"` means on this machine.
 
 A lock has signers, which are the same on every machine. Their names are those of `publishers.toml`. The machine's
-policy file believes the machine's publishers alone, so a user cannot give a name to a signer and thereby meet its
-rules.
+policy file trusts only the machine's publishers, so a user cannot give a name to a signer and thereby meet its rules.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from prowess.signing.publishers import Publisher
 
 
-def believed_publishers(enterprise_file: str, path: str) -> tuple[Publisher, ...]:
-    """Return the publishers whom the policy file at `path` believes: the machine's, and the user's if it is another.
+def publishers_trusted_by(path: str, enterprise_file: str) -> tuple[Publisher, ...]:
+    """Return the publishers that the policy file at `path` trusts: the machine's, and the user's if it is another.
 
     Raises:
         PolicyError: a publishers file is damaged, another user could change it, or the extra `install` is missing.
