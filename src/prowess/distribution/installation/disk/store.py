@@ -5,7 +5,7 @@ of a skill, also after a command was killed.
 
 Signatures that a source had beside a skill (a signed tag, a bundle in a registry) are in `<tree>/.signatures`, so that
 they can be verified again offline. No digest covers this file, and what it has is judged like any other signature.
-Whose signatures were verified when the skill was fetched is in `<tree>/.signers`: the signer in a lock is believed only
+Whose signatures were verified when the skill was fetched is in `<tree>/.signers`: the signer in a lock counts only
 if it is there, because a lock comes with its project.
 """
 
