@@ -56,6 +56,7 @@ def test_every_spelling_of_a_repository_matches_a_rule_about_it(spelling: str, p
         ("https://gitlab.com/acme/skills", "acme/*"),
         ("https://example.org/acme/skills.git", "acme/*"),
         ("oci://example.org/acme/skills", "acme/*"),
+        ("https://example.org/Acme/skills.git", "example.org/acme/*"),  # this host may tell them apart
     ],
 )
 def test_another_source_does_not_match(spelling: str, pattern: str) -> None:

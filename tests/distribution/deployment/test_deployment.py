@@ -70,6 +70,18 @@ def test_archives_of_a_killed_command_do_not_stay_pending(deployment: Deployment
     assert not (deployment.directory / "pending").exists()
 
 
+def test_a_pending_release_that_a_killed_command_had_published_is_forgotten(deployment: Deployment) -> None:
+    deployment.deploy("pdf", signers=("alice",), code=3)
+    pending = (deployment.directory / "pending.json").read_bytes()
+    deployment.signed_by(["deploy", "--to", str(deployment.directory)], "bob")
+    (deployment.directory / "pending.json").write_bytes(pending)
+    assert "no release is pending" in deployment.signed_by(
+        ["deploy", "--to", str(deployment.directory)], "carol", code=1
+    )
+    (deployment.directory / "pending.json").write_bytes(pending)
+    assert deployment.deploy("xlsx")["release"] == 2
+
+
 def test_another_signer_signs_the_pending_release_without_its_skills(deployment: Deployment, tmp_path: Path) -> None:
     pending = deployment.deploy("pdf", signers=("alice",), code=3)
     assert deployment.run(["deploy", "--to", str(deployment.directory)], code=3) == pending
@@ -188,6 +200,9 @@ def test_a_changed_file_on_a_host_is_put_right(deployment: Deployment, tmp_path:
     (tmp_path / "host" / "skills" / "pdf" / "SKILL.md").write_text("changed")
     assert deployment.sync("host")["state"] == "current"
     assert deployment.skills("host") == had
+    make_skill(tmp_path / "host" / "releases" / "1", "added")
+    assert deployment.sync("host")["state"] == "current"
+    assert deployment.skills("host") == had
 
 
 def test_a_release_is_readable_by_everybody_whatever_the_umask_is(deployment: Deployment, tmp_path: Path) -> None:
@@ -210,6 +225,7 @@ def test_hosts_shows_who_has_the_release(deployment: Deployment) -> None:
     deployment.deploy("xlsx")
     deployment.sync("two", more=("--host", "two"))
     (deployment.directory / "hosts" / "odd.json").write_text("{")
+    shutil.copy(deployment.directory / "hosts" / "two.json", deployment.directory / "hosts" / "three.json")
     report = deployment.run(["hosts", "--from", str(deployment.directory)])
     assert report["release"] == 2
     assert [(row["host"], row["release"], row["current"]) for row in report["hosts"]] == [

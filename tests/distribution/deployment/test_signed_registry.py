@@ -81,6 +81,16 @@ def test_a_publication_with_too_few_signatures_is_pending(registry: Deployment) 
     registry.run(["install", str(registry.directory), "--skill", "xlsx"])
 
 
+def test_an_artifact_that_was_changed_while_it_waited_is_not_published(registry: Deployment) -> None:
+    _publish(registry, "pdf")
+    before = everything(registry.directory)
+    _publish(registry, "xlsx", signers=("alice",), code=3)
+    (waiting,) = (registry.directory / "pending").glob("xlsx*")
+    waiting.write_bytes(waiting.read_bytes()[:-1] + b"x")
+    assert "digest" in registry.signed_by(["publish", "--to", str(registry.directory)], "carol", code=1)
+    assert {path: one for path, one in everything(registry.directory).items() if "pending" not in path} == before
+
+
 def test_a_registry_with_keys_and_one_without_are_told_apart(registry: Deployment, tmp_path: Path) -> None:
     skill = str(make_skill(tmp_path / "skills", "pdf"))
     assert "give the key" in registry.run(["publish", skill, "--to", str(registry.directory)], 1)
