@@ -34,6 +34,7 @@ class Deployment:
         for who in ("root", "online", *SIGNERS):
             key = new_private_key("ed25519" if who == "bob" else "p256")
             (self.keys / who).write_bytes(key.pem())
+            (self.keys / who).chmod(0o600)
             (self.keys / f"{who}.pub").write_bytes(key.public.pem)
         signers = [part for who in SIGNERS for part in ("--signer", self.key(f"{who}.pub"))]
         command = ["registry", "init", str(self.directory), "--key", self.key("root"), "--online", self.key("online")]
