@@ -1,6 +1,6 @@
-"""One change of a lock: proposed, planned, judged, applied and reported. If nothing changes, nothing is written.
+"""One change of a lock: proposed, planned, judged, applied and reported. Files are written only if they change.
 
-    def proposed(lock: Lockfile, stage: Stage) -> Proposal: ...     # reads and fetches, changes nothing
+    def proposed(lock: Lockfile, stage: Stage) -> Proposal: ...     # reads and fetches only
     report = change_lock(scope, proposed, permission=permission, judge=consent)
 
 If another command replaces the lock meanwhile, everything is done again from the new lock.
@@ -43,10 +43,10 @@ _ATTEMPTS = 10
 
 
 class Proposal(Struct, frozen=True, kw_only=True):
-    """A lock as it should become, and what was fetched for it. Nothing is changed yet.
+    """A proposed lock, and the skills that were fetched for it.
 
-    `staged` has the fetched skills by tree and name, `statuses` what the signature of each is worth,
-    `contacted` the hosts that were contacted. With `refused`, nothing is changed, and that is the answer.
+    `staged` has the fetched skills by tree and name, `statuses` the status of the signature of each, and `contacted`
+    the hosts that were contacted. With `refused`, the change is not made, and the report has this problem.
     `next_state` is the number of the earlier state that `lock` is.
     """
 
@@ -68,11 +68,11 @@ def change_lock(
     repair: bool = False,
     dry_run: bool = False,
 ) -> InstallReport:
-    """Carry out what `propose` returns for the present lock, and return what was done.
+    """Carry out the proposal for the present lock, and return the report.
 
     `judge` is called with the plan and the staged directories before anything is changed; it raises to refuse. Then
-    `permission` is asked for each change. If there is nothing to change, nothing is written and nobody is asked. With
-    `dry_run`, nothing is written, and `permission` is not asked for the change.
+    `permission` is asked for each change, but not if the lock and the store stay as they are. With `dry_run`, no file
+    is written, and `permission` is not asked for the change.
 
     Raises:
         LockfileError: the lock is no lock.
@@ -145,7 +145,7 @@ def change_lock(
 
 
 def _new_signers(proposal: Proposal, store: SkillStore) -> dict[tuple[str, str], set[str]]:
-    """Return the signers who were verified with what was fetched, and of whom the store does not know."""
+    """Return the signers that were verified for the fetched skills and are not recorded in the store."""
     found: dict[tuple[str, str], set[str]] = {}
     for skill in proposal.lock.skills:
         key = (skill.tree, skill.name)

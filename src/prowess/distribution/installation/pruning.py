@@ -1,4 +1,4 @@
-"""Removes from the store what no lock and no earlier state names."""
+"""Removes skills from the store that no lock and no earlier state names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Pruned(Struct, frozen=True, kw_only=True):
-    """What was removed: trees of the store, the number of earlier states, and bytes."""
+    """The removed trees of the store, the number of removed earlier states, and the size of the trees in bytes."""
 
     removed: tuple[str, ...]
     states: int
@@ -32,10 +32,10 @@ class Pruned(Struct, frozen=True, kw_only=True):
 
 
 def prune_store(home: str, *, keep: int | None = None, dry_run: bool = False) -> Pruned:
-    """Remove stored skills that nothing names. With `keep`, first forget all earlier states but the last `keep`.
+    """Remove stored skills that no lock and no earlier state names. With `keep`, keep only the last `keep` states.
 
     Raises:
-        LockfileError: a lock or a state cannot be read, so that what it names is not known. Nothing was removed.
+        LockfileError: a lock or a state cannot be read, so the skills that it names are not known. Nothing was removed.
         StoreError: the home cannot be written.
     """
     with Stage(home) as stage:

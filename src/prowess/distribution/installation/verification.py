@@ -1,6 +1,6 @@
-"""Compares what a lock names with what is in the store and in the targets, byte for byte. Changes nothing.
+"""Compares the skills of a lock with their copies in the store and in the targets, byte for byte.
 
-This module imports little: an installation with nothing to do needs nothing else.
+This module imports little: an installation that has to change nothing needs no other module.
 """
 
 from __future__ import annotations
