@@ -9,6 +9,7 @@ import pytest
 
 from prowess._internal import uuid7 as module
 from prowess._internal.uuid7 import uuid7
+from tests import forked
 
 
 def test_an_identifier_is_a_uuid_of_version_7_that_carries_the_time() -> None:
@@ -64,7 +65,7 @@ def test_a_forked_process_makes_no_identifier_that_its_parent_makes() -> None:
     child = os.fork()
     if not child:  # pragma: no cover -- nothing but this, and no way out into the tests
         os.write(writes, "\n".join(uuid7()[19:] for _ in range(40)).encode())
-        os._exit(0)
+        forked.end(0)
     os.close(writes)
     with open(reads, encoding="ascii") as said:
         theirs = said.read().split()

@@ -14,6 +14,7 @@ from prowess.execution import cgroup
 from prowess.execution.bounds import set_bounds
 from prowess.execution.cgroup import ControlGroup
 from prowess.execution.request import ExecLimits
+from tests import forked
 from tests.execution.kernel_groups import as_the_kernel
 
 
@@ -197,7 +198,7 @@ def test_after_a_fork_the_directories_are_the_parents(tmp_path: Path) -> None:
     ControlGroup(ExecLimits(), root=str(_version_1(tmp_path))).rest()
     pid = os.fork()
     if pid == 0:
-        os._exit(len(cgroup._resting) + len(cgroup._dying))
+        forked.end(len(cgroup._resting) + len(cgroup._dying))
     assert os.waitpid(pid, 0)[1] == 0
     assert len(cgroup._resting) == 2
 

@@ -27,6 +27,7 @@ from prowess.execution.backends.bubblewrap_options import Layout
 from prowess.execution.cgroup import ControlGroup
 from prowess.execution.environment import base_environment
 from prowess.execution.request import ExecLimits, ExecRequest
+from tests import forked
 from tests.execution.bench import processes_with, within
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class _Place:
             )
             self.sandbox.run_blocking(request, os.pipe()[0])
         finally:
-            os._exit(0)
+            forked.end(0)
 
     def beats(self) -> list[int]:
         return [

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.execution.request import ExecLimits, ExecRequest
+from tests import forked
 
 if TYPE_CHECKING:
     from prowess.execution.backends.bubblewrap import BubblewrapSandbox
@@ -55,7 +56,7 @@ def test_another_user_runs_scripts_with_the_same_walls(sandbox: BubblewrapSandbo
             except Exception as fault:  # noqa: BLE001 -- whatever it is, the parent's assertion shows it
                 os.write(writer, json.dumps({"fault": repr(fault)}).encode())
             finally:
-                os._exit(0)
+                forked.end(0)
         os.close(writer)
         with open(reader, "rb") as answer:
             said = json.loads(answer.read())
