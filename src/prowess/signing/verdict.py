@@ -21,7 +21,7 @@ class SignatureVerdict(Struct, frozen=True, kw_only=True):
     `signer` names the key or certificate, the same on every machine, so it can be pinned in a lock; None unless the
     signature itself is valid and about these files. `publisher` is the name that this machine gives the trusted key, or
     None. `reason` is a sentence, None if `verified`. `covers` is False if an untrusted signature is about other files,
-    so that an installation refuses them.
+    so that an installation refuses them. `version` is that of the skill as it was signed, None if it was not stated.
     """
 
     status: Status
@@ -31,6 +31,7 @@ class SignatureVerdict(Struct, frozen=True, kw_only=True):
     reason: str | None = None
     files: tuple[str, ...] = ()
     covers: bool = True
+    version: str | None = None
 
 
 class Signed(Struct, frozen=True, kw_only=True):

@@ -120,8 +120,10 @@ class Verifier:
                 signed = self._by_file(file, content)
             if isinstance(signed, Untrusted):
                 verdict = SignatureVerdict(status="untrusted", format=form, signer=signed.signer, reason=signed.reason)
-                if signed.payload is None or (other := _compared(verdict, signed.payload, content)) is verdict:
+                if signed.payload is None:
                     return verdict
+                if (other := _compared(verdict, signed.payload, content)).status == verdict.status:
+                    return other
                 return replace(verdict, signer=None, covers=False, reason=f"{signed.reason}; besides, {other.reason}")
             verdict = SignatureVerdict(status="verified", format=form, signer=signed.signer, publisher=signed.publisher)
             return verdict if signed.payload is None else _compared(verdict, signed.payload, content)
@@ -206,7 +208,7 @@ class Verifier:
 
 
 def _compared(verdict: SignatureVerdict, payload: bytes, content: _Content) -> SignatureVerdict:
-    """Compare what a signer stated with what is there. Returns `verdict` if these are the files."""
+    """Compare what a signer stated with what is there. The status is that of `verdict` if these are the files."""
     if content.manifest is None:
         stated = {digest for _, digest in subjects_of(read_in_toto(payload))}
         if hashlib.sha256(content.data or b"").hexdigest() in stated:
@@ -218,9 +220,10 @@ def _compared(verdict: SignatureVerdict, payload: bytes, content: _Content) -> S
         if tree is not None and stated & ({tree.removeprefix("sha256:"), content.artifact} - {None}):
             return verdict
         return replace(verdict, status="changed", reason="the statement is about other files", files=obstacles)
-    differing = differences(read_statement(payload), content.manifest)
+    statement = read_statement(payload)
+    differing = differences(statement, content.manifest)
     if differing is None:
-        return verdict
+        return verdict if statement.skill is None else replace(verdict, version=statement.skill.version)
     reason = "files, or executable bits of files, are not as they were signed"
     return replace(verdict, status="changed", reason=reason, files=differing)
 

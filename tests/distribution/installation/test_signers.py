@@ -207,3 +207,17 @@ def _remove_store() -> None:
     from tests.distribution.installation.test_install import _remove
 
     _remove(os.path.join(prowess_home(), "store"))
+
+
+def test_an_old_signed_skill_is_not_accepted_as_a_new_version(prowess: Commands, tmp_path: Path) -> None:
+    prowess.text("publish", "../skills/alpha", "--to", "../registry")
+    index = tmp_path / "registry" / ".well-known" / "agent-skills" / "index.json"
+    text = index.read_text("utf-8")
+    index.write_text(text.replace('"version": "1.0.0"', '"version": "2.0.0"'), "utf-8")
+    prowess.text("install", "../registry", code=exit_codes.DENIED)
+    assert "it was signed as version 1.0.0, but" in prowess.err
+    assert "offers it as 2.0.0" in prowess.err
+    prowess.text("key", "forget", "Acme")  # a signature of somebody else refuses too
+    prowess.text("install", "../registry", code=exit_codes.DENIED)
+    index.write_text(text, "utf-8")
+    prowess.text("install", "../registry")

@@ -189,6 +189,13 @@ def test_setting_up_git_twice_changes_nothing_and_keeps_what_is_there(repository
     assert attributes.read_text() == "*.sh text eol=lf\nprowess.lock merge=prowess-lock text eol=lf\n"
     assert set_up_git(str(repository.root)).changed == ()
     assert "merge: prowess-lock" in repository.git("check-attr", "merge", "below/prowess.lock")
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    attributes.unlink()
+    attributes.symlink_to(secret)
+    with pytest.raises(FileExistsError, match="it is a link"):
+        set_up_git(str(repository.root))
+    assert attributes.is_symlink()
     (tmp_path / "nowhere").mkdir()
     with pytest.raises(UnavailableError, match="not in a working tree of git"):
         set_up_git(str(tmp_path / "nowhere"))

@@ -88,7 +88,7 @@ class Signers:
         """Return the best verdict on the signatures in the skill and beside it (see `best_verdict`).
 
         Raises:
-            SignatureError: the signature in the skill is damaged or does not fit the files.
+            SignatureError: the signature in the skill is damaged, or does not fit the files or the version.
             ConfigurationError: the publishers cannot be read.
         """
         signature = signature_in(fetched.directory)
@@ -99,7 +99,21 @@ class Signers:
         own = self._verifier.tree(fetched.manifest, signature)
         if own.status in _REFUSED or not own.covers:
             raise SignatureError(f"skill {fetched.name!r}", own.reason or own.status)
-        return best_verdict(own, fetched, fetched.manifest, fetched.signatures, self._verifier, pinned=pinned)
+        best = best_verdict(own, fetched, fetched.manifest, fetched.signatures, self._verifier, pinned=pinned)
+        for verdict in (own, best):
+            _require_version(fetched, verdict.version)
+        return best
+
+
+def _require_version(fetched: Fetched, signed: str | None) -> None:
+    """Refuse an old signed skill that a registry offers as another version.
+
+    The versions of a repository and of an installed package are their own, and tell nothing about the skill's.
+    """
+    is_own = fetched.artifact is None or fetched.commit is not None
+    if not is_own and signed is not None and signed.strip() != fetched.version:
+        reason = f"it was signed as version {signed}, but {fetched.source} offers it as {fetched.version}"
+        raise SignatureError(f"skill {fetched.name!r}", reason)
 
 
 def best_verdict(

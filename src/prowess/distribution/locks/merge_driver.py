@@ -6,6 +6,7 @@ in `.gitattributes` is for everybody; without the driver git merges a lock as te
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 
@@ -59,6 +60,8 @@ def set_up_git(directory: str) -> GitSetup:
 def _add_line(path: str, line: str) -> bool:
     """Append a line to a text file unless it is there. Return whether it was added."""
     try:
+        if os.path.islink(path):  # git does not read a link, and the text elsewhere may be no one's to commit
+            raise FileExistsError(errno.EEXIST, "it is a link, which git does not follow; put a file there", path)
         with open(path, "rb") as file:
             text, mode = file.read(), os.fstat(file.fileno()).st_mode & 0o777
     except FileNotFoundError:

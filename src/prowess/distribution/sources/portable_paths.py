@@ -20,9 +20,15 @@ if TYPE_CHECKING:
 
 _DEVICES = r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])"
 _DEVICE = re.compile(rf"{_DEVICES} *(?:\..*)?", re.IGNORECASE)
+# Other spellings of `.git` on file systems that ignore case or some characters. What is in `.git` itself is left out.
+_GIT = re.compile("\\.git|git~1", re.IGNORECASE)
+_IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")  # by file systems of macOS
 _CONTROL = re.compile(r"[\x00-\x1f\x7f:]")
 # One search for paths that may have one of these faults; most have none.
-_SUSPECT = re.compile(rf"[\x00-\x1f\x7f:]|[. ](?:/|$)|(?:^|/){_DEVICES} *(?:[./]|$)", re.IGNORECASE)
+_SUSPECT = re.compile(
+    rf"[\x00-\x1f\x7f:]|[. ](?:/|$)|(?:^|/)(?:{_DEVICES} *(?:[./]|$)|\.git(?:/|$)|git~1)|[\u200c-\u206f\ufeff]",
+    re.IGNORECASE,
+)
 _MAX_COMPONENT, _MAX_PATH = 255, 1024  # bytes; a longer name cannot be written on common file systems
 
 
@@ -101,6 +107,8 @@ class PortablePaths:
         for part in parts:
             if _DEVICE.fullmatch(part) is not None:
                 self._refuse(path, f"{part!r} is a device on Windows; rename it")
+            if part != ".git" and _GIT.fullmatch(_IGNORED.sub("", part)) is not None:
+                self._refuse(path, f"{part!r} is the repository of git on some systems, which runs files there")
             if _CONTROL.search(part) is not None:
                 self._refuse(path, "it has a colon or a control character; rename it")
             if part[-1] in ". ":
