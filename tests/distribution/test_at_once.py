@@ -15,7 +15,7 @@ from prowess.distribution.installation.pruning import prune_store
 from prowess.distribution.installation.requests import SkillRequest
 from prowess.distribution.installation.scope import InstallScope
 from prowess.distribution.permission.permission import Permission
-from prowess.distribution.sources.reference import parse_reference
+from prowess.lockfile.source_reference import parse_reference
 from tests.distribution.deployment.deployments import Deployment
 from tests.distribution.fork_server import Ran, run_at_once
 from tests.distribution.installation.projects import Commands, make_project, write_skill

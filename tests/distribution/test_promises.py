@@ -16,8 +16,8 @@ from prowess._internal.text.canonical_json import sha256_of
 from prowess.catalog import Catalog, TrustStore
 from prowess.cli import exit_codes
 from prowess.distribution.publishing.publish import publish
-from prowess.distribution.sources.reference import parse_reference
 from prowess.lockfile import read_lock
+from prowess.lockfile.source_reference import parse_reference
 from tests.catalog.locking import edit
 from tests.distribution.installation.projects import Commands, make_project, snapshot, write_skill
 from tests.distribution.serving import Answer, serving

@@ -17,9 +17,10 @@ import pytest
 from prowess._internal.files.tree_digest import read_tree
 from prowess._internal.places import prowess_home
 from prowess.distribution.installation.disk.store import SkillStore
-from prowess.distribution.sources import Mirror, open_source, parse_reference
+from prowess.distribution.sources import Mirror, open_source
 from prowess.errors import IntegrityError, LockfileError
 from prowess.lockfile import parse_lock
+from prowess.lockfile.source_reference import parse_reference
 from prowess.signing.keys import read_public_key
 from prowess.signing.trust import Trust, TrustedKey
 from prowess.signing.verification import Verifier

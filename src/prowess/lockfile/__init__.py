@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from prowess.lockfile.merging import merge_locks
     from prowess.lockfile.places import lock_path, read_lock, stored_tree, write_lock
     from prowess.lockfile.requirement import Requirement
+    from prowess.lockfile.source_reference import SourceReference, parse_reference
+    from prowess.lockfile.spellings import names_in_lock, source_names
     from prowess.lockfile.text import parse_lock, render_lock
     from prowess.lockfile.unmet_requirements import unmet
 
@@ -23,11 +25,15 @@ __all__ = [
     "LockedTarget",
     "Lockfile",
     "Requirement",
+    "SourceReference",
     "lock_path",
     "merge_locks",
+    "names_in_lock",
     "parse_lock",
+    "parse_reference",
     "read_lock",
     "render_lock",
+    "source_names",
     "stored_tree",
     "unmet",
     "write_lock",
@@ -41,6 +47,8 @@ if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
             "merging": ("merge_locks",),
             "places": ("lock_path", "read_lock", "stored_tree", "write_lock"),
             "requirement": ("Requirement",),
+            "spellings": ("names_in_lock", "source_names"),
+            "source_reference": ("SourceReference", "parse_reference"),
             "text": ("parse_lock", "render_lock"),
             "unmet_requirements": ("unmet",),
         },

@@ -22,6 +22,7 @@ from prowess.policy import Allow, Deny, PolicyCall, PolicyInForce
 from prowess.policy.skill_identity import SkillIdentity
 from prowess.signing.statement import SignedSkill, render_statement
 from prowess.tools.builtin import builtin_tools
+from tests.catalog.locking import lock, locked
 from tests.distribution.installation.projects import Commands, make_project, write_skill
 from tests.signing.authorities import Holder, root_authority
 
@@ -219,10 +220,10 @@ def test_a_signer_that_somebody_wrote_into_the_lock_is_not_believed(commands: Co
     _signed(commands)
     commands.text("key", "trust", "../k.pub", "--as", "acme")
     commands.text("install", "../skills", "--skill", "*")
-    lock = read_lock(str(commands.lock))
-    (alpha,) = lock.named("alpha")
-    forged = tuple(replace(skill, signer=alpha.signer) for skill in lock.skills)
-    commands.lock.write_bytes(render_lock(replace(lock, skills=forged)))
+    before = read_lock(str(commands.lock))
+    (alpha,) = before.named("alpha")
+    forged = tuple(replace(skill, signer=alpha.signer) for skill in before.skills)
+    commands.lock.write_bytes(render_lock(replace(before, skills=forged)))
     _policy(_ACME_ONLY)
     assert "Do it" in commands.text("load", "alpha")
     commands.text("load", "beta", code=exit_codes.DENIED)
@@ -237,13 +238,21 @@ def test_a_forged_signer_in_an_earlier_state_does_not_meet_the_demand_for_signat
     _signed(commands)
     commands.text("key", "trust", "../k.pub", "--as", "acme")
     commands.text("install", "../skills", "--skill", "*")
-    lock = read_lock(str(commands.lock))
-    (alpha,) = lock.named("alpha")
-    forged = tuple(replace(skill, signer=alpha.signer) for skill in lock.skills)
-    commands.lock.write_bytes(render_lock(replace(lock, skills=forged)))
+    before = read_lock(str(commands.lock))
+    (alpha,) = before.named("alpha")
+    forged = tuple(replace(skill, signer=alpha.signer) for skill in before.skills)
+    commands.lock.write_bytes(render_lock(replace(before, skills=forged)))
     commands.text("remove", "alpha", "beta")
     _policy('default = "allow"\n[packages]\nrequire_signature = true\n')
     assert "no verified signature of a trusted publisher: beta" in _denied(commands, "rollback")
+
+
+@pytest.mark.parametrize("source", ["acme/skills", "https://github.com/Acme/skills.git", "git@github.com:acme/skills"])
+def test_a_rule_about_the_source_holds_for_what_is_installed(source: str, commands: Commands) -> None:
+    lock(locked("review"), locked("deploy", source="other/skills", package="other"))
+    _policy(f'default = "allow"\n[[rule]]\neffect = "deny"\ntool = "*"\nmatch = {{ skill.source = "{source}" }}\n')
+    commands.text("load", "review", code=exit_codes.DENIED)
+    commands.text("load", "deploy")
 
 
 def test_a_rule_that_denies_a_publisher_holds_for_what_is_installed(commands: Commands) -> None:

@@ -13,8 +13,9 @@ from prowess.cli import exit_codes
 from prowess.cli.dispatch import run
 from prowess.distribution.installation.disk.staging import Stage
 from prowess.distribution.installation.disk.store import SkillStore
-from prowess.distribution.sources import Access, open_source, parse_reference
+from prowess.distribution.sources import Access, open_source
 from prowess.errors import IntegrityError
+from prowess.lockfile.source_reference import parse_reference
 from tests.distribution.fork_server import run_at_once
 from tests.distribution.installation.projects import Commands, codes, make_project, snapshot, write_skill
 from tests.distribution.small_disk import filled, read_only, small_disk

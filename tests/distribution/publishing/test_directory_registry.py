@@ -12,8 +12,8 @@ import pytest
 from prowess.distribution.publishing.directory_registry import DirectoryRegistry
 from prowess.distribution.publishing.package import read_package
 from prowess.distribution.sources.opening import open_source
-from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import DistributionError
+from prowess.lockfile.source_reference import parse_reference
 from tests.counterparts import counterpart
 from tests.distribution.making import files_of, make_skill
 from tests.distribution.serving import Answer, serving

@@ -15,8 +15,8 @@ from prowess._internal.files.tree_digest import read_tree
 from prowess._internal.text.canonical_json import sha256_of
 from prowess.distribution.sources.archives.unpacking import unpack_archive
 from prowess.distribution.sources.opening import open_source
-from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import DistributionError, IntegrityError, LimitExceededError, UnavailableError, UnsafePathError
+from prowess.lockfile.source_reference import parse_reference
 from prowess.testing.conformance.hostile_archives import SKILL, hostile_archives
 from tests.distribution.serving import Answer, serving
 

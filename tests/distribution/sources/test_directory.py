@@ -12,8 +12,8 @@ import pytest
 from prowess._internal.files.tree_digest import read_tree
 from prowess.distribution.sources.opening import open_source
 from prowess.distribution.sources.protocol import Offer, SkillSource
-from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import DistributionError, UnavailableError, UnsafePathError
+from prowess.lockfile.source_reference import parse_reference
 
 
 def write_skill(directory: Path, version: str = "") -> Path:

@@ -13,8 +13,8 @@ import pytest
 from prowess._internal.files.tree_digest import read_tree
 from prowess.distribution.sources.opening import open_source
 from prowess.distribution.sources.protocol import Access
-from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import DistributionError, LimitExceededError, UnavailableError, UnsafePathError
+from prowess.lockfile.source_reference import parse_reference
 from tests.counterparts import counterpart
 from tests.distribution.serving import Answer, serving
 from tests.distribution.sources.git_repository import commit, git, new_repository, served, skill

@@ -10,8 +10,8 @@ import pytest
 
 from prowess._internal.files.tree_digest import read_tree
 from prowess.distribution.sources.opening import open_source
-from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import DistributionError, UnavailableError, UnsafePathError
+from prowess.lockfile.source_reference import parse_reference
 from tests.catalog.installing import bare_project, install, install_node, site_of, skill_text
 from tests.counterparts import counterpart
 

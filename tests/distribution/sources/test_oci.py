@@ -17,8 +17,8 @@ from prowess.distribution.sources.oci.manifest import INDEX_TYPE, MANIFEST_TYPE,
 from prowess.distribution.sources.oci.registry import Repository
 from prowess.distribution.sources.opening import open_source
 from prowess.distribution.sources.protocol import Access
-from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import DistributionError, IntegrityError, UnavailableError, UnsafePathError
+from prowess.lockfile.source_reference import parse_reference
 from tests.distribution.making import files_of, make_skill
 from tests.distribution.referrers import add_bundle
 from tests.distribution.registries import PASSWORD, USER, docker_registry

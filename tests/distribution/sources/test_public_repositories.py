@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from prowess.distribution.sources.opening import open_source
-from prowess.distribution.sources.reference import parse_reference
+from prowess.lockfile.source_reference import parse_reference
 from tests.counterparts import counterpart
 
 _LIST = Path(__file__).with_name("public_repositories.toml")

@@ -14,12 +14,12 @@ from prowess.cli.packages.deployments import release_facts, signing_keys, told_i
 from prowess.cli.targets import targets
 from prowess.distribution.deployment.repository import DeploymentRepository
 from prowess.distribution.publishing.publish import publish
-from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import InvalidArgumentsError
+from prowess.lockfile.source_reference import parse_reference
 
 if TYPE_CHECKING:
     from prowess.distribution.publishing.publish import PublishReport
-    from prowess.distribution.sources.reference import SourceReference
+    from prowess.lockfile.source_reference import SourceReference
 
 
 @click.command()

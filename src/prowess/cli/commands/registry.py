@@ -20,15 +20,15 @@ from prowess.cli.skill_table import table
 from prowess.distribution.publishing.directory_registry import DirectoryRegistry
 from prowess.distribution.sources.index.document import has_index
 from prowess.distribution.sources.protocol import Access
-from prowess.distribution.sources.reference import parse_reference
 from prowess.distribution.sources.registries import list_registries, search
 from prowess.errors import InvalidArgumentsError, MissingExtraError
+from prowess.lockfile.source_reference import parse_reference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prowess.distribution.sources.reference import SourceReference
     from prowess.distribution.sources.registries import RegisteredSkill, RegistryListing
+    from prowess.lockfile.source_reference import SourceReference
 
 _DEFAULT_ADDRESS = "127.0.0.1:8000"
 

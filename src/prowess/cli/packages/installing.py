@@ -13,8 +13,8 @@ from prowess.cli.packages.permission import permission_for
 from prowess.cli.packages.registries import configured_registries
 from prowess.distribution.installation.installing import install
 from prowess.distribution.installation.requests import SeveralSkillsError, SkillRequest
-from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import InvalidArgumentsError
+from prowess.lockfile.source_reference import parse_reference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

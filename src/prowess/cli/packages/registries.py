@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, cast
 
 from prowess.cli.options.configuration_options import open_configuration
 from prowess.distribution.sources.protocol import Access
-from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import DistributionError, InvalidArgumentsError
+from prowess.lockfile.source_reference import parse_reference
 
 if TYPE_CHECKING:
-    from prowess.distribution.sources.reference import SourceReference
+    from prowess.lockfile.source_reference import SourceReference
 
 
 def configured_registries() -> tuple[SourceReference, ...]:

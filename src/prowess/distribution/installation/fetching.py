@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from prowess import lockfile
 from prowess._internal.files.open_flags import Closing
 from prowess.distribution import sources
 from prowess.errors import DistributionError, IntegrityError, UnavailableError
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from prowess.distribution.permission.permission import Permission
     from prowess.distribution.sources.oci.mirrored import Mirror
     from prowess.distribution.sources.protocol import Access, Fetched, Offer, SkillSource
-    from prowess.distribution.sources.reference import Kind, SourceReference
     from prowess.lockfile import LockedSkill
+    from prowess.lockfile.source_reference import Kind, SourceReference
 
 
 class Fetcher(Closing):
@@ -38,7 +39,7 @@ class Fetcher(Closing):
     @property
     def registries(self) -> tuple[SourceReference, ...]:
         """The registries that may be asked, in their order."""
-        return tuple(map(sources.parse_reference, self._access.registries))
+        return tuple(map(lockfile.parse_reference, self._access.registries))
 
     @property
     def contacted(self) -> tuple[str, ...]:
@@ -83,7 +84,7 @@ def fetch_locked(skills: Iterable[LockedSkill], scope: InstallScope, fetcher: Fe
         DistributionError: a source does not have a skill any more.
     """
     for skill in skills:
-        reference = sources.parse_reference(skill.source, base=scope.directory, has_version=False)
+        reference = lockfile.parse_reference(skill.source, base=scope.directory, has_version=False)
         if fetcher.mirror is not None:
             fetcher.expect(reference, (skill.name,))  # a mirror is another way to the same skill of the same source
             fetcher.fetch_mirrored(fetcher.mirror, skill)

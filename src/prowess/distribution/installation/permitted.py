@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.permission.facts import PackageFacts
-from prowess.distribution.permission.named_sources import source_names
-from prowess.distribution.sources.reference import parse_reference
 from prowess.format.reading import read_document
+from prowess.lockfile.source_reference import parse_reference
+from prowess.lockfile.spellings import source_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from prowess.distribution.installation.scope import InstallScope
     from prowess.distribution.permission.permission import Permission
     from prowess.distribution.sources import Fetched
-    from prowess.distribution.sources.reference import SourceReference
     from prowess.lockfile import LockedSkill
+    from prowess.lockfile.source_reference import SourceReference
 
 _ROLLBACK = "packages.rollback"
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from prowess.distribution.installation.requests import SkillRequest
     from prowess.distribution.installation.scope import InstallScope
     from prowess.distribution.resolution.source_supply import Opener
-    from prowess.distribution.sources.reference import SourceReference
+    from prowess.lockfile.source_reference import SourceReference
 
     Key = tuple[str, str]
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess._internal.files.atomic_write import write_atomically
-from prowess.distribution import sources
 from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.locks.importing import skill_files
 from prowess.distribution.sources.index.document import has_index
@@ -21,6 +20,7 @@ from prowess.lockfile.foreign.hashes import skills_hash
 from prowess.lockfile.foreign.locale_order import UnknownOrderError
 from prowess.lockfile.foreign.skills_locks import PROJECT_LOCK, ProjectEntry, render_skills_lock
 from prowess.lockfile.places import read_lock, stored_tree
+from prowess.lockfile.source_reference import parse_reference
 
 if TYPE_CHECKING:
     from prowess.distribution.installation.scope import InstallScope
@@ -65,7 +65,7 @@ def export_lock(scope: InstallScope, path: str) -> Exported:
 
 
 def _entry(skill: LockedSkill, scope: InstallScope, directory: str) -> ProjectEntry | None:
-    reference = sources.parse_reference(skill.source, base=scope.directory, has_version=False)
+    reference = parse_reference(skill.source, base=scope.directory, has_version=False)
     place = "/".join(part for part in (reference.path, skill.path) if part)
     document = f"{place}/SKILL.md" if place else "SKILL.md"
     match reference.kind:

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from prowess._internal.files.contained import ContainedRoot
 from prowess._internal.files.tree_digest import read_tree
-from prowess.distribution import sources
 from prowess.distribution.installation.change import change_lock
 from prowess.distribution.installation.fetching import Fetcher
 from prowess.distribution.installation.installing import InstallOptions, consent_of, proposed
@@ -37,6 +36,7 @@ from prowess.lockfile.foreign.locale_order import UnknownOrderError
 from prowess.lockfile.foreign.reading import read_foreign_lock
 from prowess.lockfile.lock import LockedSkill, Lockfile
 from prowess.lockfile.places import lock_bytes
+from prowess.lockfile.source_reference import parse_reference
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from prowess.distribution.installation.report import InstallReport
     from prowess.distribution.installation.scope import InstallScope
     from prowess.distribution.sources.protocol import Fetched, Offer, SkillSource
-    from prowess.distribution.sources.reference import SourceReference
     from prowess.lockfile.foreign.entries import ForeignLock, ForeignSkill, RecordedHash
+    from prowess.lockfile.source_reference import SourceReference
 
 ANY_VERSION = "*"
 _MOST_REASONS = 20
@@ -141,7 +141,7 @@ def _imported(skill: ForeignSkill, directory: str, scope: InstallScope, fetcher:
     what = f"skill {skill.name!r} of {skill.source}"
     if not skill.can_be_checked:
         raise DistributionError(f"{what}: the lock recorded neither a commit nor a hash; install it anew")
-    reference = sources.parse_reference(skill.source, base=directory, has_version=False)
+    reference = parse_reference(skill.source, base=directory, has_version=False)
     fetcher.expect(reference, (skill.name,))
     source = fetcher.open(reference)
     offer = _offer_of(skill, source, reference)

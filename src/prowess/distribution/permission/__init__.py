@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from prowess._internal.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from prowess.distribution.permission.named_sources import source_names
     from prowess.distribution.permission.package_calls import PackageCalls
 
-__all__ = ["PackageCalls", "source_names"]
+__all__ = ["PackageCalls"]
 
 if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
-    __getattr__ = lazy_names(__name__, {"package_calls": ("PackageCalls",), "named_sources": ("source_names",)})
+    __getattr__ = lazy_names(__name__, {"package_calls": ("PackageCalls",)})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from prowess import lockfile
 from prowess.distribution import permission
 from prowess.distribution.permission.facts import CallRules, PackageFacts
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from prowess.distribution.permission.package_calls import PackageCalls
-    from prowess.distribution.sources.reference import SourceReference
+    from prowess.lockfile.source_reference import SourceReference
 
 T = TypeVar("T")
 
@@ -42,7 +43,7 @@ class Permission:
         if not wanted and not any(asked == source for asked, _ in self._asked):
             wanted = [None]
         if wanted:
-            facts = [PackageFacts(name=name, sources=permission.source_names(reference)) for name in wanted]
+            facts = [PackageFacts(name=name, sources=lockfile.source_names(reference)) for name in wanted]
             self.calls.ask(self.tool, self.scope, facts)
             self._asked |= {(source, name) for name in wanted}
 

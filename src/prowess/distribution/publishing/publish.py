@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from prowess.distribution.deployment.repository import DeployReport
     from prowess.distribution.publishing.directory_registry import PublishedStatus
     from prowess.distribution.publishing.package import Check, SkillPackage
-    from prowess.distribution.sources.reference import SourceReference
+    from prowess.lockfile.source_reference import SourceReference
 
 
 class PublishReport(Struct, frozen=True, kw_only=True):

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Protocol
 
 from prowess.distribution.resolution.declared import declared_requirements
 from prowess.distribution.resolution.supply import PLACE_SIGN, Candidate
-from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import DistributionError
 from prowess.lockfile.requirement import Requirement
+from prowess.lockfile.source_reference import parse_reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from prowess.distribution.sources.protocol import Fetched, Offer, SkillSource
-    from prowess.distribution.sources.reference import SourceReference
+    from prowess.lockfile.source_reference import SourceReference
 
 
 class Opener(Protocol):

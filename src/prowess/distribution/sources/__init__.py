@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from prowess.distribution.sources.oci.mirrored import Mirror
     from prowess.distribution.sources.opening import open_source
     from prowess.distribution.sources.protocol import Access, Fetched, Offer, Signature, SkillSource
-    from prowess.distribution.sources.reference import SourceReference, parse_reference
 
 __all__ = [
     "Access",
@@ -22,9 +21,7 @@ __all__ = [
     "Offer",
     "Signature",
     "SkillSource",
-    "SourceReference",
     "open_source",
-    "parse_reference",
 ]
 
 if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
@@ -34,6 +31,5 @@ if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
             "oci.mirrored": ("Mirror",),
             "opening": ("open_source",),
             "protocol": ("Access", "Fetched", "Offer", "Signature", "SkillSource"),
-            "reference": ("SourceReference", "parse_reference"),
         },
     )

@@ -23,7 +23,7 @@ from prowess.errors import IntegrityError, UnavailableError
 
 if TYPE_CHECKING:
     from prowess.distribution.sources.protocol import Access, Fetched, Offer
-    from prowess.distribution.sources.reference import SourceReference
+    from prowess.lockfile.source_reference import SourceReference
 
 _UNPACKED = "unpacked"
 _DIGEST = "sha256:"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from prowess._internal.files.tree_digest import TreeManifest
     from prowess.distribution.sources.protocol import Access, Fetched, Offer
-    from prowess.distribution.sources.reference import SourceReference
+    from prowess.lockfile.source_reference import SourceReference
 
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 

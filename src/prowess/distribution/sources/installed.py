@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import FileRecord, TreeReading
     from prowess.catalog.entry import SkillEntry
     from prowess.distribution.sources.protocol import Access, Fetched, Offer
-    from prowess.distribution.sources.reference import SourceReference
+    from prowess.lockfile.source_reference import SourceReference
 
 _INSTALLERS = {"python": "pip install", "npm": "npm install"}
 _KINDS = {"python": "python", "npm": "node"}  # as the catalog calls them

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from prowess.distribution.sources.protocol import SkillSource
-    from prowess.distribution.sources.reference import Kind, SourceReference
+    from prowess.lockfile.source_reference import Kind, SourceReference
 
 # Module and class of each kind. The class is called with the reference, the scratch directory and the access.
 CLASSES: Mapping[Kind, tuple[str, str]] = {

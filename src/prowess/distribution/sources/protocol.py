@@ -19,7 +19,7 @@ from msgspec import Struct
 from prowess._internal.files.tree_digest import TreeManifest  # noqa: TC001 -- msgspec resolves it
 
 if TYPE_CHECKING:
-    from prowess.distribution.sources.reference import SourceReference
+    from prowess.lockfile.source_reference import SourceReference
 
 
 OFFLINE = ("offline", "leave out --offline, or install from a mirror with --from DIR")

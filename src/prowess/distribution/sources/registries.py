@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prowess.distribution.sources.protocol import Access
-    from prowess.distribution.sources.reference import SourceReference
+    from prowess.lockfile.source_reference import SourceReference
 
 
 class RegisteredSkill(Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from prowess import lockfile
 from prowess._internal.text.qualified_names import qualified
 from prowess.catalog.layers import Layer
 from prowess.errors import SkillError, SkillNotFoundError
@@ -82,6 +83,9 @@ def _sources(entry: SkillEntry) -> Iterator[str]:
     yield entry.source
     if entry.origin is not None:
         yield entry.origin
+    if entry.locked is not None:
+        for block in entry.locked.blocks:
+            yield from lockfile.names_in_lock(block.source, entry.locked.lock)
     for path in (entry.root_dir, *entry.aliases):
         here = path
         while (above := os.path.dirname(here)) != here:

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from prowess._internal.files.tree_digest import read_tree
-from prowess.distribution.sources import Access, open_source, parse_reference
+from prowess.distribution.sources import Access, open_source
 from prowess.errors import SkillError, UnavailableError
+from prowess.lockfile import parse_reference
 from prowess.testing.conformance.hostile_archives import hostile_archives
 
 if TYPE_CHECKING:

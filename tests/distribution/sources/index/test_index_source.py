@@ -12,8 +12,8 @@ from prowess.distribution.publishing.packing import pack, read_skill_files
 from prowess.distribution.sources.index.document import SCHEMA, parse_index
 from prowess.distribution.sources.opening import open_source
 from prowess.distribution.sources.protocol import Access
-from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import DistributionError, IntegrityError, LimitExceededError, UnavailableError, UnsafePathError
+from prowess.lockfile.source_reference import parse_reference
 from tests.distribution.making import files_of, make_skill
 from tests.distribution.serving import Answer, Site, serving
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from prowess.distribution.sources.git.versions import RepositoryState
     from prowess.distribution.sources.protocol import Access, Fetched, Offer
-    from prowess.distribution.sources.reference import SourceReference
+    from prowess.lockfile.source_reference import SourceReference
 
 _LARGE_FILE = b"version https://git-lfs.github.com/spec/"
 _MAX_POINTER = 1024  # bytes, by the specification of Git LFS

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from prowess.distribution.sources.index.document import IndexArtifact, IndexEntry, LegacyEntry, SkillIndex
     from prowess.distribution.sources.index.site import Site
     from prowess.distribution.sources.protocol import Access, Fetched
-    from prowess.distribution.sources.reference import SourceReference
+    from prowess.lockfile.source_reference import SourceReference
 
 
 class IndexSource(Closing):

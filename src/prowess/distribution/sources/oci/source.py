@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from prowess.distribution.sources.oci.manifest import Descriptor, Manifest
     from prowess.distribution.sources.protocol import Access, Fetched
-    from prowess.distribution.sources.reference import SourceReference
     from prowess.distribution.sources.staged_tree import StagedTree
+    from prowess.lockfile.source_reference import SourceReference
 
 _MAX_SKILLS = 1000  # in one index
 _MAX_REFERRERS = 32  # manifests, and signatures in all of them

@@ -13,13 +13,17 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from prowess.errors import InvalidArgumentsError
+from prowess.lockfile.source_reference import parse_reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prowess.distribution.sources.reference import SourceReference
+    from prowess.lockfile.source_reference import SourceReference
 
 _SHORT_HOST = "github.com"
 _IGNORE_CASE = frozenset({"github.com", "gitlab.com", "codeberg.org", "bitbucket.org"})
@@ -37,6 +41,15 @@ _HUBS = ("docker.io", "index.docker.io", "registry-1.docker.io")
 def source_names(reference: SourceReference) -> tuple[str, ...]:
     """Return the names of a source, the one that locks have first."""
     return tuple(dict.fromkeys(_names(reference)))
+
+
+@lru_cache(maxsize=4096)
+def names_in_lock(source: str, lock: str) -> tuple[str, ...]:
+    """Return the names of a source that the lock at this path has; only its text if it is no source."""
+    try:
+        return source_names(parse_reference(source, base=os.path.dirname(lock), has_version=False))
+    except InvalidArgumentsError:
+        return (source,)
 
 
 def _names(reference: SourceReference) -> Iterator[str]:

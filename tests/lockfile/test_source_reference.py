@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import InvalidArgumentsError
+from prowess.lockfile.source_reference import parse_reference
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.distribution.permission.named_sources import source_names
-from prowess.distribution.sources.reference import parse_reference
 from prowess.errors import InvalidArgumentsError
+from prowess.lockfile.source_reference import parse_reference
+from prowess.lockfile.spellings import source_names
 from prowess.policy.skill_identity import SkillIdentity, fit_of_skills
 
 _SPELLINGS = (
