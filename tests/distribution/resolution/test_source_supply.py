@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from prowess.distribution.resolution.source_supply import SourceSupply, place_of
 from prowess.distribution.sources.protocol import Offer
-from prowess.distribution.sources.reference import parse_reference
+from prowess.lockfile.source_reference import parse_reference
 
 if TYPE_CHECKING:
     from prowess.distribution.resolution.source_supply import Opener
