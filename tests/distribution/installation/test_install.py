@@ -312,3 +312,15 @@ def test_an_installation_with_nothing_to_do_imports_nothing_of_sources_signature
     rooms = {"prowess.distribution.sources", "prowess.signing", "prowess.policy", "prowess.format.parsing"}
     libraries = {"anyio", "cryptography", "httpx2", "importlib.resources", "subprocess", "urllib.parse"}
     assert {*ran.stdout.split()} & (rooms | libraries) == set()
+
+
+@pytest.mark.parametrize("version", ["1.0.0 ", "1.0.0\\u2028", "1.0.0\\ud800"])
+def test_a_version_that_a_lock_cannot_have_is_refused_in_one_sentence(
+    prowess: Commands, tmp_path: Path, version: str
+) -> None:
+    prowess.text("publish", "../skills/alpha", "--to", "../registry")
+    index = tmp_path / "registry" / ".well-known" / "agent-skills" / "index.json"
+    index.write_text(index.read_text("utf-8").replace('"version": "1.0.0"', f'"version": "{version}"'), "utf-8")
+    prowess.text("install", "../registry", code=exit_codes.FAILED)
+    assert "cannot be locked: version: " in prowess.err
+    assert not prowess.lock.exists()

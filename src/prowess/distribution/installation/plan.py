@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from msgspec import Struct
 
+from prowess.errors import DistributionError
 from prowess.lockfile import LockedSkill, Lockfile, render_lock
 
 if TYPE_CHECKING:
@@ -51,14 +52,18 @@ def plan_change(
     """Compare two locks. `missing` are skills of `after` that are not in the store yet.
 
     Raises:
-        ValueError: `after` has a value that a lock cannot have.
+        DistributionError: `after` has a value that a lock cannot have, because a source states it.
     """
     absent = {skill.key for skill in missing}
     old = {skill.key: skill for skill in before.skills}
     new = {skill.key: skill for skill in after.skills}
     keys = sorted(old.keys() | new.keys())
     changes = tuple(_change(old.get(key), new.get(key), absent=key in absent) for key in keys)
-    return InstallPlan(former=former, lock=after, text=render_lock(after), changes=changes)
+    try:
+        text = render_lock(after)
+    except ValueError as fault:
+        raise DistributionError(f"{fault}; nothing was changed") from None
+    return InstallPlan(former=former, lock=after, text=text, changes=changes)
 
 
 def _change(before: LockedSkill | None, after: LockedSkill | None, *, absent: bool) -> PlannedSkill:
