@@ -137,6 +137,24 @@ def test_a_rule_about_the_digest_holds_at_install_and_for_no_other_skill(command
     commands.text("install", "../skills", "--skill", "beta")
 
 
+def test_a_rule_about_the_digest_holds_if_other_skills_change_in_another_way(
+    tmp_path: Path, commands: Commands
+) -> None:
+    commands.text(*_INSTALL)
+    file = write_skill(tmp_path / "skills" / "alpha", "1.0.1") / "SKILL.md"
+    file.write_text(file.read_text("utf-8").replace("metadata:\n", "metadata:\n  dependencies: beta\n"), "utf-8")
+    tree = read_skill(str(file.parent)).manifest.content_digest
+    rule = '[[rule]]\neffect = "deny"\ntool = "packages.update"\nreason = "malware"\n'
+    _policy(f'default = "allow"\n{rule}match = {{ "skill.digest" = "{tree}" }}\n')
+    assert "malware" in _denied(commands, "update")  # alpha is updated, and beta is installed
+
+
+def test_a_rule_that_denies_a_publisher_is_not_about_skills_without_a_signature(commands: Commands) -> None:
+    rule = '[[rule]]\neffect = "deny"\ntool = "packages.*"\nmatch = { skill.publisher = "key sha256:00*" }\n'
+    _policy(f'default = "allow"\n{rule}')
+    commands.text(*_INSTALL)
+
+
 def test_a_rule_about_a_file_or_a_capability_holds_at_install_and_for_no_other_skill(
     tmp_path: Path, commands: Commands
 ) -> None:
@@ -362,8 +380,13 @@ def test_a_lower_policy_cannot_permit_a_source_that_a_higher_one_does_not_list(
     _denied(commands, *_INSTALL)
 
 
-def test_require_signature_refuses_an_unsigned_skill_at_install_and_rollback(commands: Commands) -> None:
+def test_require_signature_refuses_an_unsigned_skill_at_install_update_and_rollback(
+    tmp_path: Path, commands: Commands
+) -> None:
     commands.text(*_INSTALL)
+    write_skill(tmp_path / "skills" / "alpha", "1.0.1", script="print('alpha')\n")
+    _policy('default = "allow"\n[packages]\nrequire_signature = true\n')
+    assert "no verified signature of a trusted publisher: alpha" in _denied(commands, "update")
     commands.text("remove", "alpha")
     _policy('default = "allow"\n[packages]\nrequire_signature = true\n')
     for arguments in (_INSTALL, ("rollback",)):

@@ -125,6 +125,16 @@ def test_a_smaller_step_than_the_change_asks_for_is_a_warning(
     assert (f"from 1.0.0 to {version} is a" in capfd.readouterr().err) is warned
 
 
+def test_a_step_is_one_from_the_version_below_and_counts_for_more_before_1_0_0(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for version, more in (("0.1.0", ""), ("0.2.0", ""), ("0.1.1", "allowed-tools: Read\n")):
+        capfd.readouterr()
+        skill = make_skill(tmp_path, "pdf", version, more=more)
+        assert run(["publish", str(skill), "--to", str(tmp_path / "registry")]) == 0
+    assert "from 0.1.0 to 0.1.1 is a minor step, but allowed-tools changed" in capfd.readouterr().err
+
+
 def test_yank_needs_no_skill(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     to = ["--to", str(tmp_path / "registry")]
     assert run(["publish", str(make_skill(tmp_path, "pdf")), *to]) == 0

@@ -183,10 +183,10 @@ def test_a_side_that_is_no_lock_is_refused_and_nothing_is_written(tmp_path: Path
 
 def test_setting_up_git_twice_changes_nothing_and_keeps_what_is_there(repository: Repository, tmp_path: Path) -> None:
     attributes = repository.root / ".gitattributes"
-    attributes.write_text("*.sh text eol=lf")
+    attributes.write_text("# prowess.lock merge=prowess-lock text eol=lf\n*.sh text eol=lf")
     first = set_up_git(str(repository.root))
     assert len(first.changed) == 3
-    assert attributes.read_text() == "*.sh text eol=lf\nprowess.lock merge=prowess-lock text eol=lf\n"
+    assert attributes.read_text().endswith("\n*.sh text eol=lf\nprowess.lock merge=prowess-lock text eol=lf\n")
     assert set_up_git(str(repository.root)).changed == ()
     assert "merge: prowess-lock" in repository.git("check-attr", "merge", "below/prowess.lock")
     secret = tmp_path / "secret"

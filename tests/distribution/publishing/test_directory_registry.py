@@ -52,6 +52,15 @@ def test_the_index_has_what_0_2_0_demands_and_each_version(tmp_path: Path) -> No
     assert (registry / BESIDE / row["url"]).is_file()
 
 
+def test_an_artifact_that_no_index_names_is_not_replaced_by_other_bytes(tmp_path: Path) -> None:
+    publish(tmp_path / "registry", make_skill(tmp_path, "pdf", "1.0.0"))
+    before = (tmp_path / "registry" / BESIDE / "index.json").read_bytes()
+    (tmp_path / "registry" / BESIDE / "artifacts" / "pdf-2.0.0.tar.gz").write_bytes(b"other")
+    with pytest.raises(DistributionError, match="exists with other bytes"):
+        publish(tmp_path / "registry", make_skill(tmp_path, "pdf", "2.0.0"))
+    assert (tmp_path / "registry" / BESIDE / "index.json").read_bytes() == before
+
+
 def test_an_older_version_that_is_published_later_is_not_the_newest(tmp_path: Path) -> None:
     publish(tmp_path / "registry", make_skill(tmp_path, "pdf", "2.0.0"))
     publish(tmp_path / "registry", make_skill(tmp_path, "pdf", "1.9.9", body="Old."))

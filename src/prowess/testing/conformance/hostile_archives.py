@@ -122,6 +122,12 @@ def _special_zip(mode: int) -> bytes:
     return _zip_of([(_info("pdf/SKILL.md"), SKILL), (_info("pdf/special", mode), b"SKILL.md")])
 
 
+def _windows_link() -> bytes:
+    link = _info("pdf/special")
+    link.create_system, link.external_attr = 0, 0x400  # MS-DOS; a reparse point
+    return _zip_of([(_info("pdf/SKILL.md"), SKILL), (link, b"SKILL.md")])
+
+
 def _tar_of(entries: list[tuple[tarfile.TarInfo, bytes]]) -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as archive:
@@ -313,6 +319,7 @@ def _not_utf8() -> bytes:
 
 _ZIPS: dict[str, Callable[[], bytes]] = {
     "a NUL in a path": _with_nul,
+    "a link of Windows": _windows_link,
     "an encrypted entry": _encrypted,
     "more than 100 times its size": _zip_bomb,
     "a bomb that declares a small size": _lying_zip,

@@ -59,7 +59,10 @@ def test_a_redirect_to_an_allowed_host_is_followed_without_the_credentials_of_th
             assert client.get(f"{site.url}/a", most=KIB).body == b"elsewhere"
             assert client.contacted == tuple(sorted((site.host, other.host)))
         assert site.asked[0].headers["authorization"] == "Bearer of-the-first"
-        assert "authorization" not in other.asked[0].headers
+        with HttpClient(allowed_hosts=[other.host]) as client:
+            client.get(f"{site.url}/a", most=KIB, headers={"Authorization": "Bearer of-the-caller"})
+        assert site.asked[-1].headers["authorization"] == "Bearer of-the-caller"
+        assert all("authorization" not in asked.headers for asked in other.asked)
 
 
 @pytest.mark.parametrize(

@@ -248,11 +248,14 @@ def test_offline_nothing_is_contacted(site: Site, tmp_path: Path) -> None:
     assert site.asked == []
 
 
-@pytest.mark.parametrize("url", ["../../outside", "/etc/passwd", "https://example.com/pdf", "link", "//["])
+@pytest.mark.parametrize(
+    "url", ["../../outside", "/etc/passwd", "https://example.com/pdf", "link", "//[", "inside?x"]
+)
 def test_an_index_in_a_directory_never_leads_out_of_it(archive: bytes, tmp_path: Path, url: str) -> None:
     beside = tmp_path / "registry/.well-known/agent-skills"
     beside.mkdir(parents=True)
     (tmp_path / "outside").write_bytes(archive)
+    (beside / "inside").write_bytes(archive)
     (beside / "link").symlink_to(tmp_path / "outside")
     (beside / "index.json").write_bytes(index(entry(archive, url=url)).body)
     with (
