@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from prowess.errors import PolicyError
 from prowess.policy.decision import Allow, Ask, Decision, Deny, RuleOrigin, effect_of, strictest
+from prowess.policy.package_rules import PackageRules
 from prowess.policy.policy import Policy
 from prowess.policy.policy_file import PolicyFile
 from prowess.policy.rule import ArgumentMatch, Effect, PolicyCall, PolicyRule
@@ -226,6 +227,15 @@ def test_a_policy_that_cannot_be_read_denies_everything_and_is_as_strict_as_can_
         assert "p.toml:1" in decision.reason
     assert (policy.audit_required, policy.allowed_tools, policy.dynamic_commands) == (True, "restrict", False)
     assert (policy.script_dirs, policy.env_allow) == ((), ())
+
+
+def test_of_several_tables_of_packages_the_least_age_and_the_strictest_effect_apply() -> None:
+    origin = RuleOrigin(path="p.toml", line=1)
+    tables = [PackageRules(max_age=60, too_old="keep", origin=origin), PackageRules(max_age=600, origin=origin)]
+    tables += [PackageRules(too_old="hide", origin=origin), PackageRules(too_old="warn", origin=origin)]
+    for order in permutations(tables):
+        policy = Policy(files=tuple(PolicyFile(path="p.toml", packages=table) for table in order))
+        assert (policy.max_age, policy.too_old) == (60, "hide")
 
 
 @pytest.mark.parametrize(

@@ -240,3 +240,13 @@ def test_a_damaged_repository_is_not_signed(deployment: Deployment) -> None:
     skill = str(make_skill(deployment.place / "skills", "mail"))
     command = ["deploy", skill, "--to", str(deployment.directory)]
     assert "signatures that it needs" in deployment.signed_by(command, "alice", "bob", code=1)
+
+
+def test_a_repository_with_a_root_of_other_keys_is_not_signed(
+    deployment: Deployment, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    other = Deployment(tmp_path, capfd, name="other")
+    other.run(["registry", "refresh", str(other.directory), "--key", other.key("root")])
+    shutil.copy(other.directory / "metadata" / "2.root.json", deployment.directory / "metadata")
+    command = ["deploy", "--revoke", "pdf", "--to", str(deployment.directory)]
+    assert "2.root.json does not have the signatures" in deployment.signed_by(command, "alice", "bob", code=1)

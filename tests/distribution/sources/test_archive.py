@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal.files.tree_digest import read_tree
+from prowess._internal.files.tree_digest import MAX_FILES, read_tree
 from prowess._internal.text.canonical_json import sha256_of
+from prowess.distribution.sources.archives.entry import MAX_PACKED
 from prowess.distribution.sources.archives.unpacking import unpack_archive
 from prowess.distribution.sources.opening import open_source
+from prowess.distribution.sources.portable_paths import PortablePaths
 from prowess.errors import DistributionError, IntegrityError, LimitExceededError, UnavailableError, UnsafePathError
 from prowess.lockfile.source_reference import parse_reference
 from prowess.testing.conformance.hostile_archives import SKILL, hostile_archives
@@ -96,6 +98,18 @@ def test_a_hostile_archive_is_refused_before_anything_is_written(
 def test_there_are_at_least_forty_hostile_archives() -> None:
     found = [hostile.name for hostile in hostile_archives()]
     assert len(set(found)) == len(found) >= 40
+
+
+def test_as_many_files_and_bytes_as_the_limits_are_accepted(tmp_path: Path) -> None:
+    paths = PortablePaths("the archive")
+    for number in range(MAX_FILES):
+        paths.add_file(f"f{number}")
+    with pytest.raises(LimitExceededError, match="files in the archive"):
+        paths.add_file("one-more")
+    with pytest.raises(DistributionError, match="it is no zip"):  # and not that it is too large
+        unpack_archive(bytes(MAX_PACKED), str(tmp_path), "pdf", what="it")
+    with pytest.raises(LimitExceededError):
+        unpack_archive(bytes(MAX_PACKED + 1), str(tmp_path), "pdf", what="it")
 
 
 def test_an_archive_with_another_digest_is_not_unpacked(tmp_path: Path) -> None:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess._internal.text.canonical_json import sha256_of
 from prowess.distribution.publishing.container_registry import publish_to_registry
 from prowess.distribution.publishing.oci_artifact import oci_artifact
 from prowess.distribution.publishing.package import read_package
 from prowess.distribution.sources.http.client import HttpClient
 from prowess.distribution.sources.oci.manifest import INDEX_TYPE, MANIFEST_TYPE, Descriptor, canonical_json
-from prowess.distribution.sources.oci.registry import Repository
+from prowess.distribution.sources.oci.registry import Repository, check_blob
 from prowess.distribution.sources.opening import open_source
 from prowess.distribution.sources.protocol import Access
 from prowess.errors import DistributionError, IntegrityError, UnavailableError, UnsafePathError
@@ -235,6 +236,14 @@ def test_a_longer_layer_than_announced_is_left(tmp_path: Path, lying: tuple[dict
         site.answers[layer] = answers[layer]._replace(body=answers[layer].body + b"\0")
         with pytest.raises(IntegrityError):
             source.fetch(offer, str(tmp_path / "into"))
+
+
+def test_the_size_of_a_blob_is_compared_too() -> None:
+    digest = sha256_of(b"data")
+    check_blob(b"data", Descriptor(media_type="x", digest=digest, size=4), "it")
+    for size in (3, 5):
+        with pytest.raises(IntegrityError):
+            check_blob(b"data", Descriptor(media_type="x", digest=digest, size=size), "it")
 
 
 def test_a_token_is_fetched_from_the_same_host_with_the_login(tmp_path: Path, own_home: Path, lying: object) -> None:

@@ -236,6 +236,12 @@ def test_an_artifact_at_an_unsafe_url_is_refused(site: Site, archive: bytes, tmp
         fetched(source, tmp_path)
 
 
+def test_of_two_artifacts_of_one_version_the_first_is_kept(archive: bytes) -> None:
+    other = entry(b"other", version="1.0.0")
+    (found,) = parse_index(index(entry(archive, version="1.0.0", versions=[other])).body, "it").entries
+    assert [artifact.digest for artifact in found.artifacts] == [entry(archive)["digest"]]
+
+
 def test_an_index_with_very_many_versions_is_read_in_time(archive: bytes) -> None:
     versions = [entry(archive, version=f"draft-{number}") for number in range(10_000)]
     (found,) = parse_index(index(entry(archive, versions=versions * 2)).body, "it").entries
@@ -248,9 +254,7 @@ def test_offline_nothing_is_contacted(site: Site, tmp_path: Path) -> None:
     assert site.asked == []
 
 
-@pytest.mark.parametrize(
-    "url", ["../../outside", "/etc/passwd", "https://example.com/pdf", "link", "//[", "inside?x"]
-)
+@pytest.mark.parametrize("url", ["../../outside", "/etc/passwd", "https://example.com/pdf", "link", "//[", "inside?x"])
 def test_an_index_in_a_directory_never_leads_out_of_it(archive: bytes, tmp_path: Path, url: str) -> None:
     beside = tmp_path / "registry/.well-known/agent-skills"
     beside.mkdir(parents=True)
