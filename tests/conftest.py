@@ -8,14 +8,12 @@ import signal
 from copy import copy
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     import coverage
 
 # No deadline: CI machines are shared, so the time of one example varies.
@@ -46,7 +44,10 @@ _UNMEASURED = ("benchmarks", "conformance", "demo", "docs_src", "examples")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all tests of `_UNMEASURED` packages, and all cases but the first one of tests with `measured_once`."""
+    """Mark all tests of `_UNMEASURED` packages, and all cases but the first one of tests with `measured_once`.
+
+    tools/test.sh runs tests with this mark without coverage.
+    """
     tried = set()
     for item in items:
         if item.get_closest_marker("measured_once"):
@@ -66,24 +67,13 @@ def pytest_xdist_setupnodes() -> None:
     os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Measure the coverage of neither a test with the mark `unmeasured` nor the processes that it starts."""
-    plugin = item.config.pluginmanager.getplugin("_cov")
-    controller = plugin.cov_controller if plugin else None
-    if controller is None or not controller.started:
-        return (yield)
-    if item.get_closest_marker("unmeasured") is None:
-        if _PROCESSES not in item.config.stash:
-            item.config.stash[_PROCESSES] = _coverage_of_processes(controller.cov)
-        os.environ["COVERAGE_PROCESS_CONFIG"] = item.config.stash[_PROCESSES]
-        return (yield)
-    os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
-    controller.pause()
-    try:
-        return (yield)
-    finally:
-        controller.resume()
+@pytest.fixture(scope="session", autouse=True)
+def coverage_of_processes(request: pytest.FixtureRequest) -> None:
+    """Let the processes that tests start be measured if the tests are."""
+    plugin = request.config.pluginmanager.getplugin("_cov")
+    measured = plugin.cov_controller.cov if plugin and plugin.cov_controller else None
+    if measured is not None:
+        os.environ["COVERAGE_PROCESS_CONFIG"] = _coverage_of_processes(measured)
 
 
 def _coverage_of_processes(measured: coverage.Coverage) -> str:
@@ -97,7 +87,6 @@ def _coverage_of_processes(measured: coverage.Coverage) -> str:
     return config.serialize()
 
 
-_PROCESSES = pytest.StashKey[str]()
 _numbers = count()
 
 

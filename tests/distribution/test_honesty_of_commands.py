@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -24,7 +25,6 @@ from tests.distribution.sources.git_repository import commit, new_repository, se
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
 pytestmark = pytest.mark.unmeasured  # processes under strace
 
@@ -224,7 +224,7 @@ def _traced(root: Path, servers: Mapping[str, str]) -> list[list[str]]:
     calls = "trace=connect,sendto,sendmsg,sendmmsg,execve,access"
     strace = ["strace", "-f", "--seccomp-bpf", "-s", "4096", "-e", calls, "-e", "signal=none", "-o", str(trace)]
     driver = [sys.executable, "-m", "tests.distribution.each_command", str(cases)]
-    paths = os.pathsep.join(filter(None, (os.getcwd(), os.environ.get("PYTHONPATH"))))
+    paths = os.pathsep.join(filter(None, (str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
         [*strace, *driver],
         cwd=root / "project",

@@ -55,3 +55,18 @@ def test_a_run_in_which_every_proof_passed_is_green(tmp_path: Path) -> None:
 def test_what_is_not_due_is_not_demanded() -> None:
     later = [item for item in requirements() if item.due not in reached_milestones()]
     assert unproved(later, set(), reached_milestones()) == []
+
+
+def test_a_run_in_two_parts_is_judged_as_one(tmp_path: Path) -> None:
+    first, second, record = tmp_path / "first", tmp_path / "second", str(tmp_path / "proofs")
+    for folder, ids in ((first, DUE[:10]), (second, DUE[10:])):
+        folder.mkdir()
+        tests = [f"@pytest.mark.proves({one!r})\ndef test_{number}(): pass" for number, one in enumerate(ids)]
+        (folder / "test_made.py").write_text("import pytest\n" + "\n".join(tests), encoding="utf-8")
+    part = _run(first / "test_made.py", "--record-proofs", record)
+    assert part.returncode == 0, part.stdout
+    assert "requirements:" not in part.stdout, "a part is not judged"
+    whole = _run(second / "test_made.py", "--recorded-proofs", record)
+    assert whole.returncode == 0, whole.stdout
+    assert f"requirements: {len(DUE)} of {len(DUE)} due proved by a passed test" in whole.stdout
+    assert _run(second / "test_made.py").returncode == 1
