@@ -165,6 +165,19 @@ def test_a_tree_that_did_not_change_is_hashed_once(description: str, monkeypatch
 
 
 @pytest.mark.usefixtures("project")
+def test_a_damaged_record_of_compared_trees_is_read_as_none(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_mark, "SETTLED_NS", 0)
+    lock(locked("deploy"))
+    assert names(Catalog.discover().entries()) == ["deploy"]
+    (record,) = own_home.rglob("known-trees*")
+    kept = record.read_bytes()
+    assert kept.count(b"\0deploy") == 1
+    for damaged in (kept.replace(b"\0deploy", b"\0deplo\xff"), kept.replace(b"\0deploy", b"\x93deploy"), kept[:-1]):
+        record.write_bytes(damaged)
+        assert names(Catalog.discover().entries()) == ["deploy"]
+
+
+@pytest.mark.usefixtures("project")
 def test_a_forged_stamp_lists_a_skill_that_no_load_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_mark, "SETTLED_NS", 0)
     skill = locked("deploy")

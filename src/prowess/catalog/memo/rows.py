@@ -88,7 +88,11 @@ def values_of(reading: Reading) -> tuple[bytes, bytes]:
 def reading_of(stamp: int, facts: bytes, data: bytes) -> Reading:
     """Return the reading with the `values_of` one with this stamp. Raises UnusableIndexError."""
     if (mark := data[:1]) in (_PLAIN, _DEFERRED):
-        return Reading(data[1:].decode(), _FILE, facts, stamp, True, mark == _DEFERRED)  # noqa: FBT003 -- see `Reading`
+        try:
+            name = data[1:].decode()
+        except UnicodeDecodeError:
+            raise UnusableIndexError("the file is damaged: a name cannot be decoded") from None
+        return Reading(name, _FILE, facts, stamp, True, mark == _DEFERRED)  # noqa: FBT003 -- see `Reading`
     import msgspec  # Imported here: plain readings do not need it.
 
     from prowess.catalog.memo.values import StoredReading
