@@ -33,16 +33,19 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
     """The known facts about one skill of a call. A fact is unknown if it is None or, for `digests`, empty.
 
     `digests` are the digests of the whole tree, of the regular files, and of SKILL.md; records contain the first one.
-    `sources` are the label of the skill's source, then every path that contains the skill. `copies` are the
-    qualified names of this copy: `name@source` of a plugin's copy, and `name@VERSION`. `files` are the digests of all
-    regular files, written as in `digests`. `capabilities` are those that the skill declares or implies. `pending` are
-    facts that are not known yet and will be known when the policy is asked again about the same change: until then,
-    they neither refuse a call nor keep it from being allowed.
+    `sources` are the label of the skill's source, what a lock names as its source, and every path that contains the
+    skill. `stated_paths` are paths among them at which the skill is not: a label or a lock states them, which a project
+    can write, so a rule that allows does not match them. `copies` are the qualified names of this copy: `name@source`
+    of a plugin's copy, and `name@VERSION`. `files` are the digests of all regular files, written as in `digests`.
+    `capabilities` are those that the skill declares or implies. `pending` are facts that are not known yet and will be
+    known when the policy is asked again about the same change: until then, they neither refuse a call nor keep it from
+    being allowed.
     """
 
     name: str | None = None
     digests: tuple[str, ...] = ()
     sources: tuple[str, ...] | None = None
+    stated_paths: frozenset[str] = frozenset()
     layer: str | None = None
     publisher: str | None = None
     copies: tuple[str, ...] = ()
@@ -75,7 +78,10 @@ def fit_of_skills(wanted: Mapping[str, Sequence[str]], skills: Sequence[SkillIde
     `refuses` states whether the rule denies or asks. Such a rule waits for pending facts, and one that allows does not.
     """
     outcomes = [
-        [not refuses if fact in skill.pending else _met(skill, fact, patterns) for fact, patterns in wanted.items()]
+        [
+            not refuses if fact in skill.pending else _met(skill, fact, patterns, refuses=refuses)
+            for fact, patterns in wanted.items()
+        ]
         for skill in skills
     ]
     if outcomes and all(met for outcome in outcomes for met in outcome):
@@ -86,7 +92,7 @@ def fit_of_skills(wanted: Mapping[str, Sequence[str]], skills: Sequence[SkillIde
     return Fit(certain=False, possible=possible, kind="skill", reason=reason)
 
 
-def _met(skill: SkillIdentity, fact: str, patterns: Sequence[str]) -> bool | None:
+def _met(skill: SkillIdentity, fact: str, patterns: Sequence[str], *, refuses: bool) -> bool | None:
     values = skill.values(fact)
     if values is None:
         return None
@@ -94,6 +100,8 @@ def _met(skill: SkillIdentity, fact: str, patterns: Sequence[str]) -> bool | Non
         patterns = [normalise(pattern) for pattern in patterns]
     if fact == "source":
         patterns = [form for pattern in patterns for form in _forms(pattern)]
+        if not refuses:
+            values = [value for value in values if value not in skill.stated_paths]
     if any(pattern in values for pattern in patterns):
         return True
     globs = [pattern for pattern in patterns if is_glob(pattern)]

@@ -273,6 +273,17 @@ def test_a_rule_about_the_source_holds_for_what_is_installed(source: str, comman
     commands.text("load", "deploy")
 
 
+@pytest.mark.parametrize("package", ["acme", ""])
+def test_a_lock_does_not_meet_a_rule_that_allows_a_directory(package: str, commands: Commands) -> None:
+    lock(locked("review", source="/srv/reviewed/skills", package=package))
+    _policy('default = "deny"\n[[rule]]\neffect = "allow"\ntool = "*"\nmatch = { skill.source = "/srv/reviewed/*" }\n')
+    commands.text("load", "review", code=exit_codes.DENIED)
+    _policy('default = "allow"\n[[rule]]\neffect = "deny"\ntool = "*"\nmatch = { skill.source = "/srv/reviewed/*" }\n')
+    commands.text("load", "review", code=exit_codes.DENIED)
+    _policy('default = "allow"\n')
+    commands.text("load", "review")
+
+
 def test_a_rule_that_denies_a_publisher_holds_for_what_is_installed(commands: Commands) -> None:
     _signed(commands)
     commands.text("key", "trust", "../k.pub", "--as", "acme")

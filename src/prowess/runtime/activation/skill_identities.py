@@ -38,11 +38,13 @@ def of_entry(entry: SkillEntry, catalog: Catalog | None, policy: Policy | None =
                 contents = file_facts(skill, policy.script_dirs, has_interpreter)
         except (SkillError, OSError):
             digests = ()
+    stated, real = tuple(_stated_sources(entry)), tuple(_directories(entry))
     return SkillIdentity(
         **contents,
         name=entry.name,
         digests=tuple(digest for digest in digests if digest is not None),
-        sources=tuple(dict.fromkeys(_sources(entry))),
+        sources=tuple(dict.fromkeys((*stated, *real))),
+        stated_paths=frozenset(filter(os.path.isabs, stated)).difference(real),
         layer=entry.layer.value,
         publisher=None if entry.locked is None else entry.locked.signer,
         copies=_copies(entry),
@@ -79,13 +81,16 @@ def _copies(entry: SkillEntry) -> tuple[str, ...]:
     return (*(qualified(entry.name, label) for label in labels), *(f"{entry.name}@{one}" for one in entry.versions))
 
 
-def _sources(entry: SkillEntry) -> Iterator[str]:
+def _stated_sources(entry: SkillEntry) -> Iterator[str]:
     yield entry.source
     if entry.origin is not None:
         yield entry.origin
     if entry.locked is not None:
         for block in entry.locked.blocks:
             yield from lockfile.names_in_lock(block.source, entry.locked.lock)
+
+
+def _directories(entry: SkillEntry) -> Iterator[str]:
     for path in (entry.root_dir, *entry.aliases):
         here = path
         while (above := os.path.dirname(here)) != here:
