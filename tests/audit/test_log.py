@@ -263,8 +263,11 @@ def test_a_record_whose_head_was_not_written_is_legal_and_taken_over(
     verdict = verify_log(log.path)
     assert (verdict.ok, [notice.kind for notice in verdict.notices]) == (True, ["ahead"])
     Path(log.path).with_name(".head.json.0123456789ab.tmp").touch()  # the draft of the head that was not written
+    foreign = [".notes.tmp", ".other.json.0123456789ab.tmp"]  # of another program, in whose directory the log is
+    for name in foreign:
+        Path(log.path).with_name(name).touch()
     log.append(event())
-    assert sorted(os.listdir(Path(log.path).parent)) == ["audit.jsonl", "head.json"]
+    assert sorted(os.listdir(Path(log.path).parent)) == [*foreign, "audit.jsonl", "head.json"]
     kinds = [record.kind for record in read_tail(log.path, 3) if record is not None]
     assert kinds == ["tool.started", "log.recovered", "tool.started"]
     verdict = verify_log(log.path)

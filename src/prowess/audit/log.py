@@ -351,7 +351,7 @@ class JsonlAuditLog:
     def _remove_drafts(self) -> None:
         """Remove the draft of a head whose writer was killed; such a writer leaves the log longer than its head."""
         with suppress(OSError):
-            remove_drafts(os.path.dirname(self.path))
+            remove_drafts(*os.path.split(head_path(self.path)))
 
     def _write(
         self, descriptor: int, event: AuditEvent, head: AuditHead, before: Sequence[AuditHead] = ()

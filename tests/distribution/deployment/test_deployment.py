@@ -62,7 +62,7 @@ def test_too_few_signatures_are_kept_for_the_other_signers_and_publish_nothing(d
 
 def test_archives_of_a_killed_command_do_not_stay_pending(deployment: Deployment) -> None:
     deployment.deploy("pdf", signers=("alice",), code=3)
-    (deployment.directory / "pending" / ".draft.tmp").touch()
+    (deployment.directory / "pending" / ".draft.0123456789ab.tmp").touch()
     deployment.deploy("pdf", signers=("alice",), code=3)
     assert [name[-11:] for name in os.listdir(deployment.directory / "pending")] == [".pdf.tar.gz"]
     (deployment.directory / "pending.json").unlink()

@@ -122,10 +122,12 @@ def test_an_index_that_cannot_be_read_completely_is_never_replaced(tmp_path: Pat
 def test_drafts_of_a_killed_run_are_removed_by_the_next(tmp_path: Path) -> None:
     registry = tmp_path / "registry"
     publish(registry, make_skill(tmp_path, "pdf"))
-    draft = registry / BESIDE / "artifacts" / ".pdf-2.0.0.tar.gz.ab12.tmp"
-    draft.write_text("half")
+    artifacts = registry / BESIDE / "artifacts"
+    draft, foreign = artifacts / ".pdf-2.0.0.tar.gz.0123456789ab.tmp", artifacts / ".notes.tmp"
+    for path in (draft, foreign):
+        path.write_text("half")
     publish(registry, tmp_path / "pdf")
-    assert not draft.exists()
+    assert (draft.exists(), foreign.exists()) == (False, True)
 
 
 def test_umask_and_working_directory_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

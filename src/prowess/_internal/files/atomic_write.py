@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from contextlib import suppress
 
 from prowess._internal.files.open_flags import NEW_FILE, READ_ROOT
 
-_DRAFT = ".tmp"
+_DRAFT = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.tmp", re.DOTALL)
 
 
 def write_atomically(path: str, data: bytes, mode: int = 0o600, *, sync: bool = True) -> None:
@@ -24,7 +25,7 @@ def write_atomically(path: str, data: bytes, mode: int = 0o600, *, sync: bool = 
     """
     _require_replaceable(path)
     directory, name = os.path.split(path)
-    draft = os.path.join(directory, f".{name}.{os.urandom(6).hex()}{_DRAFT}")
+    draft = os.path.join(directory, f".{name}.{os.urandom(6).hex()}.tmp")
     descriptor = os.open(draft, NEW_FILE, mode)
     try:
         try:
@@ -44,11 +45,15 @@ def write_atomically(path: str, data: bytes, mode: int = 0o600, *, sync: bool = 
         sync_directory(directory or ".")
 
 
-def remove_drafts(directory: str) -> None:
-    """Remove what processes left that were killed in `write_atomically`. Nobody may write to the directory now."""
-    for name in os.listdir(directory) if os.path.isdir(directory) else ():
-        if name.startswith(".") and name.endswith(_DRAFT):
-            os.unlink(os.path.join(directory, name))
+def remove_drafts(directory: str, name: str | None = None) -> None:
+    """Remove what processes left that were killed in `write_atomically`: drafts of the file `name`, or of every file.
+
+    Nobody may write these files now. Other files stay, also those that other programs call `.NAME.tmp`.
+    """
+    for entry in os.listdir(directory) if os.path.isdir(directory) else ():
+        draft = _DRAFT.fullmatch(entry)
+        if draft is not None and name in {None, draft["name"]}:
+            os.unlink(os.path.join(directory, entry))
 
 
 def _require_replaceable(path: str) -> None:
