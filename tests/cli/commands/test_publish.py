@@ -80,18 +80,26 @@ def test_errors_of_check_refuse_the_whole_set(tmp_path: Path, capfd: pytest.Capt
     assert not (tmp_path / "registry").exists()
 
 
-def test_a_signature_of_a_trusted_key_that_does_not_fit_is_not_published(
-    tmp_path: Path, own_home: Path, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("is_trusted", [True, False])
+def test_a_signature_that_does_not_fit_is_not_published(
+    is_trusted: bool,  # noqa: FBT001 -- a parameter of the test
+    tmp_path: Path,
+    own_home: Path,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     del own_home
     skill, key = make_skill(tmp_path, "pdf"), str(tmp_path / "k")
-    assert run(["key", "new", key]) == run(["key", "trust", f"{key}.pub", "--as", "acme"]) == 0
+    assert run(["key", "new", key]) == 0
+    if is_trusted:
+        assert run(["key", "trust", f"{key}.pub", "--as", "acme"]) == 0
     assert run(["sign", str(skill), "--key", key]) == 0
     document = skill / "SKILL.md"
     document.write_text(f"{document.read_text()}More.\n")
     publish = ["publish", str(skill), "--to", str(tmp_path / "registry")]
     assert run(publish) == 3
-    assert "are not as they were signed; sign it again with `prowess sign`" in capfd.readouterr().err
+    shown = capfd.readouterr().err
+    assert "are not as they were signed" in shown
+    assert "sign it again with `prowess sign`" in shown
     assert not (tmp_path / "registry").exists()
     assert run(["sign", str(skill), "--key", key]) == run(publish) == 0
 

@@ -71,8 +71,7 @@ def read_checked_packages(directories: Sequence[str], check: Check) -> list[Skil
     Raises:
         InvalidSkillError: `check` returned errors.
         DistributionError: two of the skills have one name.
-        SignatureError: the signature of a trusted key in a skill does not fit the files: whoever trusts the key could
-            not install it.
+        SignatureError: the signature in a skill does not fit the files, so that nobody could install it.
         SkillError: as `read_package`.
     """
     if errors := tuple(check(directories)):
@@ -83,12 +82,18 @@ def read_checked_packages(directories: Sequence[str], check: Check) -> list[Skil
         if names.count(name) > 1:
             raise DistributionError(f"two of these skills have the name {name!r}; name one of them")
     signed = [directory for directory in directories if os.path.lexists(os.path.join(directory, SIGNATURE_FILE))]
-    verifier = Verifier(trust_in_publishers(), dt.datetime.now(dt.UTC)) if signed else None
-    for directory in signed:
-        if verifier is not None and (verdict := verify_skill(directory, verifier)).status in {"changed", "invalid"}:
+    if signed:
+        _require_signatures(signed)
+    return packages
+
+
+def _require_signatures(directories: Sequence[str]) -> None:
+    verifier = Verifier(trust_in_publishers(), dt.datetime.now(dt.UTC))
+    for directory in directories:
+        verdict = verify_skill(directory, verifier)
+        if verdict.status in {"changed", "invalid"} or not verdict.covers:
             advice = f"sign it again with `prowess sign`, or remove {SIGNATURE_FILE}"
             raise SignatureError(directory, f"{verdict.reason}; {advice}")
-    return packages
 
 
 def version_of(skill: Skill) -> str | None:
