@@ -219,5 +219,6 @@ def test_an_old_signed_skill_is_not_accepted_as_a_new_version(prowess: Commands,
     assert "offers it as 2.0.0" in prowess.err
     prowess.text("key", "forget", "Acme")  # a signature of somebody else refuses too
     prowess.text("install", "../registry", code=exit_codes.DENIED)
-    index.write_text(text, "utf-8")
-    prowess.text("install", "../registry")
+    for version in ("v1.0.0", "1.0.0"):
+        index.write_text(text.replace('"version": "1.0.0"', f'"version": "{version}"'), "utf-8")
+        prowess.text("install", "../registry")

@@ -58,11 +58,8 @@ def require_consent(
 
     `allow_unsigned` accepts that a skill is not signed any more, but no other signer.
     """
-    signed = {change.after.name for change in plan.changes if change.after is not None and not change.after.unsigned}
     found = [
-        one
-        for one in differences(plan, staged, scope)
-        if one.accept not in accepted and not (allow_unsigned and one.accept == "signer" and one.skill not in signed)
+        one for one in differences(plan, staged, scope, allow_unsigned=allow_unsigned) if one.accept not in accepted
     ]
     if not found:
         return
@@ -81,26 +78,29 @@ def require_consent(
 
 
 def differences(
-    plan: InstallPlan, staged: Mapping[tuple[str, str], str], scope: InstallScope
+    plan: InstallPlan, staged: Mapping[tuple[str, str], str], scope: InstallScope, *, allow_unsigned: bool = False
 ) -> Iterator[SkillDifference]:
-    """Yield the changes of all skills that are installed before and after, in the order of the lock."""
+    """Yield the changes of all skills that are installed before and after, in the order of the lock.
+
+    With `allow_unsigned`, no signature instead of one is left out.
+    """
     store = SkillStore(scope.home)
     for change in plan.changes:
         before, after = change.before, change.after
         if before is None or after is None:
             continue
-        yield from _of_lock(before, after)
+        yield from _of_lock(before, after, allow_unsigned=allow_unsigned)
         if before.tree != after.tree:
             new = staged.get((after.tree, after.name), store.path(after.tree, after.name))
             old = store.path(before.tree, before.name) if store.has(before.tree, before.name) else None
             yield from _of_files(after.name, old, new)
 
 
-def _of_lock(before: LockedSkill, after: LockedSkill) -> Iterator[SkillDifference]:
+def _of_lock(before: LockedSkill, after: LockedSkill, *, allow_unsigned: bool) -> Iterator[SkillDifference]:
     is_step = before.version != after.version
     if is_step and (major(after.version) is None or major(before.version) != major(after.version)):
         yield _difference(after, "major", before.version, after.version)
-    if before.signer is not None and before.signer != after.signer:
+    if before.signer not in {None, after.signer} and not (allow_unsigned and after.unsigned):
         yield _difference(after, "signer", before.signer, after.signer)
     if before.source != after.source:
         yield _difference(after, "source", before.source, after.source)

@@ -111,9 +111,14 @@ def _require_version(fetched: Fetched, signed: str | None) -> None:
     The versions of a repository and of an installed package are their own, and tell nothing about the skill's.
     """
     is_own = fetched.artifact is None or fetched.commit is not None
-    if not is_own and signed is not None and signed.strip() != fetched.version:
+    if not is_own and signed is not None and _plain(signed) != _plain(fetched.version or ""):
         reason = f"it was signed as version {signed}, but {fetched.source} offers it as {fetched.version}"
         raise SignatureError(f"skill {fetched.name!r}", reason)
+
+
+def _plain(version: str) -> str:
+    """Return a version without the `v` of a tag: registries state `1.2.0` for a tag `v1.2.0`."""
+    return version.strip().removeprefix("v")
 
 
 def best_verdict(
