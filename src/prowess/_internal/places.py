@@ -69,6 +69,15 @@ def exposed(found: os.stat_result, path: str, *, bits: int = OTHERS_WRITE) -> st
     return None
 
 
+def owned(path: str, owner: int) -> os.stat_result | str:
+    """Return the status of a path itself, not of a link's target; or why `owner` does not own it, as a sentence."""
+    try:
+        found = os.lstat(path)
+    except OSError as fault:
+        return f"{path} cannot be examined ({os.strerror(fault.errno or 0)})"
+    return found if found.st_uid == owner else f"{path} belongs to user {found.st_uid}, not to user {owner}"
+
+
 def weakness_above(path: str, owner: int) -> str | None:
     """Return why someone other than `owner` could change `path`, or None.
 
@@ -81,12 +90,8 @@ def weakness_above(path: str, owner: int) -> str | None:
     hops = 0
     while pending:
         here = os.path.join(here, pending.pop())
-        try:
-            found = os.lstat(here)
-        except OSError as fault:
-            return f"{here} cannot be examined ({os.strerror(fault.errno or 0)})"
-        if found.st_uid != owner:
-            return f"{here} belongs to user {found.st_uid}, not to user {owner}"
+        if isinstance(found := owned(here, owner), str):
+            return found
         if stat.S_ISLNK(found.st_mode):
             hops += 1
             if hops > 40:  # noqa: PLR2004 -- the limit of Linux

@@ -3,7 +3,7 @@
 A user who can create `.git` in a parent directory, for example a shared one, makes every directory below it part of
 their own project (CVE-2022-24765 in git). So a project and its folders of skills must belong to this user or to root,
 and must not be writable by everybody. These directories may be writable by a group, because a group is set up on
-purpose. The rule for enterprise skills is stricter (`weakness_above`, `weakness_below`).
+purpose. The rule for enterprise skills is stricter (`places.weakness_above`, `weakness_below`).
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from __future__ import annotations
 import os
 import stat
 
-from prowess._internal.places import LOCK_FILE
+from prowess._internal.places import LOCK_FILE, OTHERS_WRITE, owned
 
 # The client's own directory, the neutral one, and the one that most existing skills use.
 SKILL_FOLDERS = (".prowess/skills", ".agents/skills", ".claude/skills")
 _ROOT = 0
-_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def stranger(path: str) -> str | None:
@@ -83,12 +82,8 @@ def weakness_below(directory: str, owner: int) -> str | None:
     for parent, directories, files in os.walk(directory):
         for name in (*directories, *files):
             path = f"{parent}/{name}"
-            try:
-                found = os.lstat(path)
-            except OSError as fault:
-                return f"{path} cannot be examined ({os.strerror(fault.errno or 0)})"
-            if found.st_uid != owner:
-                return f"{path} belongs to user {found.st_uid}, not to user {owner}"
-            if found.st_mode & _WRITABLE_BY_OTHERS and not stat.S_ISLNK(found.st_mode):
+            if isinstance(found := owned(path, owner), str):
+                return found
+            if found.st_mode & OTHERS_WRITE and not stat.S_ISLNK(found.st_mode):
                 return f"{path} can be written by its group or by others"
     return None

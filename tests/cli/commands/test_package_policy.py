@@ -234,7 +234,8 @@ def test_a_rule_may_have_the_name_of_a_publisher_and_follows_key_trust_in_every_
     assert _apart("load", "alpha").returncode == exit_codes.DENIED
 
 
-def test_a_signer_that_somebody_wrote_into_the_lock_is_not_believed(commands: Commands) -> None:
+def _install_and_forge_a_signer(commands: Commands) -> None:
+    """Install a signed skill and one without signature, and write the signer of the first into the lock for both."""
     _signed(commands)
     commands.text("key", "trust", "../k.pub", "--as", "acme")
     commands.text("install", "../skills", "--skill", "*")
@@ -242,6 +243,10 @@ def test_a_signer_that_somebody_wrote_into_the_lock_is_not_believed(commands: Co
     (alpha,) = before.named("alpha")
     forged = tuple(replace(skill, signer=alpha.signer) for skill in before.skills)
     commands.lock.write_bytes(render_lock(replace(before, skills=forged)))
+
+
+def test_a_signer_that_somebody_wrote_into_the_lock_is_not_believed(commands: Commands) -> None:
+    _install_and_forge_a_signer(commands)
     _policy(_ACME_ONLY)
     assert "Do it" in commands.text("load", "alpha")
     commands.text("load", "beta", code=exit_codes.DENIED)
@@ -253,13 +258,7 @@ def test_a_signer_that_somebody_wrote_into_the_lock_is_not_believed(commands: Co
 
 
 def test_a_forged_signer_in_an_earlier_state_does_not_meet_the_demand_for_signatures(commands: Commands) -> None:
-    _signed(commands)
-    commands.text("key", "trust", "../k.pub", "--as", "acme")
-    commands.text("install", "../skills", "--skill", "*")
-    before = read_lock(str(commands.lock))
-    (alpha,) = before.named("alpha")
-    forged = tuple(replace(skill, signer=alpha.signer) for skill in before.skills)
-    commands.lock.write_bytes(render_lock(replace(before, skills=forged)))
+    _install_and_forge_a_signer(commands)
     commands.text("remove", "alpha", "beta")
     _policy('default = "allow"\n[packages]\nrequire_signature = true\n')
     assert "no verified signature of a trusted publisher: beta" in _denied(commands, "rollback")

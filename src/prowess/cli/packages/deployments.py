@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.key_files import read_signing_key
+from prowess.cli.key_files import key_file_bytes, read_signing_key
 from prowess.cli.packages.permission import permission_for
 from prowess.distribution.deployment.deploy import DeploymentKeys
 from prowess.distribution.deployment.permitted import SCOPE
-from prowess.distribution.signatures import read_file
-from prowess.errors import LimitExceededError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,11 +22,7 @@ _MOST_ROOT = 512_000  # bytes; the limit of python-tuf
 
 def read_root(path: str) -> bytes:
     """Return root metadata. Raises click.UsageError if the file cannot be read."""
-    try:
-        return read_file(path, _MOST_ROOT)
-    except (OSError, LimitExceededError) as fault:
-        reason = fault.strerror if isinstance(fault, OSError) else str(fault)
-        raise click.UsageError(f"{path} cannot be read: {reason}") from None
+    return key_file_bytes(path, _MOST_ROOT)
 
 
 def signing_keys(repository: DeploymentRepository, files: Sequence[str], tool: str) -> DeploymentKeys:
