@@ -14,6 +14,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import coverage
 
 # No deadline: CI machines are shared, so the time of one example varies.
@@ -59,6 +61,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         is_repeated = item.nodeid.endswith("::test_hostile_archives_are_refused_and_nothing_is_written")
         if is_repeated or item.nodeid.startswith(tuple(f"tests/{package}/" for package in _UNMEASURED)):
             item.add_marker(pytest.mark.unmeasured)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """Fail a test that leaves another working directory to the tests after it."""
+    before = item.config.rootpath
+    yield
+    if Path.cwd() != before:
+        left = Path.cwd()
+        os.chdir(before)
+        pytest.fail(f"the test left the working directory {left}", pytrace=False)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -5,26 +5,27 @@ from __future__ import annotations
 import os
 import subprocess
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _BLOCK = 4096
 
 
 @contextmanager
 def small_disk(place: Path) -> Iterator[Path]:
-    """Mount a file system of 256 KiB at the new directory `place`."""
+    """Mount a file system of 256 KiB at the new directory `place`. The working directory is restored at the end."""
     place.mkdir()
+    before = Path.cwd()
     with _mounted("-t", "tmpfs", "-o", "size=256k,nr_inodes=300", "tmpfs", at=place):
         try:
             yield place
         finally:
-            os.chdir("/")  # a file system in use cannot be unmounted
+            os.chdir(before)  # a file system in use cannot be unmounted
 
 
 @contextmanager

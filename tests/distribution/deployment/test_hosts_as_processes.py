@@ -135,10 +135,11 @@ def _wait_for_state(deployment: Deployment, state: str, reason: str = "") -> Non
 
 
 def _files(deployment: Deployment) -> dict[str, object]:
-    """Return the files of all hosts but their locks and stages, and states, which have the time of the last look."""
+    """Return the files of all hosts but their locks, stages and drafts, and states, which have the time of a look."""
     found = {path: one for host in HOSTS for path, one in everything(deployment.place / host).items()}
     return {
         path: one
         for path, one in found.items()
-        if "/deployment/stage-" not in path and not path.endswith(("/lock", "/state.json"))
+        if not any(part in path for part in ("/deployment/stage-", "/deployment/.state.json."))
+        and not path.endswith(("/lock", "/state.json"))
     }
