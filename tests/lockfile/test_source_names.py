@@ -7,7 +7,7 @@ import pytest
 from prowess.errors import InvalidArgumentsError
 from prowess.lockfile.source_reference import parse_reference
 from prowess.lockfile.spellings import source_names
-from prowess.policy.skill_identity import SkillIdentity, fit_of_skills
+from prowess.policy.facts.skill_identity import SkillIdentity, fit_of_skills
 
 _SPELLINGS = (
     "acme/skills",

@@ -6,8 +6,8 @@ import random
 from typing import TYPE_CHECKING
 
 from prowess.policy import Policy, PolicyCall, PolicyFile, PolicyRule, RuleOrigin
+from prowess.policy.facts.skill_identity import SkillIdentity
 from prowess.policy.rule import ArgumentMatch
-from prowess.policy.skill_identity import SkillIdentity
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from prowess.errors import PolicyError
 from prowess.policy.decision import Allow, Ask, Decision, Deny, RuleOrigin, effect_of, strictest
-from prowess.policy.package_rules import PackageRules
+from prowess.policy.packages.package_rules import PackageRules
 from prowess.policy.policy import Policy
 from prowess.policy.policy_file import PolicyFile
 from prowess.policy.rule import ArgumentMatch, Effect, PolicyCall, PolicyRule

@@ -17,10 +17,10 @@ from prowess._internal.shell.launchers import started_by
 from prowess._internal.text.qualified_names import one_form
 from prowess.format.fields.tool_patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS
 from prowess.format.name import normalise
+from prowess.policy.facts.requester import REQUESTER_PREFIX
+from prowess.policy.facts.skill_identity import PREFIX, indexed_forms
 from prowess.policy.patterns import command_pattern, path_pattern, resolve
-from prowess.policy.requester import REQUESTER_PREFIX
 from prowess.policy.rule import EFFECTS, as_load, is_load, spellings_of, texts_of, typed_name
-from prowess.policy.skill_identity import PREFIX, indexed_forms
 from prowess.policy.tool_names import SKILL_ARGUMENTS, USER_TOOL, canonical_tool_name
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.policy.decision import Allow, Ask, Decision, Deny, strictest
-from prowess.policy.deployment_age import deployment_of, too_old
-from prowess.policy.package_rules import TOO_OLD
+from prowess.policy.packages.deployment_age import deployment_of, too_old
+from prowess.policy.packages.package_rules import TOO_OLD
 from prowess.policy.restriction import RESTRICTION_MODES, decide
 from prowess.policy.tool_names import ALWAYS_ALLOWED, PACKAGE_TOOLS, SKILL_TOOLS, USER_TOOL, canonical_tool_name
 
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
     from prowess.errors import PolicyError
     from prowess.policy.compiled_rules import CompiledRules
-    from prowess.policy.package_rules import PackageRules, TooOld
+    from prowess.policy.facts.requester import Requester
+    from prowess.policy.facts.skill_identity import SkillIdentity
+    from prowess.policy.packages.package_rules import PackageRules, TooOld
     from prowess.policy.policy_file import PolicyFile
-    from prowess.policy.requester import Requester
     from prowess.policy.restriction import Restriction, RestrictionMode
     from prowess.policy.rule import PolicyCall, PolicyRule
-    from prowess.policy.skill_identity import SkillIdentity
 
 BUILT_IN = "built-in"
 UNRESTRICTED = "unrestricted-for-tests"

@@ -16,7 +16,7 @@ An unknown key is an error, not a warning, because a misspelt `deny` would other
 read permits no call.
 
 A file whose name ends in `.yaml` or `.yml` has the block `skill-policy` (`prowess.policy.skill_policy_block`).
-The table `[packages]` is described in `prowess.policy.package_rules`.
+The table `[packages]` is described in `prowess.policy.packages.package_rules`.
 
 The keys `skill` and `who` of `call` describe the skill that the call is about, and who makes it, by the names of the
 facts that rules match.
@@ -42,11 +42,11 @@ from prowess.format.fields.allowed_tools import parse_allowed_tools
 from prowess.format.fields.tool_patterns import COMMAND_TOOLS, FILE_TOOLS, PATHS, SEARCH_TOOLS, path_pattern_fault
 from prowess.policy.compiled_rules import CompiledRules
 from prowess.policy.decision import Allow, Ask, Decision, Deny, RuleOrigin
-from prowess.policy.package_rules import PACKAGE_KEYS, TOO_OLD, PackageRules, seconds_of
-from prowess.policy.requester import REQUESTER_FACTS, REQUESTER_PREFIX
+from prowess.policy.facts.requester import REQUESTER_FACTS, REQUESTER_PREFIX
+from prowess.policy.facts.skill_identity import FACTS, PREFIX, SkillIdentity, fact_fault, is_fact
+from prowess.policy.packages.package_rules import PACKAGE_KEYS, TOO_OLD, PackageRules, seconds_of
 from prowess.policy.restriction import RESTRICTION_MODES
 from prowess.policy.rule import EFFECTS, ArgumentMatch, Effect, PolicyCall, PolicyRule
-from prowess.policy.skill_identity import FACTS, PREFIX, SkillIdentity, fact_fault, is_fact
 from prowess.policy.skill_policy_block import rules_of_block
 from prowess.policy.tool_names import ALWAYS_ALLOWED, canonical_tool_name
 

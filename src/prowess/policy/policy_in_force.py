@@ -31,16 +31,16 @@ from prowess._internal.places import MACHINE_POLICY, PUBLISHERS_FILE, policy_pla
 from prowess._internal.text.canonical_json import sha256_of
 from prowess.errors import PolicyError
 from prowess.policy.decision import Decision, effect_of
+from prowess.policy.facts.publisher_names import publishers_trusted_by, signers_meant
+from prowess.policy.facts.requester import this_process
 from prowess.policy.policy import Policy
 from prowess.policy.policy_file import YAML_ENDINGS, PolicyFile, read_policy_file
-from prowess.policy.publisher_names import publishers_trusted_by, signers_meant
-from prowess.policy.requester import this_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from prowess.policy.facts.requester import Requester
     from prowess.policy.policy_file import Expectation
-    from prowess.policy.requester import Requester
     from prowess.policy.rule import PolicyRule
     from prowess.signing.publishers import Publisher
 

@@ -9,9 +9,9 @@ meant for the skill, however the skill is loaded. Therefore a rule that denies o
 A rule that denies also applies if a user starts the skill, and to the skill's files, which a host can read without
 loading the skill. Names are compared as in the catalog.
 
-Keys of `match` that begin with `who.` are about who makes the call (`prowess.policy.requester`). Keys that begin with
-`skill.` are about the skills of a call (`prowess.policy.skill_identity`): the skills
-that the call names or, if its tool takes no skill name, the active skills.
+Keys of `match` that begin with `who.` are about who makes the call (`prowess.policy.facts.requester`). Keys that begin
+with `skill.` are about the skills of a call (`prowess.policy.facts.skill_identity`): the skills that the call names or,
+if its tool takes no skill name, the active skills.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from prowess._internal.text.qualified_names import one_form, qualified_forms, ve
 from prowess.format.fields.tool_patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS
 from prowess.format.name import normalise
 from prowess.policy.decision import CERTAIN, Allow, Ask, Decision, Deny, Fit
+from prowess.policy.facts.requester import REQUESTER_PREFIX, Requester, fit_of_requester
+from prowess.policy.facts.skill_identity import PREFIX, SkillIdentity, fit_of_skills, is_fact
 from prowess.policy.patterns import judge
-from prowess.policy.requester import REQUESTER_PREFIX, Requester, fit_of_requester
-from prowess.policy.skill_identity import PREFIX, SkillIdentity, fit_of_skills, is_fact
 from prowess.policy.tool_names import ONE_SKILL_TOOLS, SKILL_ARGUMENTS, USER_TOOL, canonical_tool_name, token_names
 
 if TYPE_CHECKING:

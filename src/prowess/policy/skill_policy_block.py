@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from prowess._internal.text.near_words import near_words
 from prowess._internal.yaml_reader import Mapping, Scalar, Sequence, read_yaml
 from prowess.errors import PolicyError
-from prowess.policy.capabilities import APPROVED_CAPABILITIES
 from prowess.policy.decision import RuleOrigin
+from prowess.policy.facts.capabilities import APPROVED_CAPABILITIES
 from prowess.policy.rule import ArgumentMatch, PolicyRule
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess.audit.caller import Caller
-from prowess.policy.requester import this_process
+from prowess.policy.facts.requester import this_process
 
 if TYPE_CHECKING:
     from prowess.catalog.viewing.audience import Audience
-    from prowess.policy.requester import Requester
+    from prowess.policy.facts.requester import Requester
 
 
 class Identity(Struct, frozen=True, kw_only=True):

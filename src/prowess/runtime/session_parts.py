@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from prowess.catalog.watching.skill_changes import SkillChange
     from prowess.execution import Sandbox
     from prowess.policy.approval import ApprovalMemory
-    from prowess.policy.requester import Requester
+    from prowess.policy.facts.requester import Requester
     from prowess.policy.restriction import Restriction
     from prowess.runtime.activation.stack import Stack
     from prowess.runtime.forks import AgentType, Child

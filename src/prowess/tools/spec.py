@@ -29,7 +29,7 @@ from prowess.errors import InvalidArgumentsError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from prowess.policy.skill_identity import SkillIdentity
+    from prowess.policy.facts.skill_identity import SkillIdentity
 
 MAX_WIRE_LENGTH = 40
 _CANONICAL = r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*"

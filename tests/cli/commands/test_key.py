@@ -12,7 +12,7 @@ import pytest
 from prowess.cli import exit_codes
 from prowess.cli.dispatch import run
 from prowess.errors import ConfigurationError
-from prowess.policy import trusted_publishers
+from prowess.policy.packages import trusted_publishers
 from tests.signing.authorities import Holder, root_authority
 
 if TYPE_CHECKING:

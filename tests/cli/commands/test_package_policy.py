@@ -19,7 +19,7 @@ from prowess.cli import exit_codes
 from prowess.format import read_skill
 from prowess.lockfile import read_lock, render_lock
 from prowess.policy import Allow, Deny, PolicyCall, PolicyInForce
-from prowess.policy.skill_identity import SkillIdentity
+from prowess.policy.facts.skill_identity import SkillIdentity
 from prowess.signing.statement import SignedSkill, render_statement
 from prowess.tools.builtin import builtin_tools
 from tests.catalog.locking import lock, locked
@@ -309,8 +309,12 @@ def test_the_publishers_of_a_user_do_not_meet_the_policy_of_the_machine(
     publishers = tmp_path / "etc" / "publishers.toml"
     shutil.copy(os.path.join(prowess_home(), "publishers.toml"), publishers)
     commands.text("key", "forget", "acme")
-    monkeypatch.setattr("prowess.policy.trusted_publishers.weakness_above", lambda *_: None)  # as if root owned it
-    monkeypatch.setattr("prowess.policy.trusted_publishers.trust_in_publishers.__defaults__", (str(publishers),))
+    monkeypatch.setattr(
+        "prowess.policy.packages.trusted_publishers.weakness_above", lambda *_: None
+    )  # as if root owned it
+    monkeypatch.setattr(
+        "prowess.policy.packages.trusted_publishers.trust_in_publishers.__defaults__", (str(publishers),)
+    )
     _policy('default = "allow"\n')
     commands.text(*_INSTALL)
 

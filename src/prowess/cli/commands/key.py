@@ -10,7 +10,7 @@ from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.key_files import key_file_bytes, write_key_files
 from prowess.errors import SignatureError
-from prowess.policy.trusted_publishers import change_publishers, publishers_path, trusted_publishers
+from prowess.policy.packages.trusted_publishers import change_publishers, publishers_path, trusted_publishers
 from prowess.signing.certificates import read_authority
 from prowess.signing.keys import new_private_key, read_public_key
 from prowess.signing.publishers import Anchor, Publisher, publisher_name_fault

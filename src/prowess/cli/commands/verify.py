@@ -18,7 +18,7 @@ from prowess.cli.key_files import key_file_bytes, read_verifying_key
 from prowess.distribution.signatures import signatures_beside, verify_file, verify_skill
 from prowess.errors import LimitExceededError, SignatureError
 from prowess.format.skill_directories import find_skill_directories
-from prowess.policy.trusted_publishers import trust_in_publishers
+from prowess.policy.packages.trusted_publishers import trust_in_publishers
 from prowess.signing import allowed_signers
 from prowess.signing.allowed_signers import read_allowed_signers
 from prowess.signing.bundle import MAX_BYTES

@@ -39,7 +39,7 @@ from prowess.distribution.installation.disk.store import tree_at
 from prowess.distribution.installation.disk.trees import remove_tree
 from prowess.distribution.permission.permission import Permission
 from prowess.errors import AuditError, DistributionError, SkillError, StoreError, UnavailableError
-from prowess.policy.deployment_age import OWN_FOLDER, STATE_FILE, seconds_since
+from prowess.policy.packages.deployment_age import OWN_FOLDER, STATE_FILE, seconds_since
 from prowess.policy.policy_in_force import PolicyInForce
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from prowess.distribution.signatures import signature_in
 from prowess.errors import SignatureError
 from prowess.lockfile import Lockfile  # noqa: TC001 -- msgspec resolves it
-from prowess.policy.trusted_publishers import trust_in_publishers
+from prowess.policy.packages.trusted_publishers import trust_in_publishers
 from prowess.signing.verdict import SignatureVerdict
 from prowess.signing.verification import Verifier
 

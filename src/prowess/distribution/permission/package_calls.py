@@ -17,9 +17,9 @@ from prowess.audit.caller import Caller, CallerLog
 from prowess.errors import AuditError, SkillError
 from prowess.execution.interpreters import has_interpreter
 from prowess.format.reading import read_skill
-from prowess.policy.capabilities import FileFacts, file_facts
+from prowess.policy.facts.capabilities import FileFacts, file_facts
+from prowess.policy.facts.skill_identity import SkillIdentity
 from prowess.policy.policy_in_force import PolicyInForce
-from prowess.policy.skill_identity import SkillIdentity
 from prowess.policy.tool_names import PACKAGE_TOOLS
 from prowess.tools import ToolCall, ToolExecutor, ToolSpec, require_executor
 from prowess.tools.call_audit import AuditRecorder

@@ -14,7 +14,7 @@ from prowess.distribution.resolution.declared import declared_requirements
 from prowess.distribution.signatures import verify_skill
 from prowess.errors import DistributionError, InvalidSkillError, SignatureError
 from prowess.format.reading import read_skill
-from prowess.policy.trusted_publishers import trust_in_publishers
+from prowess.policy.packages.trusted_publishers import trust_in_publishers
 from prowess.signing.verification import Verifier
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from prowess.errors import SkillNotFoundError
 from prowess.format.name import SkillName
+from prowess.policy.facts.skill_identity import SkillIdentity
 from prowess.policy.rule import PolicyCall
-from prowess.policy.skill_identity import SkillIdentity
 from prowess.policy.tool_names import SKILL_ARGUMENTS, SKILL_TOOLS
 from prowess.runtime.activation.skill_identities import of_active, of_entry
 

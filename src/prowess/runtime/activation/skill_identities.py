@@ -12,8 +12,8 @@ from prowess._internal.text.qualified_names import qualified
 from prowess.catalog.layers import Layer
 from prowess.errors import SkillError, SkillNotFoundError
 from prowess.execution.interpreters import has_interpreter
-from prowess.policy.capabilities import FileFacts, file_facts
-from prowess.policy.skill_identity import SkillIdentity
+from prowess.policy.facts.capabilities import FileFacts, file_facts
+from prowess.policy.facts.skill_identity import SkillIdentity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

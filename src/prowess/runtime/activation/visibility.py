@@ -15,7 +15,7 @@ from anyio import to_thread
 from prowess.catalog.matching import SUGGESTED
 from prowess.errors import InvalidArgumentsError, PolicyDeniedError, SkillNotFoundError
 from prowess.policy.decision import Deny, rule_of
-from prowess.policy.deployment_age import deployment_of
+from prowess.policy.packages.deployment_age import deployment_of
 from prowess.policy.rule import PolicyCall
 from prowess.runtime.activation.skill_identities import asked_of_active, of_active, of_entry
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from prowess.catalog import Catalog, SkillEntry
     from prowess.format.fields.extended_fields import ExtendedFields
     from prowess.policy.decision import Decision
+    from prowess.policy.facts.skill_identity import SkillIdentity
     from prowess.policy.policy import Policy, PolicySource
-    from prowess.policy.skill_identity import SkillIdentity
     from prowess.runtime.state import ActiveSkill
 
 By = Literal["model", "user"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec import DecodeError, Struct, json
 
 if TYPE_CHECKING:
-    from prowess.policy.skill_identity import SkillIdentity
+    from prowess.policy.facts.skill_identity import SkillIdentity
 
 OWN_FOLDER, STATE_FILE = "deployment", "state.json"  # ROOT/deployment/state.json
 _RELEASES = "releases"

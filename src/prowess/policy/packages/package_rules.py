@@ -20,15 +20,15 @@ from msgspec import Struct
 
 from prowess.errors import PolicyError
 from prowess.policy.decision import Deny, RuleOrigin
-from prowess.policy.publisher_names import publishers_trusted_by, signed_by
-from prowess.policy.skill_identity import fit_of_skills
+from prowess.policy.facts.publisher_names import publishers_trusted_by, signed_by
+from prowess.policy.facts.skill_identity import fit_of_skills
 from prowess.policy.tool_names import canonical_tool_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from prowess.policy.facts.skill_identity import SkillIdentity
     from prowess.policy.rule import PolicyCall
-    from prowess.policy.skill_identity import SkillIdentity
 
 TooOld = Literal["keep", "warn", "hide"]
 TOO_OLD: tuple[TooOld, ...] = get_args(TooOld)  # from the mildest to the strictest

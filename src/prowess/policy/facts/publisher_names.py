@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, assert_never
 from prowess._internal.globs import as_written, fits_text
 from prowess._internal.places import PUBLISHERS_FILE
 from prowess.errors import ConfigurationError, MissingExtraError, PolicyError
-from prowess.policy.trusted_publishers import trusted_publishers
+from prowess.policy.packages.trusted_publishers import trusted_publishers
 from prowess.signing.trust import TrustedIdentity, TrustedKey, TrustedRoot
 
 if TYPE_CHECKING:

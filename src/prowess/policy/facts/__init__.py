@@ -1,0 +1,1 @@
+"""Facts that a rule can match: the skill with its capabilities and publisher, and the requester."""

@@ -1,0 +1,1 @@
+"""Policy of packages: sources, signatures, trusted publishers, and the age of a deployment."""
