@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -164,6 +166,33 @@ def test_a_renewed_root_reaches_hosts(deployment: Deployment, tmp_path: Path) ->
     assert (deployment.directory / "metadata" / "2.root.json").is_file()
     assert deployment.sync("host")["state"] == "current"
     assert (tmp_path / "host" / "deployment" / "metadata" / "root_history" / "2.root.json").is_file()
+
+
+def test_metadata_that_expires_soon_is_renewed(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = "prowess.distribution.deployment.repository"
+    with monkeypatch.context() as patch:
+        for name in ("SNAPSHOT_DAYS", "TARGETS_DAYS"):
+            patch.setattr(f"{module}.{name}", 20)
+        deployment.deploy("pdf")
+    assert _expiry(deployment, "1.snapshot") < _days(25)
+    deployment.run(["registry", "refresh", str(deployment.directory)])
+    assert _expiry(deployment, "2.snapshot") > _days(25)
+    assert deployment.deploy("pdf")["state"] == "published"  # the same skills, because the targets expire soon
+    assert _expiry(deployment, "2.targets") > _days(25)
+    number = len(os.listdir(deployment.directory / "metadata"))
+    deployment.run(["registry", "refresh", str(deployment.directory)])
+    assert deployment.deploy("pdf")["state"] != "published"
+    assert len(os.listdir(deployment.directory / "metadata")) == number
+    assert deployment.sync("host")["state"] == "current"
+
+
+def _expiry(deployment: Deployment, name: str) -> str:
+    document = json.loads((deployment.directory / "metadata" / f"{name}.json").read_bytes())
+    return str(document["signed"]["expires"])
+
+
+def _days(number: int) -> str:
+    return (datetime.now(UTC) + timedelta(days=number)).isoformat()
 
 
 def test_a_host_without_root_trusts_nothing(deployment: Deployment, tmp_path: Path) -> None:

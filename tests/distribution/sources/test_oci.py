@@ -413,3 +413,15 @@ def test_an_identity_token_is_exchanged_and_never_sent_to_the_registry(tmp_path:
         (exchange,) = [asked for asked in site.asked if asked.path == "/token"]
         assert f"refresh_token={PASSWORD}".encode() in exchange.body
         assert all(PASSWORD not in str(asked.headers) for asked in site.asked)
+
+
+def test_an_upload_goes_to_another_host_only_if_it_is_allowed() -> None:
+    data, digest = b"blob", sha256_of(b"blob")
+    with serving({"/u": Answer(status=201)}) as other, serving() as site:
+        site.answers["/v2/skills/blobs/uploads/"] = Answer(status=202, headers=(("location", f"{other.url}/u"),))
+        with HttpClient() as client, pytest.raises(DistributionError, match=f"sends uploads to {other.host}"):
+            Repository(f"{site.host}/skills", client).push_blob(data, digest)
+        assert other.asked == []
+        with HttpClient(allowed_hosts=[other.host]) as client:
+            Repository(f"{site.host}/skills", client).push_blob(data, digest)
+        assert [asked.method for asked in other.asked] == ["PUT"]

@@ -258,3 +258,18 @@ def test_a_certificate_that_nobody_vouches_for_is_refused_and_one_of_the_environ
         monkeypatch.setenv("SSL_CERT_FILE", public)
         with HttpClient() as client:
             assert client.get(f"{site.url}/", most=KIB).body == b"secure"
+
+
+def test_a_redirect_from_https_to_http_is_refused_even_to_an_allowed_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    public, context = _certificate(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", public)
+    with serving({"/b": Answer(b"plain")}) as plain, serving(tls=context) as site:
+        site.answers["/a"] = Answer(status=302, headers=(("location", f"{plain.url}/b"),))
+        with (
+            HttpClient(allowed_hosts=[plain.host]) as client,
+            pytest.raises(DistributionError, match="redirects from https to http"),
+        ):
+            client.get(f"{site.url}/a", most=KIB)
+        assert plain.asked == []
