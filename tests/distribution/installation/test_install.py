@@ -55,6 +55,17 @@ def test_several_skills_have_to_be_chosen(prowess: Commands) -> None:
     assert "has no skill 'alhpa'; did you mean 'alpha'?" in prowess.err
 
 
+def test_two_sources_of_one_skill_and_package_are_refused(prowess: Commands, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "skills" / "beta")
+    write_skill(tmp_path / "other" / "skills" / "alpha", body="Other.")
+    prowess.text("install", "../skills", "../other/skills", code=exit_codes.FAILED)
+    both = f"{tmp_path}/other/skills and {tmp_path}/skills"
+    assert f"'alpha' of the package 'skills' is requested twice: {both}; a lock contains only one" in prowess.err
+    assert not prowess.lock.exists()
+    prowess.text("install", "../skills", "../skills")
+    assert prowess.installed() == {"alpha": "1.0.0"}
+
+
 def test_the_path_of_a_bare_repository_is_told_apart_from_a_directory(prowess: Commands, tmp_path: Path) -> None:
     subprocess.run(["git", "init", "--quiet", "--bare", str(tmp_path / "bare")], check=True)
     prowess.text("install", "../bare", code=exit_codes.FAILED)

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from prowess.distribution.installation.requests import ALL, chosen_offers
 from prowess.distribution.resolution.resolver import resolve
-from prowess.distribution.resolution.source_supply import SourceSupply, place_of
+from prowess.distribution.resolution.source_supply import PLACE_SIGN, SourceSupply, place_of
 from prowess.distribution.resolution.supply import Candidate, Locked
+from prowess.errors import DistributionError
 from prowess.lockfile import LockedSkill, Lockfile
 from prowess.lockfile.requirement import Requirement
 from prowess.lockfile.version_ranges import ANY, is_range
@@ -58,10 +59,11 @@ class Resolving:
 
         Raises:
             ResolutionError: no versions meet all demands.
+            DistributionError: two different requests are for one skill of the lock.
             UnavailableError, DistributionError: as the sources raise.
         """
         roots: dict[Key, Root] = {}
-        asked = {root_key(root): root for request in requests for root in self._asked(request)}
+        asked = _each_once(root for request in requests for root in self._asked(request))
         modes: dict[Key, Mode] = {
             one.key: "released" if one.key in asked else mode_of(one) for one in self._before.skills
         }
@@ -173,9 +175,25 @@ class _WithoutNeeds:
         return ()
 
 
+def _each_once(roots: Iterable[Root]) -> dict[Key, Root]:
+    """Return the roots by their key. A lock has one skill of a name and a package: two requests for it are refused."""
+    found: dict[Key, Root] = {}
+    for root in roots:
+        before = found.setdefault(root_key(root), root)
+        if before != root:
+            name, package = root_key(root)
+            places = {(one.requirement.source or "").partition(PLACE_SIGN)[0]: one for one in (before, root)}
+            asked = sorted(places) if len(places) > 1 else sorted(str(one.requested) for one in (before, root))
+            raise DistributionError(
+                f"the skill {name!r} of the package {package!r} is requested twice: {' and '.join(asked)}; a lock "
+                "contains only one of them, so request one"
+            )
+    return found
+
+
 def root_key(root: Root) -> Key:
     """Return name and package, as a lock has them."""
-    return root.requirement.name, (root.requirement.source or "").rpartition("\0")[2]
+    return root.requirement.name, (root.requirement.source or "").rpartition(PLACE_SIGN)[2]
 
 
 def _is_range(text: str) -> bool:
