@@ -472,3 +472,13 @@ def test_outdated_asks_before_it_contacts_a_source(tmp_path: Path, commands: Com
     _policy('default = "allow"\n[packages]\nsources = ["acme/*"]\n')
     shutil.rmtree(tmp_path / "skills")  # reading it would be another error
     assert "only these sources" in _denied(commands, "outdated")
+
+
+def test_registries_that_are_not_listed_are_not_read(tmp_path: Path, commands: Commands) -> None:
+    _policy(f'default = "allow"\n[packages]\nsources = ["{tmp_path}/skills"]\n')
+    assert "alpha" in commands.text("registry", "list", "../skills")
+    (tmp_path / "other").mkdir()  # reading it would be another error
+    assert "only these sources" in _denied(commands, "registry", "list", "../other")
+    assert "only these sources" in _denied(commands, "registry", "search", "alpha", "--registry", "../other")
+    assert "alpha" in commands.text("registry", "list", "../other", "../skills")
+    assert "only these sources" in commands.err

@@ -15,6 +15,7 @@ from prowess.cli import exit_codes, output
 from prowess.cli.key_files import read_signing_key, read_verifying_key
 from prowess.cli.options.http_options import http_place
 from prowess.cli.options.package_options import allow_host_option, json_option
+from prowess.cli.packages.permission import permission_for
 from prowess.cli.packages.registries import configured_registries
 from prowess.cli.skill_table import table
 from prowess.distribution.publishing.directory_registry import DirectoryRegistry
@@ -253,7 +254,9 @@ def _references(sources: Sequence[str]) -> tuple[SourceReference, ...]:
 
 def _listing(references: Sequence[SourceReference], allowed_hosts: tuple[str, ...]) -> RegistryListing:
     with TemporaryDirectory() as scratch:
-        return list_registries(references, scratch=scratch, access=Access(redirect_hosts=allowed_hosts))
+        ask = permission_for("packages.install", "none").before_fetch
+        access = Access(redirect_hosts=allowed_hosts)
+        return list_registries(references, ask=ask, scratch=scratch, access=access)
 
 
 def _printed(skills: Sequence[RegisteredSkill], listing: RegistryListing, *, as_json: bool) -> int:

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from prowess.distribution.installation.requests import ALL, chosen_offers
 from prowess.distribution.resolution.resolver import resolve
-from prowess.distribution.resolution.source_supply import PLACE_SIGN, SourceSupply, place_of
-from prowess.distribution.resolution.supply import Candidate, Locked
+from prowess.distribution.resolution.source_supply import SourceSupply, place_of
+from prowess.distribution.resolution.supply import PLACE_SIGN, Candidate, Locked
 from prowess.errors import DistributionError
 from prowess.lockfile import LockedSkill, Lockfile
 from prowess.lockfile.requirement import Requirement

@@ -11,7 +11,7 @@ from prowess.distribution.sources.opening import open_source
 from prowess.errors import DistributionError, SkillError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from prowess.distribution.sources.protocol import Access
     from prowess.lockfile.source_reference import SourceReference
@@ -34,12 +34,16 @@ class RegistryListing(Struct, frozen=True, kw_only=True):
     contacted: tuple[str, ...]
 
 
-def list_registries(references: Sequence[SourceReference], *, scratch: str, access: Access) -> RegistryListing:
+def list_registries(
+    references: Sequence[SourceReference], *, ask: Callable[[SourceReference], object], scratch: str, access: Access
+) -> RegistryListing:
     """Read registries. If there are several, one that cannot be read is a problem, and the other ones are read.
 
-    Each source has its own directory in `scratch`.
+    `ask` is called before a registry is read, and raises an error if the policy refuses it. Each source has its own
+    directory in `scratch`.
 
     Raises:
+        PolicyDeniedError: the policy refuses the only one.
         UnavailableError: the only one cannot be reached.
         DistributionError: none of them can be read.
     """
@@ -50,6 +54,7 @@ def list_registries(references: Sequence[SourceReference], *, scratch: str, acce
     for reference in references:
         with open_source(reference, scratch=mkdtemp(dir=scratch), access=access) as source:
             try:
+                ask(reference)
                 offers = source.offers(reference.version)
             except SkillError as fault:
                 if len(references) == 1:
