@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.postgresql import postgresql
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import coverage
+
+__all__ = ["postgresql"]  # a fixture of every room
 
 # No deadline: CI machines are shared, so the time of one example varies.
 settings.register_profile(

@@ -89,6 +89,31 @@ install_programs() {
     if [ "${#missing[@]}" -gt 0 ]; then
         apt_install "${missing[@]}" || say "going on without ${missing[*]}: tests that need it are skipped with that reason"
     fi
+    install_postgresql || say "going on without postgresql: tests that need it are skipped with that reason"
+}
+
+# The tests start servers of their own, so no cluster of the system is made. Without root the packages are unpacked.
+install_postgresql() {
+    local place=.cache/postgresql quiet=/etc/postgresql-common/createcluster.d/prowess-setup.conf prefix made
+    if compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || compgen -G "$place/usr/lib/postgresql/*/bin/postgres" >/dev/null; then
+        return
+    fi
+    if prefix=$(root_prefix) && command -v apt-get >/dev/null; then
+        $prefix mkdir -p "${quiet%/*}"
+        echo 'create_main_cluster = false' | $prefix tee "$quiet" >/dev/null
+        apt_install postgresql
+        made=$?
+        $prefix rm -f "$quiet"
+        return "$made"
+    fi
+    say "unpacking postgresql into $place"
+    rm -rf "$place.new" && mkdir -p "$place.new"
+    (
+        cd "$place.new"
+        # Exactly the packages that are missing here, with their versions.
+        mapfile -t wanted < <(apt-get -qq --print-uris --no-install-recommends install postgresql | sed -E "s/^'[^']*' ([^_]+)_([^_]+)_.*/\1=\2/; s/%3a/:/")
+        apt-get -qq download "${wanted[@]}" && for file in *.deb; do dpkg -x "$file" . && rm "$file" || exit; done
+    ) && rm -rf "$place" && mv "$place.new" "$place"
 }
 
 # ── what is missing ──────────────────────────────────────────────────────────────────────────────────────
