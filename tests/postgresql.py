@@ -17,9 +17,11 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import pytest
+
+from prowess.store.shared.organisation import create_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +49,7 @@ class Postgresql:
         self._as_user = [] if os.geteuid() else ["--reuid", _NOBODY, "--clear-groups"]
         self._environment = {"PATH": os.environ["PATH"], "TZ": "UTC", "LC_ALL": "C", **libraries}
         self._numbers = count()
+        self._template: str | None = None
         if not os.geteuid():
             os.chown(place, pwd.getpwnam(_NOBODY).pw_uid, -1)
         arguments = ["--no-sync", "--no-locale", "--encoding=UTF8", "--auth=trust", f"--username={SUPERUSER}"]
@@ -58,6 +61,15 @@ class Postgresql:
         name = f"test{next(self._numbers)}"
         self.run(f"CREATE DATABASE {name}", "postgres")
         return self.url_of(name, user)
+
+    def store_url(self) -> str:
+        """Return the URL of a new shared store with the tenant `default`."""
+        if self._template is None:
+            self._template = self.url()
+            create_store(self._template, origin="test", public_key="test")
+        name = f"test{next(self._numbers)}"
+        self.run(f"CREATE DATABASE {name} TEMPLATE {database_of(self._template)}", "postgres")
+        return self.url_of(name)
 
     def url_of(self, database: str, user: str = SUPERUSER) -> str:
         return f"postgresql://{user}@/{database}?host={quote(str(self.place), safe='')}"
@@ -125,6 +137,11 @@ class Postgresql:
     def _command(self, program: str, *arguments: str) -> list[str]:
         # The signal ends a server whose worker was killed.
         return ["setpriv", "--pdeathsig", "QUIT", *self._as_user, str(self._programs / program), *arguments]
+
+
+def database_of(url: str) -> str:
+    """Return the name of the database in a URL."""
+    return urlsplit(url).path.removeprefix("/")
 
 
 def _is_ready(state: Path) -> bool:

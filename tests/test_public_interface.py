@@ -44,7 +44,10 @@ _EXPENSIVE = frozenset(
 
 # What listing skills never needs: event loops, processes, servers, databases, Markdown.
 _NOT_FOR_A_LISTING = frozenset(
-    {"anyio", "asyncio", "markdown_it", "mcp", "pydantic", "pyromark", "socket", "sqlite3", "subprocess", "yaml"}
+    {
+        *("alembic", "anyio", "asyncio", "markdown_it", "mcp", "psycopg", "pydantic", "pyromark", "socket"),
+        *("sqlalchemy", "sqlite3", "subprocess", "yaml"),
+    }
 )
 
 

@@ -1,4 +1,4 @@
-"""Storage of session rows and events, in memory or in SQLite, and of index rows. Their content is opaque here."""
+"""Storage of session rows and events, and of index rows; their content is opaque here. The shared store of tenants."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from prowess._internal.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from prowess.store.memory import MemorySessionStore, open_store
+    from prowess.store.memory import MemorySessionStore
+    from prowess.store.opening import open_store
     from prowess.store.protocols import EventStore, KeptEvent, PeekingStore, SessionRow, SessionStore
+    from prowess.store.shared.database import SharedDatabase
+    from prowess.store.shared.sessions import SharedSessionStore
     from prowess.store.sqlite import SqliteSessionStore
 
 __all__ = [
@@ -18,6 +21,8 @@ __all__ = [
     "PeekingStore",
     "SessionRow",
     "SessionStore",
+    "SharedDatabase",
+    "SharedSessionStore",
     "SqliteSessionStore",
     "open_store",
 ]
@@ -26,8 +31,11 @@ if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
     __getattr__ = lazy_names(
         __name__,
         {
-            "memory": ("MemorySessionStore", "open_store"),
+            "memory": ("MemorySessionStore",),
+            "opening": ("open_store",),
             "protocols": ("EventStore", "KeptEvent", "PeekingStore", "SessionRow", "SessionStore"),
+            "shared.database": ("SharedDatabase",),
+            "shared.sessions": ("SharedSessionStore",),
             "sqlite": ("SqliteSessionStore",),
         },
     )

@@ -1,4 +1,4 @@
-"""Session store in the memory of this process, and opening a store by its URL."""
+"""Session store in the memory of this process."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from prowess.store.protocols import KeptEvent, SessionRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from prowess.store.sqlite import SqliteSessionStore
 
 URL = "memory:"
 
@@ -139,26 +137,3 @@ class MemorySessionStore:
             if self._rows is None:
                 raise StoreError(URL, "the store is closed")
             yield self._rows
-
-
-_SQLITE = "sqlite:///"
-
-
-def open_store(url: str) -> MemorySessionStore | SqliteSessionStore:
-    """Return the store at `url`. The store is opened when it is first used.
-
-    `memory:` is a new store in this process. `sqlite:///state.db` is a file relative to the working directory;
-    `sqlite:////var/lib/state.db`, with four slashes, is a file at an absolute path.
-
-    Raises:
-        StoreError: the URL names no known kind of store.
-    """
-    if url == "memory:":
-        return MemorySessionStore()
-    if url.startswith(_SQLITE) and len(url) > len(_SQLITE):
-        # Imported here, not at the top: most sessions are in memory.
-        from prowess.store.sqlite import SqliteSessionStore
-
-        return SqliteSessionStore(url.removeprefix(_SQLITE))
-    kind = url.partition(":")[0][:20]  # the rest of the URL may contain a password
-    raise StoreError(f"{kind}:", "no such kind of store; use memory: or sqlite:///PATH")

@@ -8,12 +8,17 @@ from msgspec import Struct
 
 
 class SessionRow(Struct, frozen=True, kw_only=True):
-    """One stored session. `state` is JSON text, not parsed; `touched_at` is in seconds since the epoch."""
+    """One stored session. `state` is JSON text, not parsed; `touched_at` is in seconds since the epoch.
+
+    A row that was read from a shared store has the `generation` of governance at that moment: it grows with each act
+    that holds for the tenant. Writing a row does not change it. It is 0 in the stores of one machine.
+    """
 
     session_id: str
     version: int
     state: str
     touched_at: float
+    generation: int = 0
 
 
 class SessionStore(Protocol):

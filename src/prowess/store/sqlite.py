@@ -236,13 +236,13 @@ class SqliteSessionStore:
                 reason = f"it has schema version {fault.found}, this Prowess knows {CURRENT}; upgrade Prowess"
                 raise StoreError(self.url, reason) from None
             except (OSError, sqlite3.Error) as fault:
-                raise StoreError(self.url, _reason(fault)) from fault
+                raise StoreError(self.url, fault_reason(fault)) from fault
 
     def _open(self) -> sqlite3.Connection:
         if self._closed:
             raise StoreError(self.url, "the store is closed")
         if self._connection is None or self._owner != os.getpid():
-            _make_private(self._path)
+            make_private_file(self._path)
             connection = sqlite3.connect(
                 self._path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
             )
@@ -278,14 +278,15 @@ class SqliteSessionStore:
                     self._connection = None
 
 
-def _make_private(path: str) -> None:
+def make_private_file(path: str) -> None:
     """Create the file and SQLite's side files with mode 0600; SQLite itself would use the umask."""
     ensure_private_directory(os.path.dirname(path))
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
-def _reason(fault: OSError | sqlite3.Error) -> str:
+def fault_reason(fault: OSError | sqlite3.Error) -> str:
+    """Return what happened and what to do."""
     match fault:
         case OSError():
             return fault.strerror or str(fault)

@@ -1,0 +1,183 @@
+"""Connections to one shared store, for one tenant.
+
+SQLAlchemy's engine is used from worker threads. Sessions run on any event loop, also on several at once, and look for
+their state when they are created, without a loop; connections of an asynchronous driver belong to one loop.
+
+Every transaction on PostgreSQL takes the role `prowess_rows` and the tenant until it ends, so a pool between the two
+cannot mix them up. A connection that broke while it was idle is replaced before anything was sent, so a store that is
+back is used at once.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, TypeVar
+
+from anyio import to_thread
+from sqlalchemy import create_engine, event, text
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from prowess.errors import MissingExtraError, StoreError
+from prowess.store.shared.row_security import ROLE, SETTING
+from prowess.store.shared.schema import require_current
+from prowess.store.sqlite import BUSY_SECONDS, fault_reason
+from prowess.store.tenants import DEFAULT, EVERY, SQLITE, shown_url, tenant_name_fault
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable
+
+    from sqlalchemy import Connection, Engine
+
+_POOL = 5  # connections that stay open in one process; as many again in a crowd
+_CONNECT_SECONDS = 5
+_LOCK_SECONDS = 5
+_ENTER = text(
+    f"SELECT set_config('role', '{ROLE}', true), set_config('{SETTING}', :tenant, true), "
+    f"set_config('lock_timeout', '{_LOCK_SECONDS}s', true)"
+)
+_T = TypeVar("_T")
+
+
+class SharedDatabase:
+    """The database of one shared store, as one tenant sees it. With the tenant `*`, the rows of all tenants.
+
+    It is opened on first use, in each process anew, and may be used by many threads. `work` is called with a connection
+    in a transaction, which is committed if `work` returns and rolled back if it raises.
+
+    Raises:
+        StoreError: by every operation, if the store cannot be reached or used, or has no such tenant.
+        MissingExtraError: the driver is not installed.
+    """
+
+    def __init__(self, url: str, tenant: str = DEFAULT) -> None:
+        self.url = shown_url(url)
+        self.tenant = tenant
+        if tenant != EVERY and (fault := tenant_name_fault(tenant)):
+            raise StoreError(self.url, fault)
+        self._address = url
+        self._is_file = url.startswith(SQLITE)
+        if self._is_file and tenant not in (DEFAULT, EVERY):
+            raise StoreError(self.url, f"an SQLite file has the one tenant {DEFAULT!r}; more need PostgreSQL")
+        self._lock = threading.Lock()
+        self._engine: Engine | None = None
+        self._owner = 0  # process that opened the engine; connections must not be used after a fork
+        self._closed = False
+
+    def run(self, work: Callable[[Connection], _T], *, write: bool = True) -> _T:
+        """Return the result of `work`, committed. Blocks. `write=False` lets readers of an SQLite file run together."""
+        try:
+            connection = self._entered(write=write)
+            try:
+                result = work(connection)
+                connection.commit()
+            finally:
+                connection.close()
+        except SQLAlchemyError as fault:
+            raise StoreError(self.url, reason_of(fault)) from fault
+        return result
+
+    async def do(self, work: Callable[[Connection], _T], *, write: bool = True) -> _T:
+        """Do the same in a worker thread."""
+        return await to_thread.run_sync(lambda: self.run(work, write=write))
+
+    def close(self) -> None:
+        """Close all connections. Closing twice is allowed; later operations raise `StoreError`."""
+        with self._lock:
+            self._closed = True
+            engine, self._engine = self._engine, None
+            if engine is not None:
+                engine.dispose(close=self._owner == os.getpid())
+
+    def _entered(self, *, write: bool) -> Connection:
+        engine = self._opened()
+        try:
+            return self._begun(engine, write=write)
+        except DBAPIError as fault:
+            if not fault.connection_invalidated:
+                raise
+        return self._begun(engine, write=write)  # the pool has dropped all its connections
+
+    def _begun(self, engine: Engine, *, write: bool) -> Connection:
+        connection = engine.connect()
+        try:
+            self._enter(connection, write=write)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _enter(self, connection: Connection, *, write: bool = False) -> None:
+        """Begin a transaction with the role and the tenant of this object."""
+        if self._is_file:
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+        else:
+            connection.execute(_ENTER, {"tenant": self.tenant})
+
+    def _opened(self) -> Engine:
+        with self._lock:
+            if self._closed:
+                raise StoreError(self.url, "the store is closed")
+            if self._engine is not None and self._owner != os.getpid():
+                self._engine.dispose(close=False)
+                self._engine = None
+            if self._engine is None:
+                engine = new_engine(self._address)
+                try:
+                    with engine.connect() as connection:
+                        require_current(connection, self.url, self.tenant, self._enter)
+                except BaseException:
+                    engine.dispose()
+                    raise
+                self._engine, self._owner = engine, os.getpid()
+            return self._engine
+
+
+def new_engine(url: str) -> Engine:
+    """Return an engine whose connections take no role. Raises MissingExtraError or StoreError."""
+    if url.startswith(SQLITE):
+        engine = create_engine(
+            f"{SQLITE}{os.path.abspath(url.removeprefix(SQLITE))}",
+            connect_args={"timeout": BUSY_SECONDS, "isolation_level": None},
+            pool_size=_POOL,
+            max_overflow=_POOL,
+        )
+        event.listen(engine, "connect", _use_wal)
+        return engine
+    try:
+        import psycopg  # noqa: F401 -- imported here to name the extra if it is missing
+    except ImportError as fault:
+        raise MissingExtraError("a store in PostgreSQL", "postgresql", str(fault)) from None
+    try:
+        return create_engine(
+            url.replace("postgresql:", "postgresql+psycopg:", 1),
+            connect_args={"connect_timeout": _CONNECT_SECONDS},
+            pool_size=_POOL,
+            max_overflow=_POOL,
+        )
+    except SQLAlchemyError as fault:
+        raise StoreError(shown_url(url), reason_of(fault)) from None
+
+
+def _use_wal(connection: sqlite3.Connection, record: object) -> None:
+    del record
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def reason_of(fault: SQLAlchemyError) -> str:
+    """Return what happened and what to do, in one line. It contains no statement and no value."""
+    cause = fault.orig if isinstance(fault, DBAPIError) else None
+    if cause is None:
+        return f"{str(fault).partition(chr(10))[0]}; check the URL and try again"
+    if type(cause).__module__.startswith("sqlite3"):
+        return fault_reason(cause)  # type: ignore[arg-type]  # the module is that of `sqlite3.Error`
+    told = " ".join(str(cause).split())
+    match getattr(cause, "sqlstate", None):
+        case "42501":
+            return f"{told}; the user of the URL has to be a member: GRANT {ROLE} TO the user"
+        case "55P03":
+            return "another process kept it locked for too long; try again"
+        case _:
+            return f"{told}; check that the database runs and that the URL is right"

@@ -1,0 +1,111 @@
+"""Tables of the shared store, the same for PostgreSQL and SQLite. `migrations` creates them.
+
+Every table has a column `tenant`. Rows of the organisation have the tenant `*`. Texts that may contain NUL, which
+TEXT of PostgreSQL cannot hold, are stored as bytes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Double,
+    Index,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+
+if TYPE_CHECKING:
+    from sqlalchemy import Dialect
+
+METADATA = MetaData()
+
+
+class AnyText(TypeDecorator[str]):
+    """A text with any characters, as UTF-8 bytes."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:
+        """Encode a value for the database."""
+        del dialect
+        return None if value is None else value.encode("utf-8", "surrogatepass")
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> str | None:
+        """Decode a value of the database."""
+        del dialect
+        return None if value is None else bytes(value).decode("utf-8", "surrogatepass")
+
+
+SESSIONS = Table(
+    "sessions",
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("session_id", AnyText, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("state", AnyText, nullable=False),
+    Column("touched_at", Double, nullable=False),
+    PrimaryKeyConstraint("tenant", "session_id"),
+    Index("sessions_by_age", "tenant", "touched_at"),
+)
+
+EVENTS = Table(
+    "events",
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("session_id", AnyText, nullable=False),
+    Column("sequence", BigInteger, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("body", AnyText, nullable=False),
+    PrimaryKeyConstraint("tenant", "session_id", "sequence"),
+)
+
+ORGANISATIONS = Table(
+    "organisations",  # one row
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("public_key", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    PrimaryKeyConstraint("tenant"),
+)
+
+TENANTS = Table(
+    "tenants",
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    PrimaryKeyConstraint("tenant"),
+)
+
+GENERATIONS = Table(
+    "generations",
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("generation", BigInteger, nullable=False),
+    PrimaryKeyConstraint("tenant"),
+)
+
+TOKENS = Table(
+    "tokens",
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("user", AnyText, nullable=False),
+    Column("team", AnyText),
+    Column("created_at", Double, nullable=False),
+    Column("expires_at", Double),
+    Column("used_at", Double),
+    PrimaryKeyConstraint("tenant", "id"),
+    UniqueConstraint("digest", name="tokens_by_digest"),
+)

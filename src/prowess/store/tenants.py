@@ -1,0 +1,28 @@
+"""Names of tenants in a shared store, and the forms of its URL."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl, urlsplit
+
+DEFAULT = "default"  # made by `prowess admin init`; the only tenant of an SQLite file
+EVERY = "*"  # tenant of rows of the whole organisation, and of those who administer it
+SQLITE = "sqlite:///"
+POSTGRESQL = "postgresql://"
+APPLICATION = 0x50575348  # "PWSH": `PRAGMA application_id` of an SQLite file that `prowess admin init` made
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
+
+
+def tenant_name_fault(name: str) -> str | None:
+    """Return why a tenant cannot have this name, or None."""
+    if _NAME.fullmatch(name):
+        return None
+    return "a tenant's name has up to 64 lower-case letters, digits, and .-_ inside"
+
+
+def shown_url(url: str) -> str:
+    """Return the URL without user, password and parameters, which may contain a password. The host is kept."""
+    parts = urlsplit(url)
+    host = parts.hostname or dict(parse_qsl(parts.query)).get("host", "")
+    port = "" if parts.port is None else f":{parts.port}"
+    return f"{parts.scheme}://{host}{port}{parts.path}"

@@ -1,0 +1,274 @@
+"""The conformance suites of stores, one for each protocol of `prowess.store`. Every store must pass them.
+
+Subclass a suite in a test module, and pytest runs its tests:
+
+    class TestMyStore(SessionStoreConformance):
+        def open_store(self, place):
+            return MyStore(place / "sessions")
+
+Each test opens a new, empty store in a new directory from pytest (`tmp_path`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import anyio
+import anyio.lowlevel
+from msgspec.structs import replace
+
+from prowess.errors import StoreError
+from prowess.store import EventStore, KeptEvent, PeekingStore, SessionRow, SessionStore
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+    from pathlib import Path
+
+_ROW = SessionRow(session_id="one", version=1, state='{"active":[]}', touched_at=100.5)
+_HOSTILE_TEXTS = ("naïve \x00 '; --", "\x00", "%s :tenant {}", "\U0001f600", " one ", "one\x00")
+_S = TypeVar("_S", bound=SessionStore)
+
+
+class SessionsWithEvents(SessionStore, EventStore, Protocol):
+    """A store of sessions and of their events."""
+
+
+class SessionStoreConformance:
+    """The tests of `SessionStore`."""
+
+    def open_store(self, place: Path) -> SessionStore:
+        """Return a new, empty store. `place` is an empty directory for its files."""
+        raise NotImplementedError
+
+    def test_a_row_is_returned_as_it_was_stored(self, tmp_path: Path) -> None:
+        """Ids and states may contain any characters, and ids are compared exactly."""
+
+        async def check(store: SessionStore) -> None:
+            rows = [replace(_ROW, session_id=text, state=f'{{"text":"{text}"}}') for text in _HOSTILE_TEXTS]
+            for row in rows:
+                assert await store.create(row)
+            assert [await store.get(row.session_id) for row in rows] == rows
+            assert await store.get("one") is None
+
+        _run(self.open_store(tmp_path), check)
+
+    def test_an_id_is_used_once(self, tmp_path: Path) -> None:
+        """A second row with the id is refused, also an equal one, and changes nothing."""
+
+        async def check(store: SessionStore) -> None:
+            assert await store.create(_ROW)
+            assert not await store.create(replace(_ROW, state="other"))
+            assert not await store.create(_ROW)
+            assert await store.get("one") == _ROW
+
+        _run(self.open_store(tmp_path), check)
+
+    def test_replace_needs_the_version_that_is_stored(self, tmp_path: Path) -> None:
+        """Compare and swap."""
+
+        async def check(store: SessionStore) -> None:
+            await store.create(_ROW)
+            second = replace(_ROW, version=2, state="second", touched_at=200.0)
+            assert not await store.replace(second, expected_version=7)
+            assert await store.get("one") == _ROW
+            assert await store.replace(second, expected_version=1)
+            assert not await store.replace(replace(second, state="late"), expected_version=1)
+            assert await store.get("one") == second
+
+        _run(self.open_store(tmp_path), check)
+
+    def test_replace_does_not_restore_a_deleted_row(self, tmp_path: Path) -> None:
+        """A deleted row has no version."""
+
+        async def check(store: SessionStore) -> None:
+            await store.create(_ROW)
+            assert await store.delete("one")
+            assert not await store.delete("one")
+            assert not await store.replace(replace(_ROW, version=2), expected_version=1)
+            assert await store.get("one") is None
+            assert await store.count() == 0
+
+        _run(self.open_store(tmp_path), check)
+
+    def test_touch_only_increases_the_time(self, tmp_path: Path) -> None:
+        """The version stays, so a touch never disturbs a replacement."""
+
+        async def check(store: SessionStore) -> None:
+            await store.create(_ROW)
+            assert await store.touch("one", 300.0)
+            assert await store.touch("one", 200.0)
+            assert await store.get("one") == replace(_ROW, touched_at=300.0)
+            assert not await store.touch("nobody", 300.0)
+            assert await store.replace(replace(_ROW, version=2), expected_version=1)
+
+        _run(self.open_store(tmp_path), check)
+
+    def test_expire_removes_older_rows_and_returns_their_ids(self, tmp_path: Path) -> None:
+        """The time itself is not older."""
+
+        async def check(store: SessionStore) -> None:
+            for name, at in (("c", 1.0), ("a", 2.0), ("b", 3.0), ("d", 4.0)):
+                await store.create(replace(_ROW, session_id=name, touched_at=at))
+            assert await store.expire(3.0) == ["a", "c"]
+            assert await store.expire(3.0) == []
+            left = [name for name in "abcd" if await store.get(name) is not None]
+            assert (left, await store.count()) == (["b", "d"], len(left))
+
+        _run(self.open_store(tmp_path), check)
+
+    def test_one_of_many_writers_with_the_same_version_wins(self, tmp_path: Path) -> None:
+        """Twenty tasks at once."""
+
+        async def check(store: SessionStore) -> None:
+            await store.create(_ROW)
+            won: list[str] = []
+
+            async def write(number: int) -> None:
+                if await store.replace(replace(_ROW, version=2, state=str(number)), expected_version=1):
+                    won.append(str(number))
+
+            await _together(20, write)
+            row = await store.get("one")
+            assert row is not None
+            assert won == [row.state]
+
+        _run(self.open_store(tmp_path), check)
+
+    def test_no_increment_by_compare_and_swap_is_lost(self, tmp_path: Path) -> None:
+        """Fifteen tasks increment one number."""
+
+        async def check(store: SessionStore) -> None:
+            await store.create(replace(_ROW, state="0"))
+
+            async def increment(number: int) -> None:
+                del number
+                while True:
+                    row = await store.get("one")
+                    assert row is not None
+                    await anyio.lowlevel.checkpoint()
+                    new = replace(row, version=row.version + 1, state=str(int(row.state) + 1))
+                    if await store.replace(new, expected_version=row.version):
+                        return
+
+            await _together(15, increment)
+            row = await store.get("one")
+            assert row is not None
+            assert (row.state, row.version) == ("15", 16)
+
+        _run(self.open_store(tmp_path), check)
+
+    def test_a_row_can_be_read_without_an_event_loop(self, tmp_path: Path) -> None:
+        """Only for a store that is a `PeekingStore`."""
+        store = self.open_store(tmp_path)
+        if isinstance(store, PeekingStore):
+            assert store.peek("one") is None
+            anyio.run(store.create, _ROW)
+            assert store.peek("one") == _ROW
+        anyio.run(store.close)
+
+    def test_a_closed_store_refuses_every_operation(self, tmp_path: Path) -> None:
+        """Closing it twice is allowed."""
+
+        async def check(store: SessionStore) -> None:
+            await store.create(_ROW)
+            await store.close()
+            await store.close()
+            for operation in (store.get("one"), store.create(_ROW), store.expire(1.0), store.count()):
+                reason = ""
+                try:
+                    await operation
+                except StoreError as fault:
+                    reason = fault.reason
+                assert "closed" in reason
+
+        _run(self.open_store(tmp_path), check)
+
+
+class EventStoreConformance:
+    """The tests of `EventStore`, for a store that stores the sessions too."""
+
+    def open_store(self, place: Path) -> SessionsWithEvents:
+        """Return a new, empty store. `place` is an empty directory for its files."""
+        raise NotImplementedError
+
+    def test_events_are_numbered_for_each_session_and_read_in_order(self, tmp_path: Path) -> None:
+        """Numbers begin with 1, and bodies may contain any characters."""
+
+        async def check(store: SessionsWithEvents) -> None:
+            assert await store.last_event("one") == 0
+            assert await store.events_after("one", 0, 10) == []
+            for number, body in enumerate(_HOSTILE_TEXTS, 1):
+                assert await store.append_event("one", body, at=100.0, keep=100) == number
+            assert await store.append_event("one\x00", "other", at=100.0, keep=100) == 1
+            assert await store.events_after("one", 1, 1) == [KeptEvent(sequence=2, body=_HOSTILE_TEXTS[1])]
+            assert tuple(event.body for event in await store.events_after("one", 0, 10**6)) == _HOSTILE_TEXTS
+            assert await store.last_event("one") == len(_HOSTILE_TEXTS)
+
+        _run(self.open_store(tmp_path), check)
+
+    def test_only_the_newest_events_are_kept(self, tmp_path: Path) -> None:
+        """The numbers go on."""
+
+        async def check(store: SessionsWithEvents) -> None:
+            for number in range(64):
+                await store.append_event("one", str(number), at=100.0, keep=16)
+            assert [event.sequence for event in await store.events_after("one", 0, 100)] == list(range(49, 65))
+
+        _run(self.open_store(tmp_path), check)
+
+    def test_events_of_many_writers_have_consecutive_numbers(self, tmp_path: Path) -> None:
+        """Each writer gets the number of its event."""
+
+        async def check(store: SessionsWithEvents) -> None:
+            got: dict[int, str] = {}
+
+            async def append(number: int) -> None:
+                for part in range(3):
+                    body = f"{number} {part}"
+                    got[await store.append_event("one", body, at=100.0, keep=100)] = body
+
+            await _together(10, append)
+            kept = await store.events_after("one", 0, 100)
+            assert [event.sequence for event in kept] == list(range(1, 31))
+            assert {event.sequence: event.body for event in kept} == got
+
+        _run(self.open_store(tmp_path), check)
+
+    def test_events_are_removed_by_the_expiry_after_their_session(self, tmp_path: Path) -> None:
+        """Until then the end of a session can be read."""
+
+        async def check(store: SessionsWithEvents) -> None:
+            await store.create(_ROW)
+            await store.create(replace(_ROW, session_id="two"))
+            for name in ("one", "two", "closed"):
+                await store.append_event(name, "early", at=100.0, keep=10)
+            await store.append_event("closed", "late", at=900.0, keep=10)
+            await store.delete("two")
+            assert await store.last_event("two") == 1
+            await store.expire(50.0)
+            assert await store.last_event("two") == 1
+            await store.touch("one", 900.0)
+            await store.expire(500.0)
+            assert await store.last_event("one") == 1
+            assert await store.last_event("two") == 0
+            assert [event.body for event in await store.events_after("closed", 0, 10)] == ["late"]
+
+        _run(self.open_store(tmp_path), check)
+
+
+def _run(store: _S, check: Callable[[_S], Awaitable[None]]) -> None:
+    """Run a test on an event loop, and close the store after it."""
+
+    async def run() -> None:
+        try:
+            await check(store)
+        finally:
+            await store.close()
+
+    anyio.run(run)
+
+
+async def _together(count: int, work: Callable[[int], Coroutine[object, object, None]]) -> None:
+    async with anyio.create_task_group() as group:
+        for number in range(count):
+            group.start_soon(work, number)
