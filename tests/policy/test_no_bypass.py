@@ -349,7 +349,7 @@ async def _by_fork(world: World) -> None:
         _show(await session.call("skill", {"skill": "helper", "args": "x"}))
 
 
-_ENTRIES: dict[str, Callable[[World], Any]] = {
+ENTRIES: dict[str, Callable[[World], Any]] = {
     "commands": _by_commands,
     "JSON lines": _by_json_lines,
     "SyncSession": _by_sync_session,
@@ -388,7 +388,7 @@ def _attempts(place: Path) -> Iterator[tuple[str, World]]:
 
 
 @pytest.mark.proves("governance.policy.no-bypass")
-@pytest.mark.parametrize("entry", _ENTRIES)
+@pytest.mark.parametrize("entry", ENTRIES)
 def test_no_evasion_leads_to_a_denied_skill(
     entry: str, machine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -405,7 +405,7 @@ def test_no_evasion_leads_to_a_denied_skill(
 
 
 def _finds_the_secret(entry: str, world: World, capsys: pytest.CaptureFixture[str]) -> bool:
-    if (attempt := _ENTRIES[entry](world)) is not None:
+    if (attempt := ENTRIES[entry](world)) is not None:
         anyio.run(lambda: attempt)
     shown = capsys.readouterr()
     return _SECRET in shown.out + shown.err

@@ -89,6 +89,8 @@ async def test_the_person_at_the_terminal_is_named_and_an_answer_for_the_session
             "tool": "publish",
             "request": given[0]["data"]["request"],
             "rule": "p.toml:7",
+            "approval": given[0]["data"]["request"],
+            "trigger": "model",
             "by": person,
             "scope": "session",
             "remembered": record["call_id"] == "two",

@@ -126,7 +126,7 @@ async def test_a_host_states_who_asks_and_the_record_marks_its_word(tmp_path: Pa
             roles = None if identity.roles is None else list(identity.roles)
             assert (data["user"], data["team"], data["roles"]) == ("ada", identity.team, roles)
             assert (data["identified_by"], data["environment"]) == ("host", "production")
-        assert data.get("rule") == (None if code is None else "no-contractors")
+        assert (data["rule"] == "no-contractors") is (code is not None)
 
 
 async def test_a_fork_also_acts_for_the_agent_of_its_parent(tmp_path: Path, user_file: Path) -> None:

@@ -1,15 +1,17 @@
 """The caller and the skill of a record: keys in the data of every record of a session, null if unknown.
 
 `user`, `identified_by`, `team`, `roles`, `uid`, `host`, `client`, `agent`, `tenant` and `environment` describe the
-caller. `layer`, `source`, `skill`, `digest`
-and `publisher` describe the skill that the record is about. If a call is about several skills, each of these keys is a
-list.
+caller. `layer`, `source`, `skill`, `digest` and `publisher` describe the skill that the record is about. If a call is
+about several skills, each of these keys is a list. `tool`, `rule`, `approval` and `trigger` describe the call: `rule`
+decided about it, `approval` is the id of the request that a person answered or has to answer, and `trigger` is who
+started it.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Self
 
 from msgspec import Struct
@@ -18,12 +20,13 @@ from msgspec.structs import asdict, replace
 from prowess._internal.process_user import login
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from prowess.audit.record import AuditEvent, AuditLog, AuditRecord
 
 IdentifiedBy = Literal["system", "token", "host"]
 SKILL_KEYS = ("layer", "source", "skill", "digest", "publisher")
+CALL_KEYS = ("tool", "rule", "approval", "trigger")
 
 
 class Caller(Struct, frozen=True, kw_only=True):
@@ -55,7 +58,7 @@ class Caller(Struct, frozen=True, kw_only=True):
 
 
 CALLER_KEYS = Caller.__struct_fields__
-_NOTHING_KNOWN: Mapping[str, object] = dict.fromkeys((*CALLER_KEYS, *SKILL_KEYS))
+_NOTHING_KNOWN: Mapping[str, object] = dict.fromkeys((*CALLER_KEYS, *SKILL_KEYS, *CALL_KEYS))
 
 
 def with_keys(event: AuditEvent, caller: Caller, about: Mapping[str, object] | None = None) -> AuditEvent:
@@ -67,13 +70,24 @@ class CallerLog:
     """An audit log that writes to `wrapped` and adds the keys of `caller` to every record.
 
     If a record names one skill without details, `about(name)` provides them: `layer`, `source` and `digest`.
+    `requester` are further values of facts about the caller that rules match, such as the process's user. They are
+    recorded under this name if there are any.
     """
 
-    def __init__(self, wrapped: AuditLog, caller: Caller, about: Callable[[str], Mapping[str, object]]) -> None:
-        self.wrapped, self.caller, self._about = wrapped, caller, about
+    def __init__(
+        self,
+        wrapped: AuditLog,
+        caller: Caller,
+        about: Callable[[str], Mapping[str, object]],
+        requester: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    ) -> None:
+        self.wrapped, self.caller, self.requester, self._about = wrapped, caller, requester, about
 
     def append(self, event: AuditEvent) -> AuditRecord:
         """Write one record; raises AuditError as `wrapped` does."""
         name = event.data.get("skill")
         alone = isinstance(name, str) and "layer" not in event.data
-        return self.wrapped.append(with_keys(event, self.caller, self._about(str(name)) if alone else None))
+        about = self._about(str(name)) if alone else {}
+        if self.requester:
+            about = {**about, "requester": {fact: list(values) for fact, values in self.requester.items()}}
+        return self.wrapped.append(with_keys(event, self.caller, about))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from prowess.audit.record import AuditRecord
 
 _OF_RECORD = ("sequence", "at", "kind", "session_id", "call_id")
-_OF_DATA = ("tool", "outcome", "code", "rule", "policy_version")
+_OF_DATA = ("tool", "outcome", "code", "rule", "approval", "trigger", "policy_version")
 COLUMNS = (*_OF_RECORD, *CALLER_KEYS, *SKILL_KEYS, *_OF_DATA, "data")
 _FORMULA = frozenset("=+-@\uff1d\uff0b\uff0d\uff20\t\r")
 

@@ -135,7 +135,8 @@ class HostReads:
         return cast("list[Child]", await self._call(_DIRECTORY, call_id, uri=uri))
 
     async def _call(self, spec: ToolSpec, call_id: str | None, **arguments: object) -> object:
-        call = ToolCall(id=uuid7() if call_id is None else call_id, name=spec.name, arguments=arguments)
+        id_ = uuid7() if call_id is None else call_id
+        call = ToolCall(id=id_, name=spec.name, arguments=arguments, trigger="host")
         return (await self._executor.call(call)).unwrap()["content"]
 
 
@@ -148,7 +149,9 @@ class _AsSkillTool:
     async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         """Return the gate's decision about `skills.read` or `skills.list`."""
         del spec
-        return await self._gate.check(*_as_skill_call(call))
+        asked, as_spec = _as_skill_call(call)
+        decision = await self._gate.check(asked, as_spec)
+        return replace(decision, monitored={**decision.monitored, "decided_as": asked.name})
 
 
 def _as_skill_call(call: ToolCall) -> tuple[ToolCall, ToolSpec]:

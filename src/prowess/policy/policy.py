@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from prowess.policy.facts.requester import Requester
     from prowess.policy.facts.skill_identity import SkillIdentity
     from prowess.policy.packages.package_rules import PackageRules, TooOld
-    from prowess.policy.policy_file import PolicyFile
+    from prowess.policy.policy_file import AuditDetail, PolicyFile
     from prowess.policy.restriction import Restriction, RestrictionMode
     from prowess.policy.rule import PolicyCall, PolicyRule
 
@@ -151,6 +151,21 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     def audit_required(self) -> bool:
         """Whether a call that cannot be recorded must not run. False unless a file requires it."""
         return self.fault is not None or any(file.audit_required for file in self.files)
+
+    @property
+    def audit_command(self) -> AuditDetail:
+        """Whether records have command lines of scripts: as the highest layer that sets it, else `kept`."""
+        return self._detail(file.audit_command for file in self.files)
+
+    @property
+    def audit_output(self) -> AuditDetail:
+        """Whether records have the output of scripts: as the highest layer that sets it, else `kept`."""
+        return self._detail(file.audit_output for file in self.files)
+
+    def _detail(self, values: Iterable[AuditDetail | None]) -> AuditDetail:
+        if self.fault is not None:
+            return "digest"
+        return next((value for value in values if value is not None), "kept")
 
     @property
     def require_signature(self) -> bool:

@@ -60,6 +60,8 @@ _ALWAYS_ALLOWED_FAULT = (
     "to prevent the use of skills, deny skills.load"
 )
 RuleMode = Literal["enforce", "monitor"]
+AuditDetail = Literal["kept", "digest"]
+AUDIT_DETAILS: tuple[AuditDetail, ...] = ("kept", "digest")
 YAML_ENDINGS = (".yaml", ".yml")
 MODES: tuple[RuleMode, ...] = ("enforce", "monitor")
 _ID = r"[A-Za-z0-9._-]{1,80}"
@@ -85,10 +87,12 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
     """One policy file. A setting is None if the file does not set it.
 
     `default` applies to calls that match no rule. If `audit_required` is true, a call that cannot be recorded is
-    refused. `allowed_tools` sets whether `allowed-tools` of skills restrict, ask or pre-approve. `dynamic_commands`
-    permits commands inside instructions. `script_dirs` are the directories of a skill whose scripts may run (relative,
-    with `/`). `env_allow` are the host's environment variables that scripts receive. `read_scripts` permits models to
-    read the text of scripts. If `built_in` is true, calls that match no rule are decided as without a policy file.
+    refused. `audit_command` and `audit_output` set whether records have command lines and outputs of scripts, or only
+    their digests. `allowed_tools` sets whether `allowed-tools` of skills restrict, ask or pre-approve.
+    `dynamic_commands` permits commands inside instructions. `script_dirs` are the directories of a skill whose scripts
+    may run (relative, with `/`). `env_allow` are the host's environment variables that scripts receive. `read_scripts`
+    permits models to read the text of scripts. If `built_in` is true, calls that match no rule are decided as without a
+    policy file.
     """
 
     path: str
@@ -97,6 +101,8 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
     expectations: tuple[Expectation, ...] = ()
     default: Effect | None = None
     audit_required: bool | None = None
+    audit_command: AuditDetail | None = None
+    audit_output: AuditDetail | None = None
     allowed_tools: RestrictionMode | None = None
     dynamic_commands: bool | None = None
     script_dirs: tuple[str, ...] | None = None
@@ -175,7 +181,7 @@ class _Reader:
     def read(self, content: dict[str, object]) -> PolicyFile:
         self._only(content, _KEYS)
         audit, packages = self._table(content, "audit"), self._table(content, "packages")
-        self._only(audit, ("required",), "audit")
+        self._only(audit, ("required", "command", "output"), "audit")
         return PolicyFile(
             path=self._file.path,
             default=self._choice(content, "default", EFFECTS),
@@ -185,6 +191,8 @@ class _Reader:
             env_allow=self._variables(content, "env_allow"),
             read_scripts=self._switch(content, "read_scripts"),
             audit_required=self._switch(audit, "required", "audit"),
+            audit_command=self._choice(audit, "command", AUDIT_DETAILS, "audit"),
+            audit_output=self._choice(audit, "output", AUDIT_DETAILS, "audit"),
             packages=self._packages(packages) if "packages" in content else None,
             rules=self._each(content, "rule", self._rule),
             expectations=self._each(content, "expect", self._expectation),

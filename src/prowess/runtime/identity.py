@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from prowess.audit.caller import Caller
 from prowess.policy.facts.requester import this_process
@@ -63,4 +63,16 @@ def requester_of(caller: Caller, parent: Requester | None = None) -> Requester:
     for further in (this_process(), parent or {}):
         for fact, values in further.items():
             found[fact] = tuple(dict.fromkeys((*found.get(fact, ()), *values)))
+    return found
+
+
+def beyond_record(caller: Caller, who: Requester) -> Requester:
+    """Return the values of `who` that a record about `caller` does not have."""
+    recorded = {**asdict(caller), "role": caller.roles}
+    found: dict[str, tuple[str, ...]] = {}
+    for fact, values in who.items():
+        known = recorded[fact]
+        further = tuple(value for value in values if value != known and value not in (caller.roles or ()))
+        if further:
+            found[fact] = further
     return found

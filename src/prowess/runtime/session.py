@@ -115,7 +115,9 @@ class Session(SessionView):
         `name` may be written with dots, underscores or hyphens. Every call, also a failing one, postpones the session's
         expiry. The time of the call is stored with a precision of 1/8 second.
         """
-        call = ToolCall(id=uuid7() if call_id is None else call_id, name=name, arguments=arguments)
+        return await self._call(ToolCall(id=uuid7() if call_id is None else call_id, name=name, arguments=arguments))
+
+    async def _call(self, call: ToolCall) -> ToolResult:
         with suppress(SkillError):  # the call itself reports a failing store
             await self._parts.stored.touch()
         result = await self._parts.executor.call(call)
@@ -137,7 +139,7 @@ class Session(SessionView):
         with suppress(SkillError):  # as in `call`
             await self._parts.stored.touch()
         return await self._parts.user_executor.call(
-            ToolCall(id=uuid7(), name=InvokeTool.spec.name, arguments=arguments)
+            ToolCall(id=uuid7(), name=InvokeTool.spec.name, arguments=arguments, trigger="user")
         )
 
     async def decide(self, name: str, arguments: Mapping[str, object], *, by_skills_alone: bool = False) -> Decision:
@@ -331,7 +333,7 @@ class Session(SessionView):
 
     async def _do(self, tool: str, **arguments: object) -> Mapping[str, object]:
         given = {name: value for name, value in arguments.items() if value is not None}
-        return (await self.call(tool, given)).unwrap()
+        return (await self._call(ToolCall(id=uuid7(), name=tool, arguments=given, trigger="host"))).unwrap()
 
 
 def _listed(names: str | Sequence[str]) -> list[str]:

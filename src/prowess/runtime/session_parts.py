@@ -35,7 +35,7 @@ from prowess.runtime.forks import ForkHost, ForkLauncher
 from prowess.runtime.guard import Guard
 from prowess.runtime.hooks.runner import HookRunner
 from prowess.runtime.hooks.tool_hooks import HookedTool, ToolHookGate
-from prowess.runtime.identity import caller_of, requester_of
+from prowess.runtime.identity import beyond_record, caller_of, requester_of
 from prowess.runtime.scripts import Artifacts, SkillPrograms
 from prowess.runtime.session_state import StoredState
 from prowess.runtime.tools.list import SkillsListTool
@@ -121,7 +121,9 @@ class SessionParts:
             write=options.write,
         )
         self.audit = audit = (
-            None if options.audit is None else CallerLog(options.audit, caller, lambda name: self._skills.about(name))  # noqa: PLW0108 -- created below
+            None
+            if options.audit is None
+            else CallerLog(options.audit, caller, lambda name: self._skills.about(name), self._beyond(caller))  # noqa: PLW0108 -- created below
         )
         records = SessionRecords(AuditRecorder(audit, self.session_id), events)
         snapshots = Snapshots(catalog)
@@ -229,10 +231,13 @@ class SessionParts:
         self.caller = caller
         self.policy.requested_by(self._requester(caller))
         if self.audit is not None:
-            self.audit.caller = caller
+            self.audit.caller, self.audit.requester = caller, self._beyond(caller)
 
     def _requester(self, caller: Caller) -> Requester:
         return requester_of(caller, None if self._origin is None else self._origin.who)
+
+    def _beyond(self, caller: Caller) -> Requester:
+        return beyond_record(caller, self._requester(caller))
 
     def offer(self, tool: Tool) -> None:
         """Add a tool from the next call on. Raise ValueError if its name is in use."""

@@ -23,11 +23,16 @@ from prowess.audit.caller import SKILL_KEYS
 from prowess.audit.record import AuditEvent
 from prowess.errors import AuditError
 from prowess.policy.tool_names import PACKAGE_TOOLS, SKILL_ARGUMENTS
+from prowess.tools.running_call import running_call
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from prowess.audit.record import AuditLog
+    from prowess.policy.facts.skill_identity import SkillIdentity
     from prowess.tools.spec import ToolCall
 
+MATCHED_KEYS = ("digests", "sources", "stated_paths", "copies")
 _MAX_TEXT = 80  # characters kept of a name that a caller chose
 _MAX_NAMES = 64  # limit on the listed argument names, and on the names of one environment
 _ENVIRONMENT = "env"  # the names inside this argument are recorded too: which variables a script received matters later
@@ -47,7 +52,9 @@ class AuditRecorder:
     async def record(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
         """Record an event that happened during a call. Raise AuditError if it is not written."""
         if self._log is not None:
-            await to_thread.run_sync(self.write, kind, call_id, data)
+            running = running_call()
+            of_call = {} if running is None else running.facts
+            await to_thread.run_sync(self.write, kind, call_id, {**of_call, **data})
 
     def write(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
         """Write one record as `record` does, but block until it is written."""
@@ -72,6 +79,7 @@ class CallAudit:
         self.skill: str | None = None
         self.allowed_by: str | None = None
         self.about: Mapping[str, object] = {}  # `skill_facts` of the call, once known
+        self.call: dict[str, object] = {}  # trigger, rule and approval, once known
         self._recorder, self._call_id = recorder, call_id
         self._decided: dict[str, object] = {} if policy_version is None else {"policy_version": policy_version}
         self._arguments: Mapping[str, object] = {}
@@ -81,6 +89,11 @@ class CallAudit:
     def decided(self, facts: Mapping[str, object]) -> None:
         """Add facts about the decision to the records of the call."""
         self._decided.update(facts)
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """Facts about the call for the records that its tool writes."""
+        return {"tool": self.tool, **self.call}
 
     def measure(self, arguments: object, canonical: bytes) -> None:
         """Remember the names, the sizes in bytes and the digest of the arguments."""
@@ -99,21 +112,26 @@ class CallAudit:
         if self._recorder.has_log:
             await to_thread.run_sync(self._start)
 
-    async def finished(self, duration_ms: int, code: str | None, approved_by: str | None = None) -> None:
+    async def finished(
+        self, duration_ms: int, code: str | None, approved_by: str | None = None, tokens: int = 0
+    ) -> None:
         """Record how the run ended. `code` is None for a success. AuditError if it is not recorded.
 
-        `approved_by` is the person who approved a part of the run, if the tool itself had to ask.
+        `approved_by` is the person who approved a part of the run, if the tool itself had to ask. `tokens` were used by
+        models that the tool called.
         """
         outcome: dict[str, object] = {"outcome": "success"} if code is None else {"outcome": "failure", "code": code}
         if approved_by is not None:
             outcome["approved_by"] = shortened(approved_by)
+        if tokens:
+            outcome["tokens"] = tokens
         await self._write_shielded("tool.finished", {**outcome, "duration_ms": duration_ms})
 
     async def refused(self, code: str) -> None:
         """Record that the call was refused. AuditError if it is not recorded."""
         by = {"rule": self.rule, "skill": self.skill}
         known = {name: shortened(text) for name, text in by.items() if text is not None}
-        await self._write_shielded("tool.refused", {**self._arguments, "code": code, **known, **self._decided})
+        await self._write_shielded("tool.refused", {**self._arguments, "code": code, **self._decided, **known})
 
     async def cancelled(self, duration_ms: int) -> None:
         """Record that the caller cancelled the call. AuditError is ignored, because the caller is gone."""
@@ -147,27 +165,75 @@ class CallAudit:
 
     def _write(self, kind: str, data: Mapping[str, object]) -> None:
         # If another skill refuses, record that skill instead of the skill that the call is about.
-        about = {} if "skill" in data and data["skill"] != self.about.get("skill") else self.about
-        self._recorder.write(kind, self._call_id, {"tool": self.tool, **about, **data})
+        about = self.about
+        if "skill" in data and data["skill"] != about.get("skill"):
+            about, data = {}, {key: value for key, value in data.items() if key not in MATCHED_KEYS}
+        self._recorder.write(kind, self._call_id, {**self.facts, **about, **data})
 
 
 def skill_facts(call: ToolCall) -> dict[str, object]:
-    """Return facts for the call's record about the skills that it names, else about the skill loaded last."""
+    """Return facts for the call's records about the skills that it names, else about the skill loaded last."""
+    return _columns([_row(skill) for skill in _subjects(call)], SKILL_KEYS)
+
+
+def matched_facts(call: ToolCall) -> dict[str, object]:
+    """Return the further facts that rules match, for the record of the decision: none that `skill_facts` has.
+
+    `digests` and `sources` are the other digests and sources of the skill; the directories above a path are left out.
+    `stated_paths` and `copies` are as in `SkillIdentity`. `named` are the names as the caller spelled them, if they are
+    not those of the skills. `active_skills` are the other skills that the call is about. Empty values are left out.
+    """
+    subjects = _subjects(call)
+    found: dict[str, object] = {}
+    if len(subjects) <= _MAX_NAMES:
+        found = {key: value for key, value in _columns(list(map(_further, subjects)), MATCHED_KEYS).items() if value}
+    if len(subjects) == 1 and (named := _named(call)) is not None and named != [subjects[0].name]:
+        found["named"] = [shortened(name) for name in named]
+    if others := [skill for skill in call.skills or () if skill not in subjects]:
+        found["active_skills"] = [{**_row(skill), **_further(skill)} for skill in others[:_MAX_NAMES]]
+    return found
+
+
+def _subjects(call: ToolCall) -> Sequence[SkillIdentity]:
     skills = call.skills or ()
-    if call.name not in SKILL_ARGUMENTS and call.name not in PACKAGE_TOOLS:
-        skills = skills[-1:]
-    rows = [
-        (
-            skill.layer,
-            None if skill.sources is None else skill.sources[0],
-            None if skill.name is None else shortened(skill.name),
-            skill.digests[0] if skill.digests else None,
-            shortened(skill.publisher) if skill.publisher else None,
-        )
-        for skill in skills
-    ]
-    columns = dict(zip(SKILL_KEYS, zip(*rows, strict=True), strict=True)) if rows else {}
-    return {key: values[0] if len(values) == 1 else list(values) for key, values in columns.items()}
+    return skills if call.name in SKILL_ARGUMENTS or call.name in PACKAGE_TOOLS else skills[-1:]
+
+
+def _named(call: ToolCall) -> list[str] | None:
+    value = call.arguments.get(SKILL_ARGUMENTS.get(call.name, ""))
+    names = [value] if isinstance(value, str) else value
+    return list(map(str, names)) if isinstance(names, list) else None
+
+
+def _row(skill: SkillIdentity) -> dict[str, object]:
+    return {
+        "layer": skill.layer,
+        "source": None if skill.sources is None else skill.sources[0],
+        "skill": None if skill.name is None else shortened(skill.name),
+        "digest": skill.digests[0] if skill.digests else None,
+        "publisher": shortened(skill.publisher) if skill.publisher else None,
+    }
+
+
+def _further(skill: SkillIdentity) -> dict[str, object]:
+    digests, sources = skill.digests[1:], (skill.sources or ())[1:]
+    deepest = [path for path in sources if not any(other.startswith(f"{path}/") for other in sources)]
+    stated = [path for path in sorted(skill.stated_paths) if path not in sources[:1]]
+    found = {
+        "digests": list(digests),
+        "sources": [path for path in deepest if path not in (skill.sources or ())[:1]],
+        "stated_paths": stated,
+        "copies": list(skill.copies),
+    }
+    return {key: values[:_MAX_NAMES] for key, values in found.items() if values}
+
+
+def _columns(rows: Sequence[Mapping[str, object]], keys: Sequence[str]) -> dict[str, object]:
+    """Return each key with its value or, if there are several rows, with a list of values."""
+    if len(rows) == 1:
+        return {key: rows[0].get(key) for key in keys}
+    columns = {key: [row.get(key) for row in rows] for key in keys} if rows else {}
+    return {key: values for key, values in columns.items() if key in SKILL_KEYS or any(values)}
 
 
 def _sizes(arguments: Mapping[str, object]) -> dict[str, object]:

@@ -23,11 +23,12 @@ from msgspec.structs import replace
 from prowess._internal.text.canonical_json import NotJsonError, canonical_json, sha256_of
 from prowess._internal.text.near_words import near_words
 from prowess.errors import ApprovalRequiredError, AuditError, InvalidArgumentsError, SkillError, ToolNotFoundError
-from prowess.tools.call_audit import AuditRecorder, CallAudit, shortened, skill_facts
+from prowess.tools.call_audit import AuditRecorder, CallAudit, matched_facts, shortened, skill_facts
 from prowess.tools.functions.json_values import NotJsonValueError, require_finite
 from prowess.tools.gates import Refuse
 from prowess.tools.result import ToolResult, followed_by
 from prowess.tools.running_call import RunningCall
+from prowess.tools.script_audit import RUN_TOOL, command_facts, command_of
 from prowess.tools.spec import ToolCall, require_fitting, spelling_table
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ class ToolExecutor:
         if (short := shortened(call.id)) != call.id:
             call = replace(call, id=short)
         audit = CallAudit(self._recorder, call.id, policy_version)
+        audit.call["trigger"] = call.trigger
         measured: bytes | None = None
         try:
             measured = _canonical(call.arguments)
@@ -131,7 +133,9 @@ class ToolExecutor:
             tool = self.resolve(call.name)
             spec = tool.spec
             audit.tool = spec.name
-            given = ToolCall(id=call.id, name=spec.name, arguments=_fitting(call, spec), called=call.name)
+            given = ToolCall(
+                id=call.id, name=spec.name, arguments=_fitting(call, spec), called=call.name, trigger=call.trigger
+            )
             ready = await self._pass_gates(await self._completed(given, audit), spec, audit)
         except SkillError as error:
             audit.tool = audit.tool or shortened(call.name)
@@ -152,10 +156,13 @@ class ToolExecutor:
         return self._failures.remark(audit.tool, measured, result)
 
     async def _completed(self, call: ToolCall, audit: CallAudit) -> ToolCall:
-        if self._complete is None:
-            return call
-        ready = await self._complete(call)
-        audit.about = skill_facts(ready)
+        ready = call if self._complete is None else await self._complete(call)
+        if self._recorder.has_log:
+            audit.about = skill_facts(ready)
+            audit.decided(matched_facts(ready))
+            if call.name == RUN_TOOL:
+                keeps = self._policy is not None and self._policy.now().audit_command == "kept"
+                audit.decided(command_facts(command_of(ready.arguments), kept=keeps))
         return ready
 
     async def _pass_gates(self, call: ToolCall, spec: ToolSpec, audit: CallAudit) -> ToolCall:
@@ -176,7 +183,7 @@ class ToolExecutor:
         return call
 
     async def _run(self, tool: Tool, call: ToolCall, audit: CallAudit, begun: int) -> ToolResult:
-        running, observer, told = RunningCall(tool, call), self._observer, False
+        running, observer, told = RunningCall(tool, call, audit.facts), self._observer, False
         try:
             await audit.started()
             if observer is not None and observer.wanted:
@@ -198,7 +205,8 @@ class ToolExecutor:
         # The tool raises AuditError if one of its own records was not written. Its earlier effects have happened.
         remarks = [_RUN_BUT_NOT_ALL_RECORDED] if isinstance(failure, AuditError) else []
         try:
-            await audit.finished(duration_ms, None if failure is None else failure.code, usage.approved_by)
+            code = None if failure is None else failure.code
+            await audit.finished(duration_ms, code, usage.approved_by, usage.tokens)
         except AuditError as error:
             remarks.append(_RUN_BUT_NOT_RECORDED if failure is None else _unrecorded(error))
             failure = error if failure is None else failure
@@ -253,6 +261,8 @@ async def _passed(gate: Gate, call: ToolCall, spec: ToolSpec, audit: CallAudit) 
         raise _defect(f"a gate before tool {call.name!r}", fault) from fault
     if decision.monitored:
         audit.decided(decision.monitored)
+    known = {"rule": decision.rule, "approval": decision.approval}
+    audit.call.update({key: shortened(value) for key, value in known.items() if value is not None})
     if isinstance(decision, Refuse):
         audit.rule, audit.skill = decision.rule, decision.skill
         raise decision.error

@@ -66,11 +66,14 @@ class Proceed(Struct, frozen=True, kw_only=True):
 
     `by` names the rule, person or skill that permits the call. `by` is recorded, so it must not quote arguments.
     `arguments` replace the arguments of the call: they are validated, and the earlier gates check them again. `asks` is
-    a reason to ask a person first, even if the policy permits the call. `monitored` is recorded with the call: the
-    rules that would have refused it if they were enforced.
+    a reason to ask a person first, even if the policy permits the call. `rule` is the rule of the policy that decided,
+    `approval` the id of the request that a person answered. `monitored` is recorded with the call: the rules that would
+    have refused it if they were enforced.
     """
 
     by: str | None = None
+    rule: str | None = None
+    approval: str | None = None
     arguments: Mapping[str, object] | None = None
     asks: str | None = None
     monitored: Mapping[str, object] = MappingProxyType({})
@@ -85,6 +88,7 @@ class Refuse(Struct, frozen=True, kw_only=True):
     error: SkillError
     rule: str | None = None
     skill: str | None = None
+    approval: str | None = None
     monitored: Mapping[str, object] = MappingProxyType({})
 
 
@@ -151,9 +155,9 @@ class ApprovalGate:
         active = await self._active() if active is None else active
         rule = rule_of(decision)
         if decision.by_default and self._typed_by is not None:
-            return Proceed(by=self._typed_by)
+            return Proceed(by=self._typed_by, rule=rule)
         if decision.by_default and (skill := self._preapproved_by(call, active)) is not None:
-            return Proceed(by=f"allowed-tools of skill {skill!r}")
+            return Proceed(by=f"allowed-tools of skill {skill!r}", rule=rule)
         request = ApprovalRequest(
             tool=call.name,
             arguments=call.arguments,
@@ -167,21 +171,24 @@ class ApprovalGate:
                 error=ApprovalRequiredError(call.name, request.id, decision.reason, answer.instead),
                 rule=rule,
                 skill=decision.skill,
+                approval=request.id,
             )
         by = shortened(answer.by or "unknown")
         said: dict[str, object] = {
             "tool": call.name,
             "request": request.id,
             "rule": shortened(rule),
+            "approval": request.id,
+            "trigger": call.trigger,
             "by": by,
             "policy_version": self._policy.now().recorded_version,
             **skill_facts(call),
         }
         if isinstance(answer, Refusal):
             await self._note("approval.refused", call, {**said, "remembered": remembered})
-            return Refuse(error=PolicyDeniedError(APPROVAL, answer.reason), rule=APPROVAL)
+            return Refuse(error=PolicyDeniedError(APPROVAL, answer.reason), rule=APPROVAL, approval=request.id)
         await self._note("approval.given", call, {**said, "scope": answer.scope, "remembered": remembered})
-        return Proceed(by=by)
+        return Proceed(by=by, rule=rule, approval=request.id)
 
     def _decide(self, call: ToolCall, spec: ToolSpec) -> Decision:
         decision = self._policy.now().decide(policy_call(call, spec), self._workspace)
@@ -396,7 +403,7 @@ class PolicyGate:
         rule, monitored = rule_of(decision), would_be(decision)
         if isinstance(decision, Deny):
             return Refuse(error=PolicyDeniedError(rule, decision.reason), rule=rule, monitored=monitored)
-        return Proceed(by=None if isinstance(decision, Ask) else rule, monitored=monitored)
+        return Proceed(by=None if isinstance(decision, Ask) else rule, rule=rule, monitored=monitored)
 
 
 class RestrictionGate:

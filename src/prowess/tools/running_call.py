@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from contextvars import ContextVar
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -18,6 +19,8 @@ from msgspec import Struct
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from prowess.tools.spec import Tool, ToolCall
 
 _counting = threading.Lock()  # one lock for all calls: it is held only for a few additions
@@ -57,13 +60,14 @@ class Usage(Struct, kw_only=True):
 class RunningCall:
     """The run of one tool for one call, open inside `with`. Used by executors. Wrapped tools are part of the run.
 
-    `open` becomes false when the call ends, because a task that the call started may run longer.
+    `facts` are added to the records that the tool writes. `open` becomes false when the call ends, because a task that
+    the call started may run longer.
     """
 
-    __slots__ = ("_token", "call", "open", "tool", "usage")
+    __slots__ = ("_token", "call", "facts", "open", "tool", "usage")
 
-    def __init__(self, tool: Tool, call: ToolCall) -> None:
-        self.tool, self.call = tool, call
+    def __init__(self, tool: Tool, call: ToolCall, facts: Mapping[str, object] = MappingProxyType({})) -> None:
+        self.tool, self.call, self.facts = tool, call, facts
         self.usage = Usage()
         self.open = True
 

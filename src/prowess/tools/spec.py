@@ -18,7 +18,7 @@ import copy
 import re
 from collections.abc import Mapping, Sequence
 from operator import gt, lt
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Struct
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from prowess.policy.facts.skill_identity import SkillIdentity
 
 MAX_WIRE_LENGTH = 40
+Trigger = Literal["model", "user", "host"]
 _CANONICAL = r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*"
 
 
@@ -85,7 +86,8 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     receive the call with the canonical name and with arguments that fit the schema. If the arguments came as a text
     that could not be parsed, `unreadable` is a sentence about the fault, and the call is refused and recorded. `skills`
     are the skills that the call is about (`prowess.policy.PolicyCall`), or None if they have not been determined.
-    `called` is the caller's spelling of the name; it is empty if it equals `name`.
+    `called` is the caller's spelling of the name; it is empty if it equals `name`. `trigger` is recorded: who started
+    the call, a `model`, a `user`, or the code of the `host`.
     """
 
     id: str
@@ -94,6 +96,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     unreadable: str | None = None
     skills: tuple[SkillIdentity, ...] | None = None
     called: str = ""
+    trigger: Trigger = "model"
 
 
 def object_schema(required: str = "", /, **properties: object) -> dict[str, object]:

@@ -188,7 +188,8 @@ async def test_an_answer_is_recorded_by_size_and_digest() -> None:
     [event] = log.events
     text = canonical_json(result.unwrap())
     assert (event.kind, event.session_id, event.call_id) == ("tool.answered", "s", "1")
-    assert event.data == {"tool": "lookup", "result_bytes": len(text), "result_sha256": sha256_of(text)}
+    answer = {"tool": "lookup", "result_bytes": len(text), "result_sha256": sha256_of(text)}
+    assert event.data == {**answer, "trigger": "model"}
 
 
 async def test_a_failure_has_no_answer_to_record() -> None:

@@ -126,7 +126,7 @@ class PackageCalls:
         facts: Sequence[PackageFacts],
         work: Callable[[], None] | None,
     ) -> None:
-        call = ToolCall(id=uuid7(), name=tool, arguments=_arguments(scope, facts))
+        call = ToolCall(id=uuid7(), name=tool, arguments=_arguments(scope, facts), trigger="user")
         self._skills[call.id] = skills
         if work is not None:
             self._works[call.id] = work

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from prowess._internal.text.secret_patterns import SECRET_PATTERNS
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 from prowess.lint.subject import readable_texts
 
@@ -18,28 +19,6 @@ if TYPE_CHECKING:
     from prowess.diagnostics import Location
     from prowess.lint.subject import ReadableText
 
-# Prefix, name and pattern of each kind of secret. The prefix is searched as plain text first; `re` compiles the pattern
-# on first use.
-_SHAPES = (
-    ("AKIA", "an access key of AWS", r"\bAKIA[A-Z0-9]{16}\b"),
-    ("ASIA", "an access key of AWS", r"\bASIA[A-Z0-9]{16}\b"),
-    ("ghp_", "a token of GitHub", r"\bghp_[A-Za-z0-9]{36}\b"),
-    ("gho_", "a token of GitHub", r"\bgho_[A-Za-z0-9]{36}\b"),
-    ("ghs_", "a token of GitHub", r"\bghs_[A-Za-z0-9]{36}\b"),
-    ("github_pat_", "a token of GitHub", r"\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b"),
-    ("glpat-", "a token of GitLab", r"\bglpat-[A-Za-z0-9_-]{20}\b"),
-    ("T3BlbkFJ", "a key of OpenAI", r"\bsk-[\w-]{20,90}T3BlbkFJ[\w-]{20,74}"),
-    ("sk-ant-", "a key of Anthropic", r"\bsk-ant-[a-z]+[0-9]{2}-[A-Za-z0-9_-]{80,}"),
-    ("AIza", "a key of Google", r"\bAIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
-    ("xox", "a token of Slack", r"\bxox[abprs]-[0-9]{10,13}-[A-Za-z0-9-]{20,}"),
-    ("hooks.slack.com/", "a webhook of Slack", r"hooks\.slack\.com/services/T\w{8,}/B\w{8,}/\w{20,}"),
-    ("_live_", "a key of Stripe", r"\b[sr]k_live_[A-Za-z0-9]{24,}\b"),
-    ("npm_", "a token of npm", r"\bnpm_[A-Za-z0-9]{36}\b"),
-    ("pypi-AgEIcHlwaS5vcmc", "a token of PyPI", r"\bpypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{100,}"),
-    ("hf_", "a token of Hugging Face", r"\bhf_[A-Za-z0-9]{34}\b"),
-    ("SG.", "a key of SendGrid", r"\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}\b"),
-    ("PRIVATE KEY-----", "a private key", r"BEGIN (?:[A-Z]+ )?PRIVATE KEY-----\s[\w+/=\s]{200,}-----END"),
-)  # fmt: skip
 _PLACEHOLDERS = (
     "example",
     "xxxx",
@@ -93,7 +72,7 @@ class SecuritySecret(LintRule):
     def check(self, subject: LintSubject) -> Findings:
         """Yield each secret. The message names only its issuer."""
         for text, at in _texts(subject):
-            for sign, what, shape in _SHAPES:
+            for sign, what, shape in SECRET_PATTERNS:
                 if sign not in text:
                     continue
                 for match in re.finditer(shape, text):

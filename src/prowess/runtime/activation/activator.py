@@ -24,6 +24,7 @@ from prowess.errors import InvalidArgumentsError, SkillError, SkillNotFoundError
 from prowess.format.limits import may_hold_commands
 from prowess.runtime.activation import load_result
 from prowess.runtime.activation.stack import entered
+from prowess.runtime.disclosure.model_texts import estimate_tokens
 from prowess.runtime.events.event import RestrictionChanged, SkillActivating, SkillLoading, SkillUnloaded
 from prowess.runtime.state import Transition, loaded, require_room, unloaded
 
@@ -221,7 +222,10 @@ class Activator:
             failures = await self._ended([skill for skill in before.active if skill.name in leaving], call_id)
         done = await active.stored.change(change)
         active.snapshots.keep_only(done.state.active)
-        await self._events.loaded(before, done, skills, call_id)
+        sizes = (
+            {one.skill.name: estimate_tokens(one.source.body) for one in ready} if self._events.records.has_log else {}
+        )
+        await self._events.loaded(before, done, skills, call_id, sizes)
         activation = self._activation(done, skills, notices, failures)
         return Activation(step=done, taken=tuple(ready), notices=activation)
 
@@ -323,13 +327,24 @@ class ActivationEvents:
     def __init__(self, stored: StoredState, records: SessionRecords, restrictions: Restrictions) -> None:
         self._stored, self.records, self._restrictions = stored, records, restrictions
 
-    async def loaded(self, before: SessionState, done: Transition, skills: Sequence[ActiveSkill], call_id: str) -> None:
-        """Record the skills that this transition loaded, and report the ones that it replaced."""
+    async def loaded(
+        self,
+        before: SessionState,
+        done: Transition,
+        skills: Sequence[ActiveSkill],
+        call_id: str,
+        tokens: Mapping[str, int],
+    ) -> None:
+        """Record the skills that this transition loaded, and report the ones that it replaced.
+
+        `tokens` are the estimated tokens of their bodies, by name.
+        """
         if not self.records.wanted:
             return
         for skill in skills:
             if skill.name not in done.repeated:
-                data = {"skill": skill.name, "digest": skill.digest, "content_digest": skill.content_digest}
+                digests = {"digest": skill.digest, "content_digest": skill.content_digest}
+                data = {"skill": skill.name, **digests, "tokens": tokens.get(skill.name)}
                 await self.records.record_and_tell("skill.loaded", call_id, skill, data)
         await self.left(before, done, call_id, "replaced")
 

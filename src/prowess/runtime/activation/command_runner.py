@@ -103,8 +103,7 @@ class CommandRunner:
             }
             await self._records.record_and_tell("command.started", call_id, skill, data)
             done = await self._programs.run(skill.root_dir, source.manifest, argv, seconds=COMMAND_SECONDS)
-            await self._records.record_and_tell(
-                "command.finished", call_id, skill, {**data, "exit_code": done.exit_code}
-            )
+            run = await self._records.of_run(self._programs, argv, done)
+            await self._records.record_and_tell("command.finished", call_id, skill, {**data, **run})
             outputs.append(shown(done))
         return replace(skill, outputs=tuple(outputs)), notices

@@ -9,6 +9,7 @@ are logged to `prowess.events` and otherwise ignored. If there are no listeners,
 from __future__ import annotations
 
 import threading
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import ref
 
@@ -20,11 +21,14 @@ from prowess._internal.text.terminal_text import json_text
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime.events.event import KINDS, SessionClosed, SessionEvent, bounded, moment, text
 from prowess.runtime.events.stream import MAX_WAITING, EventBacklog, KeptStream, LiveStream, kept_events
+from prowess.tools.script_audit import run_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from prowess.execution import ExecResult
     from prowess.runtime.events.stream import EventStream
+    from prowess.runtime.scripts import SkillPrograms
     from prowess.runtime.state import ActiveSkill
     from prowess.store import EventStore
     from prowess.tools.call_audit import AuditRecorder
@@ -242,6 +246,19 @@ class SessionRecords:
     async def record(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
         """Write a record to the audit log, if there is one. Raises AuditError if writing fails."""
         await self._recorder.record(kind, call_id, data)
+
+    async def of_run(
+        self,
+        programs: SkillPrograms,
+        command: Sequence[str],
+        done: ExecResult,
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> Mapping[str, object]:
+        """Return the facts about a program that has ended, for its record. Values of `environment` count as secrets."""
+        if not self.has_log:
+            return {"exit_code": done.exit_code}
+        secrets = (environment or programs.rules.environment({})).values()
+        return await to_thread.run_sync(run_facts, programs.policy.now(), command, done, secrets)
 
     async def record_and_tell(self, kind: str, call_id: str, skill: ActiveSkill, data: Mapping[str, object]) -> None:
         """Write a record as `record` does, then deliver the event of the same kind."""

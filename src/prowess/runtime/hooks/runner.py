@@ -249,7 +249,8 @@ class HookRunner:
             mounts=program.mounts,
             env=program.env,
         )
-        await self._records.record_and_tell("hook.finished", call_id, skill, {**data, "exit_code": done.exit_code})
+        run = await self._records.of_run(self._programs, program.argv, done)
+        await self._records.record_and_tell("hook.finished", call_id, skill, {**data, **run})
         if done.timed_out:
             raise failed("timed out", _output(done.stdout, done.stderr))
         if done.exit_code == REFUSED:

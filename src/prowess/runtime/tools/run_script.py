@@ -175,8 +175,9 @@ class RunScriptTool:
             duration_ms=done.duration_ms,
         )
         # The record `tool.started` announced the run; this one records which script ran.
-        data = {"skill": skill.name, "path": request.script, "content_digest": skill.content_digest}
-        await self._records.record("script.finished", call.id, {**data, "exit_code": done.exit_code})
+        run = await self._records.of_run(programs, [request.script, *request.args], done, environment)
+        data = {"skill": skill.name, "path": request.script, "content_digest": skill.content_digest, **run}
+        await self._records.record("script.finished", call.id, data)
         return _result(request.script, done, notices, expose_path=self._expose_location).as_dict()
 
     def _relays(self, script: str, call_id: str, skill: ActiveSkill) -> tuple[OutputRelay, ...]:
