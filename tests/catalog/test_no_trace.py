@@ -123,6 +123,8 @@ _CASES: dict[str, list[list[str]] | str] = {
     "agent": "it runs `prowess.agent.Agent`, see below",
     "policy show": [["policy", "show"], ["policy", "show", "--json"]],
     "policy test": _NO_SKILLS,
+    "block": "it keeps facts of skills, and opens no catalog",
+    "unblock": _NO_SKILLS,
     "audit show": [["audit", "show", "--skill", HIDDEN], ["audit", "show", "--json", "--skill", HIDDEN]],
     "audit verify": _NO_SKILLS,
     "audit accept": _NO_SKILLS,

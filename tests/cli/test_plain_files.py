@@ -59,6 +59,8 @@ _LOOKS: dict[str, tuple[str, ...]] = {
     "load": ("marked", *_ROOT),
     "read": ("plain", "scripts/try.py", *_ROOT),
     "run": ("plain", "scripts/try.py", *_ROOT, "--write"),
+    "block": ("--list",),
+    "unblock": ("--help",),  # it takes no skill
     "trust": (".",),
     "session": (*_ROOT, "--write", "--tools", "read,grep"),
     "serve": (*_ROOT, "--write"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import shutil
 import sys
 from contextlib import asynccontextmanager
@@ -25,6 +26,7 @@ from prowess.catalog import DirectorySource, Layer
 from prowess.catalog.skill_uri import skill_uri
 from prowess.cli.dispatch import run
 from prowess.errors import SkillError
+from prowess.governance.blocking import BlockedSkills
 from prowess.mcp_server.http import PATH, http_app
 from prowess.mcp_server.served_session import SessionTable
 from prowess.mcp_server.server import build_server, open_session
@@ -45,6 +47,7 @@ _SECRET = "swordfish-7"
 _TEXT = f"The word is {_SECRET}.\n"
 _DENIED = 'default = "allow"\n[[rule]]\neffect = "deny"\ntool = "{tool}"\nmatch = {{ {match} }}\n'
 _ALLOW = 'default = "allow"\n'
+_AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="the blocks of a machine are root's")
 
 
 class World:
@@ -387,17 +390,36 @@ def _attempts(place: Path) -> Iterator[tuple[str, World]]:
             yield name, world
 
 
+def _deny(world: World, machine: Path) -> None:
+    machine.write_text(_DENIED.format(tool=world.tool, match=world.match), encoding="utf-8")
+
+
+def _block(world: World, machine: Path) -> None:
+    """Block what the rule is about, beside a policy that allows everything."""
+    argument, value = world.match.replace('"', "").split(" = ")
+    kind: Any = argument.removeprefix("skill.") if "." in argument else "name"
+    BlockedSkills(enterprise_file=str(machine)).add(kind, value, "It is blocked.", "machine")
+    machine.write_text(_ALLOW, encoding="utf-8")
+    (world.place / "home" / "policy.toml").write_text(_ALLOW, encoding="utf-8")
+
+
 @pytest.mark.proves("governance.policy.no-bypass")
+@pytest.mark.parametrize("deny", [_deny, pytest.param(_block, marks=_AS_ROOT)])
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_no_evasion_leads_to_a_denied_skill(
-    entry: str, machine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    entry: str,
+    deny: Callable[[World, Path], None],
+    machine: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     passed, failed = [], []
     for name, world in _attempts(tmp_path):
-        machine.write_text(_DENIED.format(tool=world.tool, match=world.match), encoding="utf-8")
+        deny(world, machine)
         if _finds_the_secret(entry, world, capsys):
             passed.append(name)
-        machine.unlink()
+        for path in machine.parent.iterdir():
+            path.unlink()
         # Without the policy the attempt succeeds: each evasion by one entry, and each entry by one evasion.
         if (entry == "Session" or name == "no policy") and not _finds_the_secret(entry, world, capsys):
             failed.append(name)

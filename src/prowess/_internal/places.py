@@ -25,6 +25,7 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 MACHINE_POLICY, POLICY_FILE = "/etc/prowess/policy.toml", "policy.toml"  # `POLICY_FILE` is in the home
 USER_FILE, TRUST_FILE = "config.toml", "trust.json"  # in the home
 PUBLISHERS_FILE = "publishers.toml"  # in the home, and beside the machine's policy
+BLOCKS_FILE = "blocks.json"  # in the home, and beside the machine's policy
 LOCK_FILE = "prowess.lock"  # in the home, and at the root of a project
 _ROOT = 0
 
@@ -36,6 +37,11 @@ def policy_places(machine_file: str = MACHINE_POLICY) -> tuple[str, ...]:
     """
     both = machine_file, os.path.join(prowess_home(), POLICY_FILE)
     return tuple(path for place in both for path in (place, f"{place.removesuffix('.toml')}.yaml"))
+
+
+def block_places(machine_file: str = MACHINE_POLICY) -> tuple[str, str]:
+    """Return the files of blocked skills, which may not exist: the machine's and the user's."""
+    return os.path.join(os.path.dirname(machine_file), BLOCKS_FILE), os.path.join(prowess_home(), BLOCKS_FILE)
 
 
 class NotPrivateError(PermissionError):

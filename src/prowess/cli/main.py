@@ -56,6 +56,8 @@ COMMANDS = {
     "sync": "Bring this host to the release of a deployment.",
     "hosts": "Show the release that each host of a deployment has.",
     "policy": "Show the policy in force, or test a policy file.",
+    "block": "Block a skill for everybody, or list the blocks.",
+    "unblock": "Lift a block.",
     "audit": "Show or verify the audit log.",
     "sandbox": "Test what the sandbox of this machine blocks.",
     "config": "Show the settings in force, and where each was set.",

@@ -1,7 +1,7 @@
-"""Effects of this machine's and this user's policy files on skills, for commands that describe skills.
+"""Effects of this machine's and this user's policy files and blocks on skills, for commands that describe skills.
 
-The effect is the decision if a model loads the skill: deny, ask or allow. If there is no policy file, no effect is
-reported, because then no skill is denied.
+The effect is the decision if a model loads the skill: deny, ask or allow. If there is neither a policy file nor a
+block, no effect is reported, because then no skill is denied.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from prowess._internal.places import policy_places, user_home
+from prowess._internal.places import block_places, policy_places, user_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,7 +53,7 @@ class PolicyEffects:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self.policy: Policy | None = None
-        if any(os.path.lexists(path) for path in policy_places()):
+        if any(os.path.lexists(path) for path in (*policy_places(), *block_places())):
             # Imported here because a machine without a policy does not need the rules.
             from prowess.policy.policy_in_force import PolicyInForce
             from prowess.runtime.identity import caller_of, requester_of

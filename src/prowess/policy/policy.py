@@ -21,6 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
+from prowess.policy.blocks.blocked import NO_BLOCKS
 from prowess.policy.decision import Allow, Ask, Decision, Deny, strictest
 from prowess.policy.packages.deployment_age import deployment_of, too_old
 from prowess.policy.packages.package_rules import TOO_OLD
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from prowess.errors import PolicyError
+    from prowess.policy.blocks.blocked import Blocks
     from prowess.policy.compiled_rules import CompiledRules
     from prowess.policy.facts.requester import Requester
     from prowess.policy.facts.skill_identity import SkillIdentity
@@ -62,8 +64,9 @@ class PolicySource(Protocol):
 class Policy(Struct, frozen=True, kw_only=True, dict=True):
     """A snapshot of everything that a session takes from policy, for one requester.
 
-    `files` are the policy files, from the highest layer to the lowest. Without files the built-in policy applies. `who`
-    are the known facts about who makes the calls, for calls that do not state them.
+    `files` are the policy files, from the highest layer to the lowest. Without files the built-in policy applies.
+    `blocks` are the blocked skills: no file permits a call about one of them. `who` are the known facts about who makes
+    the calls, for calls that do not state them.
     `fault` is set if a file could not be read: then every call is denied and every setting has its strictest value.
     `unrestricted` allows every call (see `unrestricted_for_tests`). `version` is a digest of the contents of the files,
     for records. `generation` counts the changes of the policy that this process has seen. `version` and `generation`
@@ -71,6 +74,7 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     """
 
     files: tuple[PolicyFile, ...] = ()
+    blocks: Blocks = NO_BLOCKS
     who: Requester = MappingProxyType({})
     fault: str | None = None
     unrestricted: bool = False
@@ -103,6 +107,8 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
             return _GIVEN_UP
         if self.unrestricted:
             return Allow(rule=UNRESTRICTED, reason="this session is under test and has no policy")
+        if not self.blocks.is_empty and (blocked := self.blocks.refusal(call)) is not None:
+            return blocked
         if not self.files:
             return _built_in(call.tool, registered=call.registered)
         if call.who is None and self._needs_requester:
@@ -122,7 +128,12 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
             return "invalid"
         if self.unrestricted:
             return UNRESTRICTED
-        return self.version if self.files else BUILT_IN
+        return self.version if self.files or self.blocks.files else BUILT_IN
+
+    @property
+    def may_deny(self) -> bool:
+        """Whether a call may be denied: there are files or blocks, or a file cannot be read."""
+        return bool(self.files) or self.fault is not None or not self.blocks.is_empty
 
     @cached_property
     def _needs_requester(self) -> bool:
@@ -135,17 +146,17 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def needs_skills(self) -> bool:
         """Whether a rule needs facts about a call's skills other than the names in its arguments."""
-        return self.hides_old or any(file.needs_skills for file in self.files)
+        return self.hides_old or not self.blocks.is_empty or any(file.needs_skills for file in self.files)
 
     @property
     def needs_digests(self) -> bool:
         """Whether a rule needs a fact about a skill that requires reading its files."""
-        return any(file.needs_digests for file in self.files)
+        return self.blocks.needs_digests or any(file.needs_digests for file in self.files)
 
     @property
     def needs_files(self) -> bool:
         """Whether a rule needs the digests of single files or the capabilities of a skill."""
-        return any(file.needs_files for file in self.files)
+        return self.blocks.needs_files or any(file.needs_files for file in self.files)
 
     @property
     def audit_required(self) -> bool:

@@ -11,7 +11,8 @@ One policy decides about a call from beginning to end: inside `during_call`, `no
 
 The policy files are the machine's, the user's, and the file that a command names. No file can permit a call that
 another file denies. The publishers files beside the first two are followed in the same way, because rules may have the
-names of publishers. `check_expectations` tests a file against its own `[[expect]]` entries.
+names of publishers, and so are the blocked skills (`blocks.json`) beside them. `check_expectations` tests a file
+against its own `[[expect]]` entries.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.files.file_mark import Mark, last_change, mark_of, settled_before
-from prowess._internal.places import MACHINE_POLICY, PUBLISHERS_FILE, policy_places
+from prowess._internal.places import BLOCKS_FILE, MACHINE_POLICY, PUBLISHERS_FILE, block_places, policy_places
 from prowess._internal.text.canonical_json import sha256_of
 from prowess.errors import PolicyError
+from prowess.policy.blocks.blocked import load_blocks
 from prowess.policy.decision import Decision, effect_of
 from prowess.policy.facts.publisher_names import publishers_trusted_by, signers_meant
 from prowess.policy.facts.requester import this_process
@@ -52,7 +54,8 @@ def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERP
 
     Raise PolicyError with every fault of every file. Pass it to `Policy.closed` for a policy that denies every call.
     """
-    return Policy(files=_with_publishers(_files(policy_file, enterprise_file), enterprise_file))
+    files = _with_publishers(_files(policy_file, enterprise_file), enterprise_file)
+    return Policy(files=files, blocks=load_blocks(enterprise_file))
 
 
 def _files(policy_file: str | None, enterprise_file: str) -> tuple[PolicyFile, ...]:
@@ -187,7 +190,8 @@ class PolicyInForce:
             marks = self._look()
             if marks is None or marks != self._marks:
                 policy = self._read()
-                version = sha256_of("\n".join(map(_version_of, policy.files)).encode())
+                contents = (*map(_version_of, policy.files), *(file.digest for file in policy.blocks.files))
+                version = sha256_of("\n".join(contents).encode())
                 if (version, policy.fault) != (self._policy.version, self._policy.fault):
                     self._replace(replace(policy, version=version, who=self._who))
                 self._marks = marks
@@ -233,7 +237,7 @@ class PolicyInForce:
         named = () if self._policy_file is None else (self._policy_file,)
         places = policy_places(self._enterprise_file)
         publishers = (os.path.join(folder, PUBLISHERS_FILE) for folder in dict.fromkeys(map(os.path.dirname, places)))
-        return (*places, *publishers, *named)
+        return (*places, *publishers, *block_places(self._enterprise_file), *named)
 
     def _look(self) -> _Marks | None:
         """Return the `stat` values of each file. None if a file has just changed: a second change may go unnoticed."""
@@ -259,16 +263,18 @@ class PolicyInForce:
         try:
             loaded = _with_publishers(_files(self._policy_file, self._enterprise_file), self._enterprise_file)
             further = _with_publishers(given.files, self._enterprise_file)
+            blocks = load_blocks(self._enterprise_file).joined(given.blocks)
         except PolicyError as error:
             self._error = error
             return Policy.closed(error)
-        return replace(given, files=(*loaded, *(file for file in further if file not in loaded)))
+        files = (*loaded, *(file for file in further if file not in loaded))
+        return replace(given, files=files, blocks=blocks)
 
 
 def _unrestricted(policy: Policy, enterprise_file: str) -> Policy:
     folder = os.path.dirname(enterprise_file)
     try:
-        found = sorted(name for name in os.listdir(folder) if name.endswith((".toml", *YAML_ENDINGS)))
+        found = sorted(name for name in os.listdir(folder) if name.endswith((".toml", BLOCKS_FILE, *YAML_ENDINGS)))
     except FileNotFoundError:
         return policy
     except OSError as fault:

@@ -161,7 +161,7 @@ class Session(SessionView):
         with self._parts.policy.during_call() as policy:
             ready = await self._parts.completed(ToolCall(id="", name=name, arguments=arguments))
             call = PolicyCall(tool=name, arguments=ready.arguments, registered=registered, skills=ready.skills)
-            ignored = by_skills_alone and not policy.files and policy.fault is None
+            ignored = by_skills_alone and not policy.may_deny
             active = await self._parts.guard.restrictions()
             return decide_call(call, active, None if ignored else policy, self._parts.guard.pattern_root)
 

@@ -17,7 +17,19 @@ from tests.catalog.locking import lock, locked
 if TYPE_CHECKING:
     from pathlib import Path
 
-LINES = ["python", "yaml", "sandbox", "interpreters", "home", "cache", "catalog", "packages", "trust", "audit"]
+LINES = [
+    "python",
+    "yaml",
+    "sandbox",
+    "interpreters",
+    "home",
+    "cache",
+    "catalog",
+    "blocks",
+    "packages",
+    "trust",
+    "audit",
+]
 
 
 def _lines(capfd: pytest.CaptureFixture[str], code: int) -> dict[str, dict[str, str]]:

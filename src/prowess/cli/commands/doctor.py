@@ -153,11 +153,12 @@ def _catalog(viewer: ViewerOptions | None = None) -> _Line:
 
 
 def _under_policy(catalog: Catalog) -> str:
-    """Return how many skills the policy files deny or ask about; empty without such files. Raises PolicyError."""
+    """Return how many skills policy files and blocks deny or ask about; empty without any. Raises PolicyError."""
     from prowess.cli.policy_effects import PolicyEffects  # Imported here, not at the top: see _yaml.
     from prowess.policy.policy_in_force import load_policy
 
-    if not (files := load_policy().files):
+    policy = load_policy()
+    if not policy.may_deny:
         return ""
     effects = PolicyEffects(catalog)
     names: dict[str, list[str]] = {"deny": [], "ask": [], "allow": []}
@@ -165,8 +166,19 @@ def _under_policy(catalog: Catalog) -> str:
         if (effect := effects.of(entry)) is not None:
             names[effect.effect].append(entry.name)
     shown = f" ({', '.join(names['deny'][:_MOST_NAMES])})" if names["deny"] else ""
-    by = ", ".join(file.path for file in files)
+    by = ", ".join([*(file.path for file in policy.files), *(file.path for file in policy.blocks.files)])
     return f", {len(names['deny'])} denied{shown}, {len(names['ask'])} asked about by {by}"
+
+
+def _blocks() -> _Line:
+    from prowess._internal.places import MACHINE_POLICY  # Imported here, not at the top: see _yaml.
+    from prowess.policy.blocks.blocked import load_blocks
+
+    found = load_blocks(MACHINE_POLICY)
+    if found.is_empty:
+        return _Line(status="ok", detail="nothing is blocked")
+    counts = ", ".join(f"{counted(len(file.blocks), 'block')} in {file.path}" for file in found.files if file.blocks)
+    return _Line(status="ok", detail=f"{counts} (prowess block --list)")
 
 
 def _packages(viewer: ViewerOptions | None = None) -> _Line:
@@ -216,5 +228,5 @@ def _why(fault: OSError) -> str:
 
 
 _OF_VIEWER = (_catalog, _packages)
-_IN_ORDER = (_python, _yaml, _sandbox, _interpreters, _home, _cache, _catalog, _packages, _trust, _audit)
+_IN_ORDER = (_python, _yaml, _sandbox, _interpreters, _home, _cache, _catalog, _blocks, _packages, _trust, _audit)
 _LOOKS: dict[str, Callable[[], _Line]] = {look.__name__.removeprefix("_"): look for look in _IN_ORDER}

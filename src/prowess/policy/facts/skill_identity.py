@@ -39,7 +39,7 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
     of a plugin's copy, and `name@VERSION`. `files` are the digests of all regular files, written as in `digests`.
     `capabilities` are those that the skill declares or implies. `pending` are facts that are not known yet and will be
     known when the policy is asked again about the same change: until then, they neither refuse a call nor keep it from
-    being allowed.
+    being allowed. `absent` is true if no skill has this name, so that the call will fail.
     """
 
     name: str | None = None
@@ -52,6 +52,7 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
     files: frozenset[str] | None = None
     capabilities: tuple[str, ...] | None = None
     pending: frozenset[str] = frozenset()
+    absent: bool = False
 
     def values(self, fact: str) -> Collection[str] | None:
         """Return the values of a fact, given by its name in rules; None if the fact is unknown."""

@@ -81,7 +81,7 @@ class CallSkills:
                 await self._offered.listed(name, location) if policy.needs_skills else self._catalog.get(name, location)
             )
         except SkillNotFoundError:
-            return SkillIdentity(name=name)
+            return SkillIdentity(name=name, absent=True)
         for skill in active:  # `deploy@acme` names one copy, which may be the active one
             if (skill.key, skill.location) == (entry.key, entry.location):
                 return of_active(skill, self._catalog, policy)

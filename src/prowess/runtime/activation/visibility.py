@@ -236,4 +236,4 @@ def decided(policy: Policy, skill: SkillIdentity, by: By) -> Decision:
 def _with_rules(source: PolicySource | None) -> Policy | None:
     """Return the current policy if it may deny a skill; None for the built-in policy, which denies none."""
     policy = None if source is None else source.now()
-    return policy if policy is not None and (policy.files or policy.fault is not None) else None
+    return policy if policy is not None and policy.may_deny else None

@@ -1,0 +1,29 @@
+"""`prowess unblock`: lifts a block."""
+
+from __future__ import annotations
+
+import click
+
+from prowess._internal.text.terminal_text import printable_line
+from prowess.cli import exit_codes, output
+from prowess.cli.commands.block import as_json_block
+from prowess.cli.options.governance_options import governance_log
+from prowess.governance.blocking import BlockedSkills
+
+
+@click.command()
+@click.argument("block_id", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(*, block_id: str, as_json: bool) -> int:
+    """Lift the block ID, which `prowess block --list` shows.
+
+    Other blocks of the same skill, and the policy, stay in force.
+
+    Example: prowess unblock block-5f3c0a9e1b2d
+    """
+    lifted = BlockedSkills(governance_log()).lift(block_id)
+    if as_json:
+        output.document(as_json_block(lifted))
+    else:
+        output.line(printable_line(f"{lifted.block.kind} {lifted.block.value} is no longer blocked by {block_id}"))
+    return exit_codes.OK

@@ -1,0 +1,51 @@
+"""Acts of governance, each with a record in the audit log before it takes effect.
+
+    with act(audit, "block", {"id": …}):
+        write_the_block()
+
+The record `governance.block` is written first. If it cannot be written, nothing is changed. If the act then fails,
+`governance.failed` follows.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from prowess._internal.process_user import login
+from prowess.audit.caller import Caller, with_keys
+from prowess.audit.record import AuditEvent
+from prowess.errors import AuditError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from prowess.audit.record import AuditLog
+
+FAILED = "governance.failed"
+
+
+def person() -> str:
+    """Return the user of this process, for the statements that this user makes."""
+    return login() or f"uid {Caller.here().uid}"
+
+
+@contextmanager
+def act(audit: AuditLog | None, name: str, data: Mapping[str, object]) -> Iterator[None]:
+    """Record an act of this process's user, then let the block do it. Without `audit` it is not recorded.
+
+    Raises:
+        AuditError: the act cannot be recorded; the block was not run.
+    """
+    _record(audit, f"governance.{name}", data)
+    try:
+        yield
+    except BaseException as fault:
+        with suppress(AuditError):  # the failure that is raised matters more
+            _record(audit, FAILED, {**data, "act": name, "error": type(fault).__name__})
+        raise
+
+
+def _record(audit: AuditLog | None, kind: str, data: Mapping[str, object]) -> None:
+    if audit is not None:
+        audit.append(with_keys(AuditEvent(kind=kind, data=data), Caller.here()))

@@ -1,0 +1,1 @@
+"""Blocked skills: the file of blocks, and the lookup that denies calls about blocked skills."""
