@@ -77,6 +77,7 @@
     ├── BadHeadError                                              audit: the head file of the log is damaged
     ├── BadLineError                                              audit: a line of the log is not a record
     ├── ChangedRecordError                 .record                audit: the hash does not fit the record
+    ├── NotAnExportError                                          audit: the file is no export of a log
     └── UnknownOrderError                                         lockfile: `localeCompare` has no known order for it
     OSError
     └── ChangedMeanwhileError                                     _internal: the file changed after it was read

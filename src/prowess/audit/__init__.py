@@ -12,9 +12,10 @@ from prowess._internal.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from prowess.audit.caller import Caller
+    from prowess.audit.chain_walk import AuditFinding
     from prowess.audit.log import JsonlAuditLog
     from prowess.audit.record import AuditEvent, AuditLog, AuditRecord, read_tail
-    from prowess.audit.verification import AuditFinding, Verification, verify_log
+    from prowess.audit.verification import Verification, verify_log
 
 __all__ = [
     "AuditEvent",
@@ -30,7 +31,8 @@ __all__ = [
 
 _HOMES = {
     "record": ("AuditEvent", "AuditLog", "AuditRecord", "read_tail"),
-    "verification": ("AuditFinding", "Verification", "verify_log"),
+    "verification": ("Verification", "verify_log"),
+    "chain_walk": ("AuditFinding",),
     "log": ("JsonlAuditLog",),
     "caller": ("Caller",),
 }

@@ -17,16 +17,19 @@ from msgspec import to_builtins
 from prowess._internal.places import audit_path
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.audit.caller import CALLER_KEYS
+from prowess.audit.chain_walk import UnfinishedCalls
 from prowess.audit.log import JsonlAuditLog
 from prowess.audit.record import read_tail
 from prowess.audit.record_table import rows
-from prowess.audit.selection import OUTCOMES, RecordFilter, moment, select
-from prowess.audit.verification import UnfinishedCalls, verify_log
+from prowess.audit.selection import RecordFilter, select
+from prowess.audit.verification import verify_log
 from prowess.cli import exit_codes, output
+from prowess.cli.audit.proofs import export, sign_checkpoint, verify_file, witness_export
+from prowess.cli.audit.record_options import json_option, log_option, record_options
 from prowess.errors import AuditReadError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from prowess.audit.record import AuditRecord
     from prowess.audit.verification import Verification
@@ -35,53 +38,23 @@ _WIDTH = 80
 _SECONDS_FROM = 10_000  # milliseconds; shorter durations are shown in milliseconds
 _HASH = re.compile(r"(sha256:)?[0-9a-fA-F]{64}")
 
-_log_option = click.option(
-    "--log",
-    metavar="PATH",
-    help="The log file; defaults to audit/audit.jsonl in PROWESS_HOME.",
-)
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-
-
-def _several(flag: str, metavar: str, text: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    return click.option(flag, f"{flag.removeprefix('--')}s", multiple=True, metavar=metavar, help=text)
-
-
-def _moment(context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
-    del context
-    try:
-        return None if text is None else moment(text, end=parameter.name == "until")
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not a date or time such as 2026-11-28 or 2026-11-28T10:00") from None
-
 
 @click.group(name="audit")
 def command() -> None:
-    """Show or verify the audit log, or accept records that another program or a crash left at its end.
+    """Show, verify, sign and export the audit log, or accept records that a crash left at its end.
 
     Example: prowess audit verify
     """
 
 
 @command.command(name="show")
-@_log_option
+@log_option
 @click.option(
     "--tail", default=20, show_default=True, metavar="N", type=click.IntRange(min=1), help="Maximum number of records."
 )
-@_several("--skill", "NAME", "Records about this skill, also as PLUGIN/NAME.")
-@_several("--user", "NAME", "Records of this user.")
-@_several("--session", "ID", "Records of this session.")
-@_several("--kind", "KIND", "Records of this kind, or of kinds that begin with it: tool includes tool.started.")
-@click.option("--outcome", "outcomes", multiple=True, type=click.Choice(OUTCOMES), help="Records with this outcome.")
-@click.option("--since", metavar="TIME", callback=_moment, help="Records from this date or time on (UTC).")
-@click.option(
-    "--until",
-    metavar="TIME",
-    callback=_moment,
-    help="Records before this time, or up to and including this date (UTC).",
-)
+@record_options
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV for spreadsheets.")
-@_json_option
+@json_option
 def show(
     log: str | None,
     tail: int,
@@ -140,18 +113,41 @@ def _print(records: Sequence[AuditRecord | None]) -> None:
 
 
 @command.command(name="verify")
-@_log_option
+@log_option
 @click.option(
     "--head", metavar="HASH", help="A head hash that was kept elsewhere; it must be the hash of a record in this log."
 )
-@_json_option
-def verify(log: str | None, head: str | None, *, as_json: bool) -> int:
+@click.option("--export", "export_file", metavar="FILE", help="Verify this export instead of a log; needs --key.")
+@click.option("--key", metavar="KEY", help="The public key of the log: NAME+ID+BASE64, a file with it, or FILE.pub.")
+@click.option("--checkpoint", metavar="FILE", help="A checkpoint that was kept elsewhere; the export must continue it.")
+@click.option("--witness", metavar="KEY", help="The public key of a witness that must have cosigned.")
+@json_option
+def verify(
+    *,
+    log: str | None,
+    head: str | None,
+    export_file: str | None,
+    key: str | None,
+    checkpoint: str | None,
+    witness: str | None,
+    as_json: bool,
+) -> int:
     """Check that no record was changed, removed, moved or added.
 
-    Exits with 1 if a fault is found.
+    An export is verified with the public key of its log, without the log itself. Exits with 1 if a fault is found, and
+    with 2 if FILE is no export.
 
-    Example: prowess audit verify --head sha256:5b1f...
-    """
+    \b
+    Example:
+      prowess audit verify --head sha256:5b1f...
+      prowess audit verify --export audit.export --key acme.example/log+530d903a+AekyeRrm...
+    """  # noqa: D301 -- click needs the control character
+    if export_file is not None:
+        if log is not None or head is not None:
+            raise click.UsageError("--export excludes --log and --head")
+        return verify_file(export_file, key, checkpoint, witness, as_json=as_json)
+    if key is not None or checkpoint is not None or witness is not None:
+        raise click.UsageError("--key, --checkpoint and --witness need --export")
     if head is not None and not _HASH.fullmatch(head):
         raise click.BadParameter("give the 64 hexadecimal digits that `audit verify` printed", param_hint="--head")
     verdict = verify_log(log or audit_path(), head)
@@ -166,8 +162,13 @@ def verify(log: str | None, head: str | None, *, as_json: bool) -> int:
     return exit_codes.OK if verdict.ok else exit_codes.FAILED
 
 
+command.add_command(export)
+command.add_command(sign_checkpoint)
+command.add_command(witness_export)
+
+
 @command.command(name="accept")
-@_log_option
+@log_option
 def accept(log: str | None) -> int:
     """Accept records at the end of the log that its head does not count.
 

@@ -1,0 +1,1 @@
+"""Proofs about a log that hold without it: Merkle tree, checkpoints and export files."""

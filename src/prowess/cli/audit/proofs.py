@@ -1,0 +1,245 @@
+"""`prowess audit export`, `checkpoint` and `witness`, and `audit verify --export`."""
+
+from __future__ import annotations
+
+import base64
+import os
+import time
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+from msgspec import to_builtins
+
+from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.places import audit_path
+from prowess._internal.text.terminal_text import counted, printable_line
+from prowess.audit.caller import Caller
+from prowess.audit.selection import RecordFilter
+from prowess.audit.transparency.checkpoint import is_signed, read_checkpoint
+from prowess.audit.transparency.export import NotAnExportError, read_header_of
+from prowess.audit.transparency.export_verification import verify_export
+from prowess.audit.transparency.log_tree import export_log, read_tree, sign_tree
+from prowess.cli import exit_codes, output
+from prowess.cli.audit.record_options import json_option, log_option, record_options
+from prowess.cli.key_files import key_file_bytes, read_signing_key
+from prowess.errors import SignatureError
+from prowess.signing.keys import read_public_key
+from prowess.signing.signed_note import cosign_note, is_note_key, note_key, read_note, read_note_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.audit.transparency.checkpoint import Checkpoint
+    from prowess.audit.transparency.export_verification import ExportVerification
+    from prowess.signing.signed_note import NoteKey, NoteKind
+
+_key_option = click.option(
+    "--key", "key_file", required=True, metavar="FILE", help="The private Ed25519 key that signs the checkpoint."
+)
+_origin_option = click.option(
+    "--origin",
+    metavar="NAME",
+    help="Name of the log in the checkpoint, such as acme.example/laptop-7; defaults to the host.",
+)
+
+
+@click.command(name="export")
+@log_option
+@record_options
+@_key_option
+@_origin_option
+@click.option("--out", required=True, metavar="FILE", help="The export file; an existing one is replaced.")
+@json_option
+def export(
+    *,
+    log: str | None,
+    key_file: str,
+    origin: str | None,
+    out: str,
+    since: str | None,
+    until: str | None,
+    as_json: bool,
+    **several: tuple[str, ...],
+) -> int:
+    """Write records into a file that others can verify with the public key alone.
+
+    The log is verified first. The file begins with a signed checkpoint. With options that select records, each record
+    has a proof that it is in the log, and the file does not prove that no other record fits.
+
+    \b
+    Example:
+      prowess key new audit.key --type ed25519
+      prowess audit export --key audit.key --out audit.export
+    """  # noqa: D301 -- click needs the control character
+    wanted, key = RecordFilter(**several, since=since, until=until), read_signing_key(key_file)
+    tree = read_tree(log or audit_path(), wanted)
+    with usage_errors():
+        checkpoint = sign_tree(tree, _name(origin), key)
+    records = export_log(tree, checkpoint, out, complete=wanted.leaves_all)
+    public = str(note_key(checkpoint.origin, key.public))
+    if as_json:
+        output.document({"export": out, "records": records, "complete": wanted.leaves_all, **_row(checkpoint, public)})
+    else:
+        of = "" if wanted.leaves_all else f" of {checkpoint.size}"
+        output.line(f"{output.shown_path(out)}: {counted(records, 'record')}{of}")
+        output.line(f"verify: prowess audit verify --export {output.shown_path(out)} --key {printable_line(public)}")
+    return exit_codes.OK
+
+
+@click.command(name="checkpoint")
+@log_option
+@_key_option
+@_origin_option
+@json_option
+def sign_checkpoint(log: str | None, key_file: str, origin: str | None, *, as_json: bool) -> int:
+    """Sign the present state of the log: the number of records and one hash over them.
+
+    Keep the checkpoint in another place. A log that was changed, cut or replaced after it does not fit it any more.
+
+    Example: prowess audit checkpoint --key audit.key
+    """
+    key = read_signing_key(key_file)
+    tree = read_tree(log or audit_path(), RecordFilter())
+    with usage_errors():
+        signed = sign_tree(tree, _name(origin), key)
+    if as_json:
+        output.document(_row(signed, str(note_key(signed.origin, key.public))))
+    else:
+        output.raw(str(signed))
+    return exit_codes.OK
+
+
+@click.command(name="witness")
+@click.option("--export", "file", required=True, metavar="FILE", help="A complete export of the log.")
+@click.option("--log-key", required=True, metavar="KEY", help="The public key of the log, as `audit verify` takes it.")
+@click.option("--key", "key_file", required=True, metavar="FILE", help="Your private Ed25519 key.")
+@click.option("--name", metavar="NAME", help="Your name as a witness; defaults to the host.")
+@click.option("--state", required=True, metavar="FILE", help="Where you keep the checkpoint that you cosigned last.")
+@json_option
+def witness_export(file: str, log_key: str, key_file: str, name: str | None, state: str, *, as_json: bool) -> int:
+    """Cosign the checkpoint of a log, if the log continues the one that you cosigned last.
+
+    A witness is another person or machine than the one that keeps the log. Its cosignature states that the log has one
+    history as far as the witness has seen. Nothing is cosigned, and the exit code is 1, if the log was cut, changed or
+    replaced since.
+
+    Example: prowess audit witness --export audit.export --log-key acme+… --key witness.key --state acme.checkpoint
+    """
+    key = read_signing_key(key_file)
+    with usage_errors():
+        log = public_key(log_key, "--log-key", file)
+        me = note_key(_name(name), key.public, "cosignature")
+    kept = kept_checkpoint(state, log, "--state") if os.path.lexists(state) else None
+    with usage_errors():
+        verdict = verify_export(file, log, kept=kept)
+    if not verdict.complete:
+        raise click.UsageError(f"{printable_line(file)} has selected records; a witness needs an export of all")
+    cosigned = None
+    if verdict.ok and verdict.checkpoint is not None:
+        cosigned = str(cosign_note(read_note(verdict.checkpoint), me.name, key, int(time.time())))
+        write_atomically(os.path.abspath(state), cosigned.encode())
+    if as_json:
+        output.document({**to_builtins(verdict), "checkpoint": cosigned, "public_key": str(me)})
+    elif cosigned is None:
+        for line in report(verdict):
+            output.line(line)
+    else:
+        output.raw(cosigned)
+        output.note(f"cosigned; verify with --witness {me}")
+    return exit_codes.OK if verdict.ok else exit_codes.FAILED
+
+
+def verify_file(path: str, key: str | None, checkpoint: str | None, witness: str | None, *, as_json: bool) -> int:
+    """Verify an export file, and print the result."""
+    if key is None:
+        raise click.UsageError("--export needs --key, the public key of the log")
+    with usage_errors():
+        log = public_key(key, "--key", path)
+        by = None if witness is None else public_key(witness, "--witness", path)
+    if by is not None and by.kind != "cosignature":
+        raise click.BadParameter("this is the key of a log, not of a witness", param_hint="--witness")
+    kept = None if checkpoint is None else kept_checkpoint(checkpoint, log, "--checkpoint")
+    with usage_errors():
+        verdict = verify_export(path, log, kept=kept, witness=by)
+    if as_json:
+        output.document(to_builtins(verdict))
+    else:
+        for line in report(verdict):
+            output.line(line)
+    return exit_codes.OK if verdict.ok else exit_codes.FAILED
+
+
+def public_key(text: str, option: str, export: str) -> NoteKey:
+    """Read the key of a log or witness: as text, or from a file that contains the text or an Ed25519 key in PEM form.
+
+    A key in PEM form has no name. It takes the one with which it signed the checkpoint of the export.
+    """
+    try:
+        if is_note_key(text):
+            return read_note_key(text)
+        data = key_file_bytes(text, 4096)
+        if not data.lstrip().startswith((b"-----BEGIN", b"ssh-")):
+            return read_note_key(data.decode("utf-8", "replace"))
+        key = read_public_key(data, text)
+        kind: NoteKind = "cosignature" if option == "--witness" else "signature"
+        note = read_note(read_header_of(export).checkpoint)
+        names = [note_key(one.name, key, kind) for one in note.signatures]
+        found = [one for one, signature in zip(names, note.signatures, strict=True) if one.id == signature.id]
+        return (found or names)[0]
+    except SignatureError as fault:
+        raise click.BadParameter(printable_line(f"{fault.what}: {fault.reason}"), param_hint=option) from None
+
+
+def kept_checkpoint(path: str, key: NoteKey, option: str) -> Checkpoint:
+    """Read a checkpoint from a file. It must be signed by the key of the log."""
+    try:
+        found = read_checkpoint(key_file_bytes(path).decode("utf-8", "replace"))
+        reason = None if is_signed(found, key) else f"the key {key} did not sign this checkpoint of {found.origin}"
+    except SignatureError as fault:
+        reason = f"{fault.what}: {fault.reason}"
+    if reason is not None:
+        raise click.BadParameter(printable_line(f"{path}: {reason}"), param_hint=option)
+    return found
+
+
+def report(verdict: ExportVerification) -> Iterator[str]:
+    """Yield the result for people."""
+    for fault in verdict.faults:
+        place = "" if fault.line is None or "line" in fault.message else f"line {fault.line}: "
+        yield printable_line(f"{fault.kind}: {place}{fault.message}")
+    if verdict.more:
+        yield f"and {verdict.more} more"
+    count = f"{verdict.records:,} record{'' if verdict.records == 1 else 's'}".replace(",", " ")
+    if verdict.faults:
+        yield f"{count}, {counted(len(verdict.faults), 'fault')}: the export does not prove these records"
+        return
+    of = printable_line(f"{verdict.origin}, {verdict.size} records, root {verdict.root}")
+    yield f"{count}, as in the checkpoint of {of}"
+    if verdict.cosigned is not None:
+        at = datetime.fromtimestamp(verdict.cosigned, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+        yield f"cosigned at {at}"
+    if not verdict.complete:
+        yield "each record is proved; completeness is not: other records may have been left out"
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Report a file that is no export, and a key or name that cannot be used, as errors of usage."""
+    try:
+        yield
+    except NotAnExportError as fault:
+        raise click.UsageError(f"the file is no export of an audit log: {fault}") from None
+    except SignatureError as fault:
+        raise click.UsageError(printable_line(f"{fault.what}: {fault.reason}")) from None
+
+
+def _name(name: str | None) -> str:
+    return name or Caller.here().host or "localhost"
+
+
+def _row(checkpoint: Checkpoint, public: str) -> dict[str, object]:
+    root = base64.b64encode(checkpoint.root).decode()
+    of = {"origin": checkpoint.origin, "size": checkpoint.size, "root": root}
+    return {**of, "checkpoint": str(checkpoint), "public_key": public}
