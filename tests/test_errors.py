@@ -22,6 +22,7 @@ from prowess.agent import create_skill, model, transcript, turn_loop
 from prowess.audit import log as audit_log
 from prowess.audit import record as audit_record
 from prowess.audit.record import AuditRecord
+from prowess.audit.transparency import export as audit_export
 from prowess.catalog.memo.readings import LookInFullError
 from prowess.catalog.watching.notifications import NoNotificationsError
 from prowess.cli import signals
@@ -214,6 +215,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (answer.UnreadableAnswerError("no"), "no"),
     (audit_log.BadHeadError("no head"), "no head"),
     (audit_record.BadLineError("no line"), "no line"),
+    (audit_export.NotAnExportError("no header"), "no header"),
     (audit_record.ChangedRecordError(_RECORD), "AuditRecord("),
     (locale_order.UnknownOrderError("no order"), "no order"),
     (workspace_root.ChangedMeanwhileError("a"), "a"),

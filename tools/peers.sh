@@ -135,8 +135,13 @@ pre_commit() {
         "$BIN/python" tools/peers/pre_commit_hooks.py "$PLACE/pre-commit/bin/pre-commit" "$PLACE/pre-commit-work"
 }
 
+pymerkle() {
+    environment pymerkle "pymerkle==7.0.0" || { skip pymerkle "its environment could not be made; see $PLACE/pymerkle.log"; return; }
+    said "pymerkle agrees with our roots and proofs" "$PLACE/pymerkle/bin/python" tools/peers/merkle_proofs.py "$HERE/src"
+}
+
 peers=("$@")
-[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector mcp_conformance agentskills anthropic neovim vscode action pre_commit)
+[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector mcp_conformance agentskills anthropic neovim vscode action pre_commit pymerkle)
 for peer in "${peers[@]}"; do
     declare -F "$peer" >/dev/null || { echo "no peer is called $peer" >&2; exit 2; }
     "$peer"

@@ -166,6 +166,7 @@ def test_a_witness_cosigns_what_continues_its_last_checkpoint_and_nothing_else(c
     assert "restored: the log has 4 records, and had 6 before" in capsys.readouterr().out
     verify = ("audit", "verify", "--export", "more.export", "--key", key, "--witness", str(second["public_key"]))
     assert document(capsys, *verify, "--checkpoint", "seen")["cosigned"] is not None
+    assert run([*verify[:-1], "witness.key.pub", "--checkpoint", "seen"]) == 0
     assert document(capsys, *verify, code=1)["ok"] is False  # the checkpoint in the file has no cosignature
     export(capsys, "some.export", "--skill", "a")
     assert run([*arguments, "--export", "some.export"]) == 2

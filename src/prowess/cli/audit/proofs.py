@@ -129,7 +129,7 @@ def witness_export(file: str, log_key: str, key_file: str, name: str | None, sta
     """
     key = read_signing_key(key_file)
     with usage_errors():
-        log = public_key(log_key, "--log-key", file)
+        log = public_key(log_key, "--log-key", read_header_of(file).checkpoint)
         me = note_key(_name(name), key.public, "cosignature")
     kept = kept_checkpoint(state, log, "--state") if os.path.lexists(state) else None
     with usage_errors():
@@ -156,11 +156,12 @@ def verify_file(path: str, key: str | None, checkpoint: str | None, witness: str
     if key is None:
         raise click.UsageError("--export needs --key, the public key of the log")
     with usage_errors():
-        log = public_key(key, "--key", path)
-        by = None if witness is None else public_key(witness, "--witness", path)
+        signed = read_header_of(path).checkpoint
+        log = public_key(key, "--key", signed)
+        kept = None if checkpoint is None else kept_checkpoint(checkpoint, log, "--checkpoint")
+        by = None if witness is None else public_key(witness, "--witness", str(kept or signed))
     if by is not None and by.kind != "cosignature":
         raise click.BadParameter("this is the key of a log, not of a witness", param_hint="--witness")
-    kept = None if checkpoint is None else kept_checkpoint(checkpoint, log, "--checkpoint")
     with usage_errors():
         verdict = verify_export(path, log, kept=kept, witness=by)
     if as_json:
@@ -171,10 +172,10 @@ def verify_file(path: str, key: str | None, checkpoint: str | None, witness: str
     return exit_codes.OK if verdict.ok else exit_codes.FAILED
 
 
-def public_key(text: str, option: str, export: str) -> NoteKey:
+def public_key(text: str, option: str, signed: str) -> NoteKey:
     """Read the key of a log or witness: as text, or from a file that contains the text or an Ed25519 key in PEM form.
 
-    A key in PEM form has no name. It takes the one with which it signed the checkpoint of the export.
+    A key in PEM form has no name. It takes the one with which it signed the note `signed`.
     """
     try:
         if is_note_key(text):
@@ -184,7 +185,7 @@ def public_key(text: str, option: str, export: str) -> NoteKey:
             return read_note_key(data.decode("utf-8", "replace"))
         key = read_public_key(data, text)
         kind: NoteKind = "cosignature" if option == "--witness" else "signature"
-        note = read_note(read_header_of(export).checkpoint)
+        note = read_note(signed)
         names = [note_key(one.name, key, kind) for one in note.signatures]
         found = [one for one, signature in zip(names, note.signatures, strict=True) if one.id == signature.id]
         return (found or names)[0]
