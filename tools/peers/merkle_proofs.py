@@ -11,7 +11,7 @@ import sys
 import pymerkle
 
 sys.path.insert(0, sys.argv[1])
-from prowess.audit.transparency import merkle  # noqa: E402 -- the line above says where it is
+from prowess.audit.transparency import merkle
 
 PROOFS = 1000
 LEAVES = 3000
