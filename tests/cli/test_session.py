@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prowess.audit import verify_log
+from prowess.store.shared.organisation import OrganisationStore
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.postgresql import Postgresql
 
 
 def _write_skill(root: Path, name: str, files: dict[str, str] | None = None) -> None:
@@ -294,3 +297,45 @@ def test_the_help_shows_an_example() -> None:
     )
 
     assert "| prowess session --root" in " ".join(done.stdout.split())
+
+
+def test_processes_on_one_shared_store_have_one_session_for_each_tenant(
+    root: Path, workspace: Path, postgresql: Postgresql
+) -> None:
+    url = postgresql.store_url()
+    organisation = OrganisationStore(url)
+    organisation.add_tenant("acme")
+    organisation.database.close()
+    options = ("--root", str(root), "--store", url, "--id", "shared")
+    first = _start(*options, cwd=workspace)
+    assert first.stdin is not None
+    assert first.stdout is not None
+    first.stdin.write(json.dumps({"id": 0, **_call("skills.load", names=["kit"])}).encode() + b"\n")
+    first.stdin.flush()
+    assert json.loads(first.stdout.readline())["success"]
+
+    (read,), _ = _host(*options, cwd=workspace, requests=[_call("skills.read", path="references/a.md")])
+    assert read["success"], read
+    (foreign,), _ = _host(
+        *options, "--tenant", "acme", cwd=workspace, requests=[_call("skills.read", path="references/a.md")]
+    )
+    assert foreign["error_detail"]["code"] == "skill_not_active"
+    assert first.communicate(timeout=30)[0] == b""
+
+
+@pytest.mark.parametrize(
+    ("url", "code", "message"),
+    [
+        ("mysql://user:secret@host/db", 2, "no such kind of store"),
+        ("postgresql://user:secret@127.0.0.1:1/db", 4, "check that the database runs"),
+    ],
+)
+def test_a_store_that_cannot_be_used_is_refused_without_its_password(
+    root: Path, tmp_path: Path, url: str, code: int, message: str
+) -> None:
+    process = _start("--root", str(root), "--store", url, cwd=tmp_path)
+    _, errors = process.communicate(b"", timeout=30)
+    assert process.returncode == code
+    assert message in errors.decode()
+    assert b"secret" not in errors
+    assert b"Traceback" not in errors

@@ -1,6 +1,6 @@
-"""One of several processes that work on one SQLite file at once, with many tasks each; what it did goes to a log.
+"""One of several processes that work on one store at once, with many tasks each; what it did goes to a log.
 
-    python -m tests.runtime.crowd '{"part": "one", "root": …, "database": …, "log": …, "seed": 1, "calls": 200}'
+    python -m tests.runtime.crowd '{"part": "one", "root": …, "store": URL, "log": …, "seed": 1, "calls": 200}'
 
 In the part `one` all tasks of all processes share a session. Before each write of the state its intent is logged, and
 after it that it won, so that the log of a process that was killed lacks at most one answer. In the part `many` each
@@ -22,12 +22,12 @@ import anyio.lowlevel
 from prowess.catalog import Catalog
 from prowess.runtime import Session
 from prowess.runtime.state import from_json
-from prowess.store import SqliteSessionStore
+from prowess.store import MemorySessionStore, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from prowess.store import SessionRow
+    from prowess.store import SessionRow, SharedSessionStore, SqliteSessionStore
     from prowess.tools import ToolResult
 
 CAP = 6
@@ -50,15 +50,15 @@ class Log:
         os.write(self._fd, json.dumps(facts).encode() + b"\n")
 
 
-class Recording(SqliteSessionStore):
-    """A store that logs each write of the state, and knows the newest version that this process has seen."""
+class Recorder:
+    """Logs each write of the state to `store`, and knows the newest version that this process has seen."""
 
-    def __init__(self, path: str, log: Log) -> None:
-        super().__init__(path)
-        self._log, self.newest = log, 0
+    def __init__(self, store: SqliteSessionStore | SharedSessionStore, log: Log) -> None:
+        self._get, self._replace, self._log, self.newest = store.get, store.replace, log, 0
+        store.get, store.replace = self.get, self.replace  # type: ignore[method-assign]  # the store stays of its class
 
     async def get(self, session_id: str) -> SessionRow | None:
-        row = await super().get(session_id)
+        row = await self._get(session_id)
         self.newest = max(self.newest, 0 if row is None else row.version)
         return row
 
@@ -67,12 +67,19 @@ class Recording(SqliteSessionStore):
         assert op is not None
         write = {"version": row.version, "op": op[:2], "names": from_json(row.state).names}
         self._log.note(wants=write)
-        won = await super().replace(row, expected_version=expected_version)
+        won = await self._replace(row, expected_version=expected_version)
         if won:
             op.append(row.version)
             self._log.note(won=write)
             self.newest = max(self.newest, row.version)
         return won
+
+
+def opened(url: str) -> SqliteSessionStore | SharedSessionStore:
+    """Open a store that processes share."""
+    store = open_store(url)
+    assert not isinstance(store, MemorySessionStore)
+    return store
 
 
 def drawn(draw: random.Random) -> Op:
@@ -97,7 +104,8 @@ async def act(session: Session, op: Op) -> ToolResult:
 async def one(given: dict[str, Any]) -> None:
     """Share a session with everybody; watch it all the while."""
     log = Log(given["log"])
-    store, catalog = Recording(given["database"], log), Catalog(given["root"])
+    store, catalog = opened(given["store"]), Catalog(given["root"])
+    recorder = Recorder(store, log)
     sessions = [Session(catalog, store=store, session_id=SHARED, cap=CAP, scripts=False) for _ in range(_OBJECTS)]
     left = given["calls"]
 
@@ -109,17 +117,17 @@ async def one(given: dict[str, Any]) -> None:
             left -= 1
             op = drawn(draw)
             _op.set(op)
-            since = store.newest
+            since = recorder.newest
             result = await act(session, op)
             wrote = op[2] if len(op) > 2 else None
             receipt: Any = result.result
             names = [skill["name"] for skill in receipt["active_skills"]] if result.success else None
             code = None if result.error_detail is None else result.error_detail["code"]
-            log.note(call=op[:2], since=since, until=store.newest, wrote=wrote, names=names, code=code)
+            log.note(call=op[:2], since=since, until=recorder.newest, wrote=wrote, names=names, code=code)
 
     async def watch() -> None:
         looks, version = 0, 0
-        other = SqliteSessionStore(given["database"])
+        other = opened(given["store"])
         while True:
             row = await other.get(SHARED)
             if row is not None:
@@ -150,7 +158,7 @@ def require_whole(names: list[str]) -> None:
 async def many(given: dict[str, Any]) -> None:
     """Give each task a session of its own, and try after each change what it may call."""
     log = Log(given["log"])
-    store, catalog = SqliteSessionStore(given["database"]), Catalog(given["root"])
+    store, catalog = opened(given["store"]), Catalog(given["root"])
     left = given["calls"]
     permitted = {"left-only": {"left"}, "right-only": {"right"}, "free": {"left", "right"}}
 

@@ -1,4 +1,4 @@
-"""Many tasks in several processes on one SQLite file: one history, whole batches, the cap, no leak between sessions.
+"""Many tasks in several processes on one store: one history, whole batches, the cap, no leak between sessions.
 
 `PROWESS_STRESS` says how many calls are made in all; `make stress` makes 10 000.
 """
@@ -16,18 +16,21 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio.lowlevel
 import pytest
 
 from prowess.catalog import Catalog
 from prowess.errors import StoreError
 from prowess.runtime import Session
 from prowess.runtime.state import from_json
-from prowess.store import SqliteSessionStore
-from tests.runtime.crowd import CAP, PAIRS, SHARED, TASKS, require_whole
+from prowess.store import SqliteSessionStore, open_store
+from tests.runtime.crowd import CAP, PAIRS, SHARED, TASKS, opened, require_whole
 from tests.runtime.making import failure, names, result, write_skill
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from tests.postgresql import Postgresql
 
 pytestmark = pytest.mark.anyio
 
@@ -45,9 +48,9 @@ def pairs(tmp_path: Path) -> Path:
     return root
 
 
-def start(part: str, root: Path, database: Path, seed: int, calls: int) -> tuple[subprocess.Popen[str], Path]:
-    log = database.with_name(f"{part}-{seed}.jsonl")
-    task = {"part": part, "root": str(root), "database": str(database), "log": str(log), "seed": seed, "calls": calls}
+def start(part: str, root: Path, store: str, seed: int, calls: int) -> tuple[subprocess.Popen[str], Path]:
+    log = root.with_name(f"{part}-{seed}.jsonl")
+    task = {"part": part, "root": str(root), "store": store, "log": str(log), "seed": seed, "calls": calls}
     command = [sys.executable, "-m", "tests.runtime.crowd", json.dumps(task)]
     return subprocess.Popen(command, cwd=_ROOT, stderr=subprocess.PIPE, text=True), log
 
@@ -125,16 +128,22 @@ def require_explained(call: dict[str, Any], history: Sequence[Sequence[str]]) ->
         assert any(applied(now, call["call"]) is None for now in moments), (call, moments)
 
 
+@pytest.fixture(params=["file", "server"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "file":
+        return f"sqlite:///{tmp_path}/state.db"
+    server: Postgresql = request.getfixturevalue("postgresql")
+    return server.store_url()
+
+
 @pytest.mark.unmeasured
 @pytest.mark.proves("runtime.session.linear", "runtime.session.cap-never-exceeded", "runtime.load.atomic")
-async def test_all_calls_of_two_processes_and_of_one_that_is_killed_are_one_history(
-    pairs: Path, tmp_path: Path
-) -> None:
-    database = tmp_path / "state.db"
-    started = [start("one", pairs, database, seed, _CALLS // 4) for seed in (1, 2)]
+async def test_all_calls_of_two_processes_and_of_one_that_is_killed_are_one_history(pairs: Path, url: str) -> None:
+    each = _CALLS // (4 if url.startswith("sqlite:") else 12)  # a server takes three times as long
+    started = [start("one", pairs, url, seed, each) for seed in (1, 2)]
     victims = []
     for seed in range(3, 4 + _CALLS // 5000):
-        victim, log = start("one", pairs, database, seed, 10**6)
+        victim, log = start("one", pairs, url, seed, 10**6)
         victims.append(log)
         until = time.monotonic() + _SECONDS
         while sum("won" in line for line in lines(log)) < 10:
@@ -150,12 +159,12 @@ async def test_all_calls_of_two_processes_and_of_one_that_is_killed_are_one_hist
     calls = [line for line in lines(*logs, *victims) if "call" in line]
     for call in calls:
         require_explained(call, history)
-    assert len(calls) >= _CALLS // 4 * 2
+    assert len(calls) >= each * 2
     assert {call["code"] for call in calls} == {None, "limit_exceeded", "skill_not_found"}
     assert len(history) > len(calls) / 4  # most of it was work
     assert all(max(line.get("looks", 0) for line in lines(log)) > 10 for log in logs)
 
-    store = SqliteSessionStore(database)
+    store = opened(url)
     row = await store.get(SHARED)
     assert row is not None
     assert row.version == len(history) - 1
@@ -172,7 +181,9 @@ def test_no_session_sees_the_skills_or_the_restrictions_of_another(tmp_path: Pat
     write_skill(root, "left-only", extra="allowed-tools: left\n")
     write_skill(root, "right-only", extra="allowed-tools: right\n")
     write_skill(root, "free")
-    started = [start("many", root, tmp_path / "state.db", seed, max(_CALLS // 4, 3 * TASKS)) for seed in (1, 2)]
+    started = [
+        start("many", root, f"sqlite:///{tmp_path}/state.db", seed, max(_CALLS // 4, 3 * TASKS)) for seed in (1, 2)
+    ]
     finish([worker for worker, _ in started])
     for _, log in started:
         assert sum(line["calls"] for line in lines(log)) >= _CALLS // 4
@@ -228,3 +239,26 @@ async def test_a_load_into_a_locked_store_changes_nothing_and_works_when_it_is_f
 
     assert names(await session.load(["a1", "b1"], "add")) == ["a0", "a1", "b1"]
     await store.close()
+
+
+async def test_calls_are_refused_while_the_server_of_the_store_is_away_and_work_when_it_is_back(
+    pairs: Path, postgresql: Postgresql
+) -> None:
+    async with open_store(postgresql.store_url()) as store, Session(Catalog(pairs), store=store) as session:
+        session.function(always)
+        await session.load(["a0"])
+        await session.load(["b0"], "add")
+        postgresql.stop()
+        for tool, arguments in (("skills.load", {"names": ["a1"], "mode": "add"}), ("skills.read", {"skill": "a0"})):
+            refused = failure(await session.call(tool, arguments))
+            assert refused["code"] == "store_unavailable"
+        assert failure(await session.call("always", {}))["code"] == "store_unavailable"
+        postgresql.start()
+        assert result(await session.call("always", {})) == {"result": "called"}
+        assert names(result(await session.call("skills.load", {"names": ["a1"], "mode": "add"}))) == ["a0", "b0", "a1"]
+
+
+async def always() -> str:
+    """Answer."""
+    await anyio.lowlevel.checkpoint()
+    return "called"

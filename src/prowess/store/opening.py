@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 from prowess.errors import MissingExtraError, StoreError
 from prowess.store.memory import MemorySessionStore
-from prowess.store.tenants import APPLICATION, DEFAULT, POSTGRESQL, SQLITE, shown_url
+from prowess.store.tenants import DEFAULT, SQLITE, is_shared, shown_url
 
 if TYPE_CHECKING:
     from prowess.store.shared.sessions import SharedSessionStore
     from prowess.store.sqlite import SqliteSessionStore
-
-_HEADER_BYTES = 100
 
 
 def open_store(url: str, *, tenant: str | None = None) -> MemorySessionStore | SqliteSessionStore | SharedSessionStore:
@@ -44,17 +42,3 @@ def open_store(url: str, *, tenant: str | None = None) -> MemorySessionStore | S
         return kinds.SqliteSessionStore(url.removeprefix(SQLITE))
     kind = url.partition(":")[0][:20]  # the rest of the URL may contain a password
     raise StoreError(f"{kind}:", "no such kind of store; use memory:, sqlite:///PATH or postgresql://HOST/DATABASE")
-
-
-def is_shared(url: str) -> bool:
-    """Return whether the URL names a shared store: one in PostgreSQL, or an SQLite file that `admin init` made."""
-    if url.startswith(POSTGRESQL):
-        return True
-    if not url.startswith(SQLITE):
-        return False
-    try:
-        with open(url.removeprefix(SQLITE), "rb") as file:
-            head = file.read(_HEADER_BYTES)
-    except OSError:
-        return False
-    return head[68:72] == APPLICATION.to_bytes(4, "big")

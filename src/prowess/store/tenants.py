@@ -10,6 +10,7 @@ EVERY = "*"  # tenant of rows of the whole organisation, and of those who admini
 SQLITE = "sqlite:///"
 POSTGRESQL = "postgresql://"
 APPLICATION = 0x50575348  # "PWSH": `PRAGMA application_id` of an SQLite file that `prowess admin init` made
+_HEADER_BYTES = 100
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 
 
@@ -26,3 +27,17 @@ def shown_url(url: str) -> str:
     host = parts.hostname or dict(parse_qsl(parts.query)).get("host", "")
     port = "" if parts.port is None else f":{parts.port}"
     return f"{parts.scheme}://{host}{port}{parts.path}"
+
+
+def is_shared(url: str) -> bool:
+    """Return whether the URL names a shared store: one in PostgreSQL, or an SQLite file that `admin init` made."""
+    if url.startswith(POSTGRESQL):
+        return True
+    if not url.startswith(SQLITE):
+        return False
+    try:
+        with open(url.removeprefix(SQLITE), "rb") as file:
+            head = file.read(_HEADER_BYTES)
+    except OSError:
+        return False
+    return head[68:72] == APPLICATION.to_bytes(4, "big")

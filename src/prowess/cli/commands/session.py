@@ -23,6 +23,7 @@ from prowess.cli.options.session_options import (
     workspace_options,
     writable_home,
 )
+from prowess.cli.options.store_options import opened_store, store_option
 from prowess.cli.options.tool_options import host_tools_named, host_tools_option, tools_named
 from prowess.cli.signals import ended_in_order
 from prowess.errors import InvalidArgumentsError
@@ -46,6 +47,7 @@ _KEPT_EVENTS = 1000  # events kept for each session
 @click.option(
     "--id", "session_id", help="Create or continue the session with this name; it is kept when the process ends."
 )
+@store_option
 @workspace_options
 @click.option(
     "--body",
@@ -77,6 +79,7 @@ def command(
     *,
     skills: CatalogOptions,
     session_id: str | None,
+    store_url: str | None,
     workspace: str | None,
     write: bool,
     body: Body,
@@ -91,6 +94,9 @@ def command(
 ) -> int:
     """Host a session: answer each request on standard input, one JSON object per line, with one line.
 
+    With --store and the same --id, processes on several machines share one session. The tenant is that of --tenant, or
+    of your configuration, or else the tenant "default".
+
     \b
     Example:
       echo '{"id":1,"tool":"skills.load","arguments":{"names":["csv-report"]}}' |
@@ -98,7 +104,7 @@ def command(
     """  # noqa: D301 -- click needs the control character
     catalog = skills.open()
     home = writable_home("the session ends with this process and leaves no audit record")
-    store = _store(home, session_id)
+    store = _store(home, session_id) if store_url is None else opened_store(store_url, catalog.audience.tenant)
     audit = audit_log(home)
     chosen = open_workspace(workspace, quiet=skills.quiet)
     policy = PolicyInForce(policy_file=policy_file)
@@ -133,7 +139,7 @@ def command(
         raise click.BadParameter(str(fault).removeprefix("session_id "), param_hint="--id") from fault
     with ended_in_order(), store:
         try:
-            if session_id is not None:
+            if session_id is not None or store_url is not None:
                 session.refresh()  # reports an unreadable store now, instead of in each answer
             if events:
                 if skills.quiet:
