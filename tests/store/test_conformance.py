@@ -16,7 +16,8 @@ from prowess.store import (
     open_store,
 )
 from prowess.store.shared.organisation import create_store
-from prowess.testing.conformance.stores import EventStoreConformance, SessionStoreConformance
+from prowess.store.shared.tokens import SharedTokenStore
+from prowess.testing.conformance.stores import EventStoreConformance, SessionStoreConformance, TokenStoreConformance
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,6 +40,24 @@ class TestSharedFile(SessionStoreConformance, EventStoreConformance):
         url = f"sqlite:///{place}/shared.db"
         create_store(url, origin="test", public_key="test")
         return SharedSessionStore(SharedDatabase(url))
+
+
+class TestTokensInSharedFile(TokenStoreConformance):
+    def open_store(self, place: Path) -> SharedTokenStore:
+        url = f"sqlite:///{place}/shared.db"
+        create_store(url, origin="test", public_key="test")
+        return SharedTokenStore(SharedDatabase(url, "*"))
+
+
+class TestTokensInPostgresql(TokenStoreConformance):
+    server: Postgresql
+
+    @pytest.fixture(autouse=True)
+    def running(self, postgresql: Postgresql) -> None:
+        type(self).server = postgresql
+
+    def open_store(self, place: Path) -> SharedTokenStore:
+        return SharedTokenStore(SharedDatabase(self.server.store_url(), "*"))
 
 
 class TestPostgresql(SessionStoreConformance, EventStoreConformance):

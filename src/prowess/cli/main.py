@@ -55,6 +55,7 @@ COMMANDS = {
     "revoke": "Take deployed skills away from every host.",
     "sync": "Bring this host to the release of a deployment.",
     "hosts": "Show the release that each host of a deployment has.",
+    "admin": "Administer the store that an organisation's machines share.",
     "policy": "Show the policy in force, or test a policy file.",
     "block": "Block a skill for everybody, or list the blocks.",
     "unblock": "Lift a block.",

@@ -9,7 +9,7 @@ from prowess._internal.lazy_names import lazy_names
 if TYPE_CHECKING:
     from prowess.store.memory import MemorySessionStore
     from prowess.store.opening import open_store
-    from prowess.store.protocols import EventStore, KeptEvent, PeekingStore, SessionRow, SessionStore
+    from prowess.store.protocols import EventStore, KeptEvent, PeekingStore, SessionRow, SessionStore, Token, TokenStore
     from prowess.store.shared.database import SharedDatabase
     from prowess.store.shared.sessions import SharedSessionStore
     from prowess.store.sqlite import SqliteSessionStore
@@ -24,6 +24,8 @@ __all__ = [
     "SharedDatabase",
     "SharedSessionStore",
     "SqliteSessionStore",
+    "Token",
+    "TokenStore",
     "open_store",
 ]
 
@@ -33,7 +35,10 @@ if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
         {
             "memory": ("MemorySessionStore",),
             "opening": ("open_store",),
-            "protocols": ("EventStore", "KeptEvent", "PeekingStore", "SessionRow", "SessionStore"),
+            "protocols": (
+                *("EventStore", "KeptEvent", "PeekingStore", "SessionRow", "SessionStore"),
+                *("Token", "TokenStore"),
+            ),
             "shared.database": ("SharedDatabase",),
             "shared.sessions": ("SharedSessionStore",),
             "sqlite": ("SqliteSessionStore",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess.errors import MissingExtraError, StoreError
+from prowess.errors import StoreError
 from prowess.store.memory import MemorySessionStore
 from prowess.store.tenants import DEFAULT, SQLITE, is_shared, shown_url
 
@@ -30,10 +30,7 @@ def open_store(url: str, *, tenant: str | None = None) -> MemorySessionStore | S
     import prowess.store as kinds
 
     if is_shared(url):
-        try:
-            return kinds.SharedSessionStore(kinds.SharedDatabase(url, DEFAULT if tenant is None else tenant))
-        except ImportError as fault:
-            raise MissingExtraError("a shared store", "postgresql", str(fault)) from None
+        return kinds.SharedSessionStore(kinds.SharedDatabase(url, DEFAULT if tenant is None else tenant))
     if tenant is not None:
         raise StoreError(shown_url(url), "only a shared store has tenants; leave the tenant out")
     if url == "memory:":

@@ -88,3 +88,36 @@ class EventStore(Protocol):
 
     async def last_event(self, session_id: str) -> int:
         """Return the highest event number, or 0 if the session has no events."""
+
+
+class Token(Struct, frozen=True, kw_only=True):
+    """One token of a shared store, without its text. Times are in seconds since the epoch; None: never."""
+
+    id: str
+    tenant: str
+    role: str
+    user: str
+    team: str | None = None
+    created_at: float
+    expires_at: float | None = None
+    used_at: float | None = None
+
+
+class TokenStore(Protocol):
+    """Stores tokens by the SHA-256 of their text, which nobody stores. Blocking.
+
+    Raises:
+        StoreError: by every operation, if the store cannot be reached, read or written.
+    """
+
+    def add_token(self, token: Token, digest: bytes) -> bool:
+        """Add a token. Return False, without a change, if its tenant does not exist."""
+
+    def use_token(self, digest: bytes, at: float) -> Token | None:
+        """Return the token with this digest, and set its last use to `at`. None if there is none, or it has expired."""
+
+    def tokens(self) -> list[Token]:
+        """Return all tokens, the oldest first."""
+
+    def remove_token(self, token_id: str) -> bool:
+        """Remove a token; return False if there is none with this id."""

@@ -18,14 +18,17 @@ import anyio.lowlevel
 from msgspec.structs import replace
 
 from prowess.errors import StoreError
-from prowess.store import EventStore, KeptEvent, PeekingStore, SessionRow, SessionStore
+from prowess.store import EventStore, KeptEvent, PeekingStore, SessionRow, SessionStore, Token
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
     from pathlib import Path
 
+    from prowess.store import TokenStore
+
 _ROW = SessionRow(session_id="one", version=1, state='{"active":[]}', touched_at=100.5)
 _HOSTILE_TEXTS = ("naïve \x00 '; --", "\x00", "%s :tenant {}", "\U0001f600", " one ", "one\x00")
+_TOKEN = Token(id="one", tenant="default", role="viewer", user="naïve \x00", created_at=1.5)
 _S = TypeVar("_S", bound=SessionStore)
 
 
@@ -254,6 +257,42 @@ class EventStoreConformance:
             assert [event.body for event in await store.events_after("closed", 0, 10)] == ["late"]
 
         _run(self.open_store(tmp_path), check)
+
+
+class TokenStoreConformance:
+    """The tests of `TokenStore`, for a store with the tenant `default`."""
+
+    def open_store(self, place: Path) -> TokenStore:
+        """Return a new, empty store. `place` is an empty directory for its files."""
+        raise NotImplementedError
+
+    def test_a_token_is_found_by_its_digest_and_its_use_is_noted(self, tmp_path: Path) -> None:
+        """Tokens are listed, the oldest first, and found by nothing else than the whole digest."""
+        store = self.open_store(tmp_path)
+        assert store.add_token(replace(_TOKEN, id="new", created_at=9.0, team="a\x00b"), b"n" * 32)
+        assert store.add_token(_TOKEN, b"t" * 32)
+        assert store.tokens() == [_TOKEN, replace(_TOKEN, id="new", created_at=9.0, team="a\x00b")]
+        used = replace(_TOKEN, used_at=50.0)
+        assert store.use_token(b"t" * 32, 50.0) == used
+        assert store.tokens()[0] == used
+        for digest in (b"t" * 31, b"", b"x" * 32):
+            assert store.use_token(digest, 50.0) is None
+
+    def test_a_token_that_has_expired_or_was_removed_is_not_found(self, tmp_path: Path) -> None:
+        """The time of the expiry itself is too late."""
+        store = self.open_store(tmp_path)
+        assert store.add_token(replace(_TOKEN, expires_at=100.0), b"t" * 32)
+        assert store.use_token(b"t" * 32, 99.5) is not None
+        assert store.use_token(b"t" * 32, 100.0) is None
+        assert store.remove_token(_TOKEN.id)
+        assert not store.remove_token(_TOKEN.id)
+        assert store.use_token(b"t" * 32, 50.0) is None
+
+    def test_a_token_of_an_unknown_tenant_is_refused(self, tmp_path: Path) -> None:
+        """Nothing is stored."""
+        store = self.open_store(tmp_path)
+        assert not store.add_token(replace(_TOKEN, tenant="nobody"), b"t" * 32)
+        assert store.tokens() == []
 
 
 def _run(store: _S, check: Callable[[_S], Awaitable[None]]) -> None:

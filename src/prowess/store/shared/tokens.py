@@ -1,0 +1,60 @@
+"""Tokens in a shared store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, insert, or_, select, update
+
+from prowess.store.protocols import Token
+from prowess.store.shared.tables import TENANTS, TOKENS
+from prowess.store.tenants import EVERY
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Row
+
+    from prowess.store.shared.database import SharedDatabase
+
+_COLUMNS = tuple(TOKENS.c[name] for name in Token.__struct_fields__)
+
+
+class SharedTokenStore:
+    """A `TokenStore` for the tenant of a database; for the tenant `*`, the tokens of all tenants."""
+
+    def __init__(self, database: SharedDatabase) -> None:
+        self.database = database
+        self._mine = () if database.tenant == EVERY else (TOKENS.c.tenant == database.tenant,)
+
+    def add_token(self, token: Token, digest: bytes) -> bool:
+        """Add a token; return False if its tenant does not exist."""
+        known = select(TENANTS.c.tenant).where(TENANTS.c.tenant == token.tenant)
+        values = {name: getattr(token, name) for name in Token.__struct_fields__}
+
+        def work(db: Connection) -> bool:
+            if token.tenant != EVERY and db.execute(known).first() is None:
+                return False
+            db.execute(insert(TOKENS).values(digest=digest, **values))
+            return True
+
+        return self.database.run(work)
+
+    def use_token(self, digest: bytes, at: float) -> Token | None:
+        """Return the token and note its use; None if it is unknown or has expired."""
+        alive = or_(TOKENS.c.expires_at.is_(None), TOKENS.c.expires_at > at)
+        used = update(TOKENS).where(*self._mine, TOKENS.c.digest == digest, alive).values(used_at=at)
+        row = self.database.run(lambda db: db.execute(used.returning(*_COLUMNS)).first())
+        return None if row is None else _token(row)
+
+    def tokens(self) -> list[Token]:
+        """Return all tokens, the oldest first."""
+        wanted = select(*_COLUMNS).where(*self._mine).order_by(TOKENS.c.created_at, TOKENS.c.id)
+        return [_token(row) for row in self.database.run(lambda db: db.execute(wanted).all(), write=False)]
+
+    def remove_token(self, token_id: str) -> bool:
+        """Remove a token; return False if there is none with this id."""
+        change = delete(TOKENS).where(*self._mine, TOKENS.c.id == token_id)
+        return self.database.run(lambda db: db.execute(change).rowcount == 1)
+
+
+def _token(row: Row[tuple[object, ...]]) -> Token:
+    return Token(**row._asdict())
