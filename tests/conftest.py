@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
 from copy import copy
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     import coverage
 
 __all__ = ["postgresql"]  # a fixture of every room
+gc.disable()  # until all tests are listed, see pytest_collection_finish
 
 # No deadline: CI machines are shared, so the time of one example varies.
 settings.register_profile(
@@ -46,6 +49,25 @@ _FOREIGN = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "XD
 # Coverage makes tests up to three times slower. The tests of these packages run almost only lines that other tests run
 # too, or run no code of src.
 _UNMEASURED = ("benchmarks", "conformance", "demo", "docs_src", "examples")
+_UNMEASURED_FILE = re.compile(r"^pytestmark = \[?(pytest\.mark\.\w+, )?pytest\.mark\.unmeasured\b", re.MULTILINE)
+_UNMEASURED_TESTS = re.compile(r"\bunmeasured\b|\bmeasured_once\b|\bSourceConformance\b")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files without a test for this part of tools/test.sh: listing their tests takes most of a collection."""
+    part = config.option.markexpr
+    if part not in {"unmeasured", "not unmeasured"} or not re.fullmatch(r"test_\w+\.py", collection_path.name):
+        return None
+    measured = part == "not unmeasured"
+    return True if not _has_tests(collection_path, measured=measured) else None
+
+
+@cache
+def _has_tests(path: Path, *, measured: bool) -> bool:
+    if path.relative_to(Path(__file__).parent).parts[0] in _UNMEASURED:
+        return not measured
+    text = path.read_text("utf-8")
+    return not _UNMEASURED_FILE.search(text) if measured else bool(_UNMEASURED_TESTS.search(text))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -53,6 +75,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark all tests of `_UNMEASURED` packages, and all cases but the first one of tests with `measured_once`.
 
     tools/test.sh runs tests with this mark without coverage.
+
+    Raises:
+        pytest.UsageError: neither part of tools/test.sh would run a test.
     """
     tried = set()
     for item in items:
@@ -65,6 +90,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         is_repeated = item.nodeid.endswith("::test_hostile_archives_are_refused_and_nothing_is_written")
         if is_repeated or item.nodeid.startswith(tuple(f"tests/{package}/" for package in _UNMEASURED)):
             item.add_marker(pytest.mark.unmeasured)
+        if not _has_tests(item.path, measured=not item.get_closest_marker("unmeasured")):
+            message = f"{item.nodeid} would never run: `_UNMEASURED_FILE` or `_UNMEASURED_TESTS` does not find its mark"
+            raise pytest.UsageError(message)
+
+
+def pytest_collection_finish() -> None:
+    """Start to collect garbage, but do not visit the objects of listed tests each time: there are a million."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
