@@ -60,8 +60,8 @@ def _submitted(executor: ProcessPoolExecutor, part: Sequence[Target]) -> Future[
 
 
 def _start(opening: Opening, stamped: bool) -> None:  # noqa: FBT001 -- an initializer gets its arguments by position
-    # Ctrl-C reaches every process of a terminal. The main process handles it and ends the workers.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Ctrl-C reaches every process of a terminal: a worker ends at once, and the main process reports it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     global _judge  # noqa: PLW0603 -- state of one worker process
     configuration = opening()
