@@ -34,6 +34,7 @@ from prowess.distribution.installation.apply import LockReplacedError
 from prowess.distribution.installation.requests import SeveralSkillsError
 from prowess.errors import MissingExtraError, SkillError
 from prowess.execution import staging
+from prowess.governance.approving import VoteRefusedError
 from prowess.lockfile.foreign import locale_order
 from prowess.runtime import forks as session_forks
 from prowess.runtime import json_lines
@@ -186,6 +187,11 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (model.ModelError("m", "no key"), "model 'm' gave no answer: no key"),
     (turn_loop.SubAgentError("a", "it stopped"), "the sub-agent of skill 'a' gave no answer: it stopped"),
     (transcript.TranscriptError("t.jsonl", "full disk"), "transcript t.jsonl cannot be written: full disk"),
+    (
+        errors.SkillApprovalRequiredError("skills.load", "skill-1", "skill 'a' needs it", "Ask ada", "a", None, 2, 1),
+        "skill 'a' needs it. Ask ada",
+    ),
+    (VoteRefusedError("ada has approved 'a' already"), "ada has approved 'a' already"),
     (errors.ConsentRequiredError(("major",), ("a",), ("- 1",)), "a: the change needs your consent"),
     (MissingExtraError("a.b", "c", "No module"), "a.b needs a library that cannot be imported (No module)"),
     (activation_stack.ActivationCycleError(("a", "b", "a")), "'a' is running already"),

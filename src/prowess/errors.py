@@ -36,9 +36,11 @@
     ├── ActivationCycleError               .cycle                 activation_cycle    runtime: a skill activates itself
     ├── ForkUnavailableError               .skill .reason         fork_unavailable    runtime: no sub-agent to run it
     ├── HookFailedError                    .hook .reason .output  hook_failed         runtime: a hook refused or failed
+    ├── VoteRefusedError                   .reason                invalid_request     governance: it would not count
     ├── PolicyDeniedError(PermissionError) .rule .reason          policy_denied
     ├── ToolNotAllowedError(PermissionError) .tool .skill .reason tool_not_allowed    an active skill restricts it
     ├── ApprovalRequiredError              .tool .request .reason approval_required   no person has decided yet
+    │   └── SkillApprovalRequiredError     .skill .digest         approval_required   too few people approved the skill
     ├── PolicyError(ValueError)            .problems              policy_invalid      an unreadable policy file
     ├── ConfigurationError(ValueError)     .problems              invalid_arguments   unreadable settings
     ├── ApproverError(TypeError)           .approver .reason     internal            tools: an approver misbehaved
@@ -407,6 +409,27 @@ class ApprovalRequiredError(SkillError):
     def __str__(self) -> str:
         way = self.instead or f"Approve request {self.request!r}, then send the call again."
         return f"Tool {self.tool!r} needs the approval of a person: {self.reason}. {way}"
+
+
+class SkillApprovalRequiredError(ApprovalRequiredError):
+    """A policy demands that people approve the skill of the call, and not enough have.
+
+    `digest` is the tree digest that they have to approve, None if the skill has none. `needed` and `given` are numbers
+    of people, `instead` states how to approve.
+    """
+
+    skill: str = ""
+    digest: str | None = None
+    needed: int = 1
+    given: int = 0
+
+    @property
+    def how(self) -> str:
+        """What people have to do, as a sentence."""
+        return self.instead or ""
+
+    def __str__(self) -> str:
+        return f"{self.reason}. {self.how}"
 
 
 class PolicyError(SkillError, ValueError):

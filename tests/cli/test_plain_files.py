@@ -43,6 +43,8 @@ _ROOT = ("--root", ".")
 # Every command as one uses it on skills. Those that change skills stand here in the form that only looks.
 _LOOKS: dict[str, tuple[str, ...]] = {
     "validate": ("plain", "odd", "marked"),
+    "approve": ("plain", *_ROOT),
+    "approvals": ("list", *_ROOT),
     "read-properties": ("marked",),
     "to-prompt": ("plain", "odd", "marked", "--form", "xml"),
     "check": (".", "--diff", "--unsafe-fixes"),

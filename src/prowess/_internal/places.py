@@ -111,6 +111,14 @@ def weakness_above(path: str, owner: int) -> str | None:
     return None
 
 
+def others_can_change(path: str, *, is_machine: bool) -> str | None:
+    """Return why someone who may not decide here could change an existing file; None if nobody else can.
+
+    Only root may be able to change a file of the machine, and for any other file also this user. Raises OSError.
+    """
+    return weakness_above(path, _ROOT) if is_machine and hasattr(os, "getuid") else exposure(path)
+
+
 def _exposed_above(real: str) -> str | None:
     here, given = real, False
     while (above := os.path.dirname(here)) != here:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Unpack
 import anyio
 from anyio import to_thread
 
-from prowess.errors import InvalidArgumentsError, PolicyDeniedError, ToolNotAllowedError
-from prowess.policy.decision import Ask, Deny
+from prowess.errors import InvalidArgumentsError, ToolNotAllowedError
+from prowess.policy.decision import Ask, Deny, denial_of
 from prowess.runtime.sync import SyncSession
 from prowess.tools import ToolResult
 from prowess.tools.prompt_escaping import sentence
@@ -143,7 +143,7 @@ def _reason(name: str, decided: Decision) -> str | None:
     if not isinstance(decided, Deny):
         return None
     if decided.skill is None:
-        return sentence(str(PolicyDeniedError(decided.rule, decided.reason)))
+        return sentence(str(denial_of(decided, name)))
     return sentence(str(ToolNotAllowedError(name, decided.skill, decided.reason)))
 
 

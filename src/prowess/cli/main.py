@@ -59,6 +59,8 @@ COMMANDS = {
     "policy": "Show the policy in force, or test a policy file.",
     "block": "Block a skill for everybody, or list the blocks.",
     "unblock": "Lift a block.",
+    "approve": "Approve a skill, for the policy that asks.",
+    "approvals": "List, show, give and revoke approvals.",
     "audit": "Show or verify the audit log.",
     "sandbox": "Test what the sandbox of this machine blocks.",
     "config": "Show the settings in force, and where each was set.",

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 _SAID = {"allow": "allowed", "ask": "asked about", "deny": "denied"}
 
 
-class PolicyEffect(Struct, frozen=True, kw_only=True):
+class PolicyEffect(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The decision about one skill: the rule, its place (None for a default) and the reason."""
 
     effect: Literal["allow", "ask", "deny"]
     rule: str
     origin: str | None
     reason: str
+    approvals: str | None = None  # how many people approved the skill, if not enough have
 
     @property
     def short(self) -> str:
@@ -36,6 +37,8 @@ class PolicyEffect(Struct, frozen=True, kw_only=True):
         place = "the policy's default" if self.origin is None else self.origin
         if place.startswith(home := f"{user_home()}/"):
             place = f"~/{place.removeprefix(home)}"
+        if self.approvals is not None:
+            return f"needs approvals, has {self.approvals}, by {place}"
         return f"{_SAID[self.effect]} by {'a policy that cannot be read' if self.is_unreadable else place}"
 
     @property
@@ -84,14 +87,16 @@ class PolicyEffects:
     def _effect(self, entry: SkillEntry, catalog: Catalog | None) -> PolicyEffect | None:
         if self.policy is None:
             return None
-        from prowess.policy.decision import effect_of  # Imported here for the same reason.
+        from prowess.policy.decision import Deny, effect_of  # Imported here for the same reason.
         from prowess.runtime.activation.skill_identities import of_entry
         from prowess.runtime.activation.visibility import decided
 
         known = of_entry(entry, catalog if self.policy.needs_digests else None, self.policy)
         decision = decided(self.policy, known, "model")
+        missing = decision.missing if isinstance(decision, Deny) else None
         return PolicyEffect(
-            effect=effect_of(decision),  # type: ignore[arg-type]  # its type is str, its values are these three
+            effect="ask" if missing is not None else effect_of(decision),
+            approvals=None if missing is None else f"{missing.given} of {missing.needed}",
             rule=decision.rule,
             origin=None if decision.origin is None else str(decision.origin),
             reason=decision.reason,

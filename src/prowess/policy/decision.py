@@ -5,7 +5,11 @@ Each decision names the rule that made it and, if the rule is in a file, its fil
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
+
+from prowess.errors import PolicyDeniedError, SkillApprovalRequiredError, SkillError
 
 
 class RuleOrigin(Struct, frozen=True, kw_only=True):
@@ -16,6 +20,22 @@ class RuleOrigin(Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}"
+
+
+class ApprovalNeeded(Struct, frozen=True, kw_only=True):
+    """A skill that is not approved: what a caller needs to know in order to ask people.
+
+    `digest` is None if the skill cannot be approved, because its files cannot be read or it has links. `needed` and
+    `given` are numbers of people. `how` is a sentence.
+    """
+
+    request: str
+    skill: str
+    digest: str | None
+    rule: str
+    needed: int
+    given: int
+    how: str
 
 
 class Allow(Struct, frozen=True, kw_only=True):
@@ -35,7 +55,8 @@ class Allow(Struct, frozen=True, kw_only=True):
 class Deny(Struct, frozen=True, kw_only=True):
     """The call must not run. `skill` names the active skill that refuses it; None if a policy denies it.
 
-    `reason` is for the caller and may quote arguments. `rule` never quotes arguments, so it may be recorded.
+    `reason` is for the caller and may quote arguments. `rule` never quotes arguments, so it may be recorded. `missing`
+    is set if the call may run after people have approved its skill.
     """
 
     rule: str
@@ -44,6 +65,7 @@ class Deny(Struct, frozen=True, kw_only=True):
     skill: str | None = None
     id: str | None = None
     monitored: tuple[Deny | Ask, ...] = ()
+    missing: ApprovalNeeded | None = None
 
 
 class Ask(Struct, frozen=True, kw_only=True):
@@ -65,6 +87,7 @@ class Ask(Struct, frozen=True, kw_only=True):
 Decision = Allow | Deny | Ask
 
 _SEVERITY: dict[type[Decision], int] = {Allow: 0, Ask: 1, Deny: 2}
+_EFFECTS: dict[type[Decision], Literal["allow", "ask", "deny"]] = {Allow: "allow", Ask: "ask", Deny: "deny"}
 
 
 def strictest(decisions: tuple[Decision, ...]) -> Decision:
@@ -79,6 +102,22 @@ def rule_of(decision: Decision) -> str:
     return decision.id or (decision.rule if decision.origin is None else str(decision.origin))
 
 
+def denial_of(decision: Deny, tool: str) -> SkillError:
+    """Return the error of a call of `tool` that a policy denies: an approval is missing, or a rule forbids it."""
+    if (missing := decision.missing) is None:
+        return PolicyDeniedError(rule_of(decision), decision.reason)
+    return SkillApprovalRequiredError(
+        tool=tool,
+        request=missing.request,
+        reason=decision.reason,
+        instead=missing.how,
+        skill=missing.skill,
+        digest=missing.digest,
+        needed=missing.needed,
+        given=missing.given,
+    )
+
+
 def would_be(decision: Decision) -> dict[str, list[str]]:
     """Return the rules that are only monitored, for audit records: `would_deny` and `would_ask`; empty without one."""
     found: dict[str, list[str]] = {}
@@ -87,9 +126,9 @@ def would_be(decision: Decision) -> dict[str, list[str]]:
     return found
 
 
-def effect_of(decision: Decision) -> str:
+def effect_of(decision: Decision) -> Literal["allow", "ask", "deny"]:
     """Return `allow`, `deny` or `ask`."""
-    return type(decision).__name__.lower()
+    return _EFFECTS[type(decision)]
 
 
 class Fit(Struct, frozen=True, kw_only=True):

@@ -21,19 +21,30 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
+from prowess.policy.approvals.matching import denied_until_approved, is_approved, missing_approval
 from prowess.policy.blocks.blocked import NO_BLOCKS
 from prowess.policy.decision import Allow, Ask, Decision, Deny, strictest
 from prowess.policy.packages.deployment_age import deployment_of, too_old
 from prowess.policy.packages.package_rules import TOO_OLD
 from prowess.policy.restriction import RESTRICTION_MODES, decide
-from prowess.policy.tool_names import ALWAYS_ALLOWED, PACKAGE_TOOLS, SKILL_TOOLS, USER_TOOL, canonical_tool_name
+from prowess.policy.tool_names import (
+    ALWAYS_ALLOWED,
+    PACKAGE_TOOLS,
+    SKILL_ARGUMENTS,
+    SKILL_TOOLS,
+    USER_TOOL,
+    canonical_tool_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from prowess.errors import PolicyError
+    from prowess.policy.approvals.rules import ApprovalRule
+    from prowess.policy.approvals.statements import Approvals
     from prowess.policy.blocks.blocked import Blocks
     from prowess.policy.compiled_rules import CompiledRules
+    from prowess.policy.decision import ApprovalNeeded
     from prowess.policy.facts.requester import Requester
     from prowess.policy.facts.skill_identity import SkillIdentity
     from prowess.policy.packages.package_rules import PackageRules, TooOld
@@ -65,8 +76,9 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     """A snapshot of everything that a session takes from policy, for one requester.
 
     `files` are the policy files, from the highest layer to the lowest. Without files the built-in policy applies.
-    `blocks` are the blocked skills: no file permits a call about one of them. `who` are the known facts about who makes
-    the calls, for calls that do not state them.
+    `blocks` are the blocked skills: no file permits a call about one of them. `approvals` are statements of people
+    about skills, by the place that has them. `who` are the known facts about who makes the calls, for calls that do not
+    state them.
     `fault` is set if a file could not be read: then every call is denied and every setting has its strictest value.
     `unrestricted` allows every call (see `unrestricted_for_tests`). `version` is a digest of the contents of the files,
     for records. `generation` counts the changes of the policy that this process has seen. `version` and `generation`
@@ -75,6 +87,7 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
 
     files: tuple[PolicyFile, ...] = ()
     blocks: Blocks = NO_BLOCKS
+    approvals: tuple[Approvals, ...] = ()
     who: Requester = MappingProxyType({})
     fault: str | None = None
     unrestricted: bool = False
@@ -115,7 +128,9 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
             call = replace(call, who=self.who)
         if self.hides_old and canonical_tool_name(call.tool) in _OF_SKILLS and (denied := self._too_old(call)):
             return denied
-        decision = strictest(tuple([_decide(file, call, workspace) for file in self.files]))
+        decision = strictest(tuple([_decide(file, self._for_file(file, call), workspace) for file in self.files]))
+        if self._demands and not isinstance(decision, Deny) and (denied := self._unapproved(call)) is not None:
+            decision = denied
         if not self._monitored:
             return decision
         found = (rule.decision for rules in self._monitored for rule, _ in rules.applying(call, workspace))
@@ -135,6 +150,49 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
         """Whether a call may be denied: there are files or blocks, or a file cannot be read."""
         return bool(self.files) or self.fault is not None or not self.blocks.is_empty
 
+    def missing_approval(self, skill: SkillIdentity) -> ApprovalNeeded | None:
+        """Return the first approval that a skill lacks under the files, highest layer first; None if it is approved."""
+        found = (missing_approval(rule, skill, self.approvals) for rule in self._demands)
+        return next((missing for missing in found if missing is not None), None)
+
+    def _unapproved(self, call: PolicyCall) -> Deny | None:
+        if canonical_tool_name(call.tool) not in SKILL_ARGUMENTS:
+            return None
+        for skill in call.about:
+            for rule in () if skill.absent else self._demands:
+                if (missing := missing_approval(rule, skill, self.approvals)) is not None:
+                    return denied_until_approved(rule, skill, missing)
+        return None
+
+    def _for_file(self, file: PolicyFile, call: PolicyCall) -> PolicyCall:
+        """Return the call with whether its skills are approved, if a rule of the file asks."""
+        if not file.has_approved or call.skills is None:
+            return call
+        return replace(call, skills=tuple(self._with_approval(skill, file.path) for skill in call.skills))
+
+    def _with_approval(self, skill: SkillIdentity, path: str) -> SkillIdentity:
+        if skill.approved is not None:
+            return skill
+        approved = is_approved(skill, self.approvals, path)
+        return replace(skill, approved=approved and self.missing_approval(skill) is None)
+
+    @cached_property
+    def _demands(self) -> tuple[ApprovalRule, ...]:
+        return tuple(rule for file in self.files for rule in file.approval_rules)
+
+    @property
+    def ends_of_approvals(self) -> tuple[float, ...]:
+        """The times at which statements end, in seconds since the epoch."""
+        lasts = {rule.name: rule.expires for rule in self._demands}
+        statements = (one for place in self.approvals for one in place.statements)
+        ends = (one.end(lasts.get(one.rule)) for one in statements)
+        return tuple(end.timestamp() for end in ends if end is not None)
+
+    @cached_property
+    def needs_trees(self) -> bool:
+        """Whether the digest decides whether a skill is approved."""
+        return bool(self._demands) or any(file.has_approved for file in self.files)
+
     @cached_property
     def _needs_requester(self) -> bool:
         return bool(self.who) and any(file.needs_requester for file in self.files)
@@ -150,7 +208,12 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def needs_digests(self) -> bool:
-        """Whether a rule needs a fact about a skill that requires reading its files."""
+        """Whether a decision about one skill needs a fact that requires reading its files."""
+        return bool(self._demands) or self.lists_need_digests
+
+    @property
+    def lists_need_digests(self) -> bool:
+        """Whether a rule or block that may hide skills needs a fact that requires reading their files."""
         return self.blocks.needs_digests or any(file.needs_digests for file in self.files)
 
     @property

@@ -16,7 +16,8 @@ An unknown key is an error, not a warning, because a misspelt `deny` would other
 read permits no call.
 
 A file whose name ends in `.yaml` or `.yml` has the block `skill-policy` (`prowess.policy.skill_policy_block`).
-The table `[packages]` is described in `prowess.policy.packages.package_rules`.
+The table `[packages]` is described in `prowess.policy.packages.package_rules`, entries `[[approval]]` in
+`prowess.policy.approvals.rules`.
 
 The keys `skill` and `who` of `call` describe the skill that the call is about, and who makes it, by the names of the
 facts that rules match.
@@ -27,7 +28,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,24 +36,23 @@ from msgspec.structs import replace
 from prowess._internal.files.contained import check_relative
 from prowess._internal.files.toml_file import TomlFile, read_toml_bytes
 from prowess._internal.text.canonical_json import sha256_of
-from prowess._internal.text.near_words import near_words
 from prowess._internal.text.variable_names import name_fault
 from prowess.errors import PolicyError, UnsafePathError
 from prowess.format.fields.allowed_tools import parse_allowed_tools
 from prowess.format.fields.tool_patterns import COMMAND_TOOLS, FILE_TOOLS, PATHS, SEARCH_TOOLS, path_pattern_fault
+from prowess.policy.approvals.rules import APPROVED_FACT, ApprovalRule, read_approval_rules
 from prowess.policy.compiled_rules import CompiledRules
 from prowess.policy.decision import Allow, Ask, Decision, Deny, RuleOrigin
 from prowess.policy.facts.requester import REQUESTER_FACTS, REQUESTER_PREFIX
-from prowess.policy.facts.skill_identity import FACTS, PREFIX, SkillIdentity, fact_fault, is_fact
+from prowess.policy.facts.skill_identity import APPROVED, FACTS, PREFIX, SkillIdentity, fact_fault, is_fact
 from prowess.policy.packages.package_rules import PACKAGE_KEYS, TOO_OLD, PackageRules, seconds_of
 from prowess.policy.restriction import RESTRICTION_MODES
 from prowess.policy.rule import EFFECTS, ArgumentMatch, Effect, PolicyCall, PolicyRule
 from prowess.policy.skill_policy_block import rules_of_block
+from prowess.policy.table_reader import TableReader
 from prowess.policy.tool_names import ALWAYS_ALLOWED, canonical_tool_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from prowess.policy.restriction import RestrictionMode
 
 _ALWAYS_ALLOWED_FAULT = (
@@ -64,15 +64,13 @@ AuditDetail = Literal["kept", "digest"]
 AUDIT_DETAILS: tuple[AuditDetail, ...] = ("kept", "digest")
 YAML_ENDINGS = (".yaml", ".yml")
 MODES: tuple[RuleMode, ...] = ("enforce", "monitor")
-_ID = r"[A-Za-z0-9._-]{1,80}"
 _DAY = len("2026-12-31")
-T = TypeVar("T")
-C = TypeVar("C", bound=str)
 
 DEFAULT_EFFECT: Effect = "ask"
 _OF_FILES = frozenset({"skill.file", "skill.capability"})
+_OF_CONTENT = _OF_FILES | {"skill.digest", APPROVED_FACT}
 _SETTINGS = ("default", "allowed_tools", "dynamic_commands", "script_dirs", "env_allow", "read_scripts")
-_KEYS = (*_SETTINGS, "audit", "packages", "rule", "expect")
+_KEYS = (*_SETTINGS, "audit", "packages", "approval", "rule", "expect")
 
 
 class Expectation(Struct, frozen=True, kw_only=True):
@@ -109,6 +107,7 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
     env_allow: tuple[str, ...] | None = None
     read_scripts: bool | None = None
     packages: PackageRules | None = None
+    approval_rules: tuple[ApprovalRule, ...] = ()
     built_in: bool = False
 
     @cached_property
@@ -138,19 +137,24 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def needs_skills(self) -> bool:
         """Whether a rule needs more facts about a call's skills than their names in the arguments."""
-        return any(rule.needs_skills for rule in self.rules)
+        return bool(self.approval_rules) or any(rule.needs_skills for rule in self.rules)
+
+    @cached_property
+    def has_approved(self) -> bool:
+        """Whether a rule matches skills by whether people have approved them."""
+        return any(match.argument == APPROVED_FACT for rule in self.rules for match in rule.matches)
 
     @cached_property
     def needs_digests(self) -> bool:
         """Whether a rule needs a fact about a skill that requires reading its files."""
-        return self.needs_files or any(
-            match.argument == "skill.digest" for rule in self.rules for match in rule.matches
-        )
+        return any(match.argument in _OF_CONTENT for rule in self.rules for match in rule.matches)
 
     @cached_property
     def needs_files(self) -> bool:
         """Whether a rule needs the digests of single files or the capabilities of a skill."""
-        return any(match.argument in _OF_FILES for rule in self.rules for match in rule.matches)
+        return any(match.argument in _OF_FILES for rule in self.rules for match in rule.matches) or any(
+            rule.needs_capabilities for rule in self.approval_rules
+        )
 
     @cached_property
     def needs_requester(self) -> bool:
@@ -173,55 +177,52 @@ def read_policy_file(path: str) -> PolicyFile:
     return replace(policy, digest=sha256_of(data))
 
 
-class _Reader:
-    def __init__(self, file: TomlFile) -> None:
-        self._file, self._fault = file, file.fault
-        self._ids: set[str] = set()
-
+class _Reader(TableReader):
     def read(self, content: dict[str, object]) -> PolicyFile:
-        self._only(content, _KEYS)
-        audit, packages = self._table(content, "audit"), self._table(content, "packages")
-        self._only(audit, ("required", "command", "output"), "audit")
+        self.only(content, _KEYS)
+        audit, packages = self.table(content, "audit"), self.table(content, "packages")
+        self.only(audit, ("required", "command", "output"), "audit")
         return PolicyFile(
-            path=self._file.path,
-            default=self._choice(content, "default", EFFECTS),
-            allowed_tools=self._choice(content, "allowed_tools", RESTRICTION_MODES),
-            dynamic_commands=self._switch(content, "dynamic_commands"),
+            path=self.path,
+            default=self.choice(content, "default", EFFECTS),
+            allowed_tools=self.choice(content, "allowed_tools", RESTRICTION_MODES),
+            dynamic_commands=self.switch(content, "dynamic_commands"),
             script_dirs=self._directories(content, "script_dirs"),
             env_allow=self._variables(content, "env_allow"),
-            read_scripts=self._switch(content, "read_scripts"),
-            audit_required=self._switch(audit, "required", "audit"),
-            audit_command=self._choice(audit, "command", AUDIT_DETAILS, "audit"),
-            audit_output=self._choice(audit, "output", AUDIT_DETAILS, "audit"),
+            read_scripts=self.switch(content, "read_scripts"),
+            audit_required=self.switch(audit, "required", "audit"),
+            audit_command=self.choice(audit, "command", AUDIT_DETAILS, "audit"),
+            audit_output=self.choice(audit, "output", AUDIT_DETAILS, "audit"),
             packages=self._packages(packages) if "packages" in content else None,
-            rules=self._each(content, "rule", self._rule),
-            expectations=self._each(content, "expect", self._expectation),
+            approval_rules=read_approval_rules(self, content),
+            rules=self.each(content, "rule", self._rule),
+            expectations=self.each(content, "expect", self._expectation),
         )
 
     def _packages(self, table: dict[str, object]) -> PackageRules:
-        self._only(table, PACKAGE_KEYS, "packages")
-        max_age = self._text(table, "max_age", "packages")
+        self.only(table, PACKAGE_KEYS, "packages")
+        max_age = self.text(table, "max_age", "packages")
         if max_age is not None and seconds_of(max_age) is None:
-            self._fault('must be a number of seconds, minutes, hours or days, such as "7d"', "packages", "max_age")
+            self.fault('must be a number of seconds, minutes, hours or days, such as "7d"', "packages", "max_age")
         return PackageRules(
-            sources=self._list(table, "sources", "packages"),
-            require_signature=self._switch(table, "require_signature", "packages"),
+            sources=self.texts(table, "sources", "packages"),
+            require_signature=self.switch(table, "require_signature", "packages"),
             max_age=None if max_age is None else seconds_of(max_age),
-            too_old=self._choice(table, "too_old", TOO_OLD, "packages"),
-            origin=RuleOrigin(path=self._file.path, line=self._file.line("packages")),
+            too_old=self.choice(table, "too_old", TOO_OLD, "packages"),
+            origin=self.origin("packages"),
         )
 
     def _rule(self, table: dict[str, object], *at: str | int) -> PolicyRule:
-        self._only(table, ("effect", "tool", "match", "reason", "id", "until", "mode"), *at)
-        matches = self._with_facts(self._table(table, "match", *at), *at, "match")
-        monitored = self._choice(table, "mode", MODES, *at) == "monitor"
+        self.only(table, ("effect", "tool", "match", "reason", "id", "until", "mode"), *at)
+        matches = self._with_facts(self.table(table, "match", *at), *at, "match")
+        monitored = self.choice(table, "mode", MODES, *at) == "monitor"
         if monitored and table.get("effect") == "allow":
-            self._fault("only rules that deny or ask can be monitored", *at, "mode")
-        tool = self._text(table, "tool", *at, needed=True) or ""
+            self.fault("only rules that deny or ask can be monitored", *at, "mode")
+        tool = self.text(table, "tool", *at, needed=True) or ""
         if canonical_tool_name(str(table.get("tool"))) == ALWAYS_ALLOWED and table.get("effect") != "allow":
-            self._fault(_ALWAYS_ALLOWED_FAULT, *at, "tool")
+            self.fault(_ALWAYS_ALLOWED_FAULT, *at, "tool")
         if tool != tool.strip() or "(" in tool:
-            self._fault(f"{tool[:80]!r} is not a tool name; write patterns for arguments under match", *at, "tool")
+            self.fault(f"{tool[:80]!r} is not a tool name; write patterns for arguments under match", *at, "tool")
         return PolicyRule(
             effect=self._effect(table, *at),
             tool=tool,
@@ -229,22 +230,12 @@ class _Reader:
                 self._match(matches, name, *at, "match", names_files=name in PATHS and not tool.startswith("skill"))
                 for name in matches
             ),
-            reason=self._text(table, "reason", *at),
-            origin=RuleOrigin(path=self._file.path, line=self._file.line(*at)),
-            id=self._id(table, *at),
+            reason=self.text(table, "reason", *at),
+            origin=self.origin(*at),
+            id=self.unique_id(table, *at),
             until=self._until(table, *at),
             monitored=monitored,
         )
-
-    def _id(self, table: dict[str, object], *at: str | int) -> str | None:
-        name = self._text(table, "id", *at)
-        if name is not None and not re.fullmatch(_ID, name):
-            self._fault("must be 1 to 80 letters, digits, '.', '_' or '-'", *at, "id")
-        elif name in self._ids:
-            self._fault(f"{name!r} is the id of another rule of this file", *at, "id")
-        elif name is not None:
-            self._ids.add(name)
-        return name
 
     def _until(self, table: dict[str, object], *at: str | int) -> float | None:
         """Return the end in seconds since the epoch. A day is included; a time without an offset is in UTC."""
@@ -262,7 +253,7 @@ class _Reader:
         if isinstance(value, datetime):
             return (value.replace(tzinfo=UTC) if value.tzinfo is None else value).timestamp()
         if "until" in table:
-            self._fault('must be a day such as 2026-12-31 or a time such as "2026-12-31T18:00Z"', *at, "until")
+            self.fault('must be a day such as 2026-12-31 or a time such as "2026-12-31T18:00Z"', *at, "until")
         return None
 
     def _with_facts(self, table: dict[str, object], *at: str | int) -> dict[str, object]:
@@ -270,38 +261,40 @@ class _Reader:
         for prefix, known in ((PREFIX, FACTS), (REQUESTER_PREFIX, REQUESTER_FACTS)):
             facts = table.get(prefix[:-1])
             if isinstance(facts, dict):
-                self._only(facts, known, *at, prefix[:-1])
+                self.only(facts, known, *at, prefix[:-1])
                 table = {key: value for key, value in table.items() if key != prefix[:-1]}
                 table |= {f"{prefix}{fact}": value for fact, value in facts.items() if fact in known}
             for key in table:
                 if key.startswith(prefix):
-                    self._only({key.removeprefix(prefix): None}, known, *at)
+                    self.only({key.removeprefix(prefix): None}, known, *at)
         return table
 
     def _match(self, table: dict[str, object], argument: str, *at: str | int, names_files: bool) -> ArgumentMatch:
         value = table[argument]
+        if argument == APPROVED_FACT and isinstance(value, bool):
+            value = APPROVED[not value]
         patterns = [value] if isinstance(value, str) else value
         if not isinstance(patterns, list) or not patterns or not all(isinstance(text, str) for text in patterns):
-            self._fault("must be a pattern or a list of patterns", *at, argument)
+            self.fault("must be a pattern or a list of patterns", *at, argument)
             patterns = []
         if argument == "skill.file":  # `sha256sum` prints the digits alone
             patterns = [f"sha256:{text}" if re.fullmatch("[0-9a-f]{64}", text) else text for text in patterns]
         if not all(cast("list[str]", patterns)):
-            self._fault("a pattern is empty", *at, argument)
+            self.fault("a pattern is empty", *at, argument)
         for why in map(path_pattern_fault, patterns) if names_files else ():
             if why is not None:
-                self._fault(why, *at, argument)
+                self.fault(why, *at, argument)
         for pattern in patterns if is_fact(argument) else ():
             if (why := fact_fault(argument.removeprefix(PREFIX), pattern)) is not None:
-                self._fault(why, *at, argument)
+                self.fault(why, *at, argument)
         return ArgumentMatch(argument=argument, patterns=tuple(patterns))
 
     def _expectation(self, table: dict[str, object], *at: str | int) -> Expectation:
-        self._only(table, ("call", "effect"), *at)
+        self.only(table, ("call", "effect"), *at)
         return Expectation(
             call=self._call(table, *at),
             effect=self._effect(table, *at),
-            origin=RuleOrigin(path=self._file.path, line=self._file.line(*at)),
+            origin=self.origin(*at),
         )
 
     def _call(self, table: dict[str, object], *at: str | int) -> PolicyCall:
@@ -309,13 +302,15 @@ class _Reader:
         if isinstance(call, str) and (short := _short_call(call)):
             return short
         if isinstance(call, dict):
-            self._only(call, ("tool", "arguments", "skill", "who"), *at, "call")
-            tool = self._text(call, "tool", *at, "call", needed=True) or ""
-            arguments, skills = self._table(call, "arguments", *at, "call"), None
+            self.only(call, ("tool", "arguments", "skill", "who"), *at, "call")
+            tool = self.text(call, "tool", *at, "call", needed=True) or ""
+            arguments, skills = self.table(call, "arguments", *at, "call"), None
             if "skill" in call:
-                facts = self._table(call, "skill", *at, "call")
-                self._only(facts, FACTS, *at, "call", "skill")
-                said = {fact: self._text(facts, fact, *at, "call", "skill") for fact in FACTS}
+                facts = self.table(call, "skill", *at, "call")
+                self.only(facts, FACTS, *at, "call", "skill")
+                words = [fact for fact in FACTS if fact != "approved"]
+                approved = self.switch(facts, "approved", *at, "call", "skill")
+                said = {fact: self.text(facts, fact, *at, "call", "skill") for fact in words}
                 digest, source = said["digest"], said["source"]
                 digests, sources = (digest,) if digest else (), (source,) if source else None
                 file, capability = said["file"], said["capability"]
@@ -328,94 +323,42 @@ class _Reader:
                         sources=sources,
                         files=None if file is None else frozenset({file}),
                         capabilities=None if capability is None else (capability,),
+                        approved=approved,
                     ),
                 )
-            who = self._table(call, "who", *at, "call")
-            self._only(who, REQUESTER_FACTS, *at, "call", "who")
-            given = {fact: self._text(who, fact, *at, "call", "who") for fact in REQUESTER_FACTS if fact in who}
+            who = self.table(call, "who", *at, "call")
+            self.only(who, REQUESTER_FACTS, *at, "call", "who")
+            given = {fact: self.text(who, fact, *at, "call", "who") for fact in REQUESTER_FACTS if fact in who}
             known = {fact: (value,) for fact, value in given.items() if value is not None}
             return PolicyCall(tool=tool, arguments=arguments, skills=skills, who=known or None)
-        self._fault('must be { tool = "...", arguments = { ... } } or a text such as "Bash(git status)"', *at, "call")
+        self.fault('must be { tool = "...", arguments = { ... } } or a text such as "Bash(git status)"', *at, "call")
         return PolicyCall(tool="", arguments={})
 
     def _effect(self, table: dict[str, object], *at: str | int) -> Effect:
         if "effect" not in table:
-            self._fault(f"is missing; it is one of {', '.join(EFFECTS)}", *at, "effect")
-        return self._choice(table, "effect", EFFECTS, *at) or "deny"
-
-    def _only(self, table: Mapping[str, object], known: tuple[str, ...], *at: str | int) -> None:
-        for key in table:
-            if key not in known:
-                near = near_words(key, known)
-                meant = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
-                self._fault(f"is not a key of a policy file; {meant}", *at, key)
-
-    def _each(self, content: dict[str, object], key: str, read: Callable[..., T]) -> tuple[T, ...]:
-        value = content.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-            self._fault(f"must be written as [[{key}]]", key)
-            return ()
-        return tuple(read(item, key, place) for place, item in enumerate(value))
-
-    def _table(self, table: dict[str, object], key: str, *at: str | int) -> dict[str, object]:
-        value = table.get(key, {})
-        if not isinstance(value, dict):
-            self._fault("must be a table", *at, key)
-            return {}
-        return value
-
-    def _text(self, table: dict[str, object], key: str, *at: str | int, needed: bool = False) -> str | None:
-        value = table.get(key)
-        if isinstance(value, str) and (value or not needed):
-            return value
-        if key in table or needed:
-            self._fault("must be a text" if key in table else "is missing", *at, key)
-        return None
-
-    def _switch(self, table: dict[str, object], key: str, *at: str | int) -> bool | None:
-        value = table.get(key)
-        if value is None or isinstance(value, bool):
-            return value
-        self._fault("must be true or false", *at, key)
-        return None
-
-    def _list(self, table: dict[str, object], key: str, *at: str | int) -> tuple[str, ...] | None:
-        value = table.get(key)
-        if isinstance(value, list) and all(isinstance(item, str) and item for item in value):
-            return tuple(value)
-        if value is not None:
-            self._fault("must be a list of texts", *at, key)
-        return None
+            self.fault(f"is missing; it is one of {', '.join(EFFECTS)}", *at, "effect")
+        return self.choice(table, "effect", EFFECTS, *at) or "deny"
 
     def _directories(self, table: dict[str, object], key: str) -> tuple[str, ...] | None:
-        listed = self._list(table, key)
+        listed = self.texts(table, key)
         paths: list[str] = []
         for name in listed or ():
             try:
                 parts = check_relative(name)
             except UnsafePathError as fault:
-                self._fault(f"{name!r} is not a directory of a skill: {fault.reason}", key)
+                self.fault(f"{name!r} is not a directory of a skill: {fault.reason}", key)
                 continue
             if not parts:
-                self._fault(f"{name!r} is the whole skill; name directories in it", key)
+                self.fault(f"{name!r} is the whole skill; name directories in it", key)
             paths.append("/".join(parts))
         return None if listed is None else tuple(paths)
 
     def _variables(self, table: dict[str, object], key: str) -> tuple[str, ...] | None:
-        listed = self._list(table, key)
+        listed = self.texts(table, key)
         for name in listed or ():
             if (fault := name_fault(name)) is not None:
-                self._fault(fault, key)
+                self.fault(fault, key)
         return listed
-
-    def _choice(self, table: dict[str, object], key: str, choices: tuple[C, ...], *at: str | int) -> C | None:
-        value = table.get(key)
-        for choice in choices:
-            if value == choice:
-                return choice
-        if key in table:
-            self._fault(f"must be one of {', '.join(choices)}", *at, key)
-        return None
 
 
 def _short_call(text: str) -> PolicyCall | None:

@@ -11,8 +11,8 @@ One policy decides about a call from beginning to end: inside `during_call`, `no
 
 The policy files are the machine's, the user's, and the file that a command names. No file can permit a call that
 another file denies. The publishers files beside the first two are followed in the same way, because rules may have the
-names of publishers, and so are the blocked skills (`blocks.json`) beside them. `check_expectations` tests a file
-against its own `[[expect]]` entries.
+names of publishers, and so are the blocked skills (`blocks.json`) beside them, and the approvals beside each file.
+`check_expectations` tests a file against its own `[[expect]]` entries.
 """
 
 from __future__ import annotations
@@ -28,9 +28,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.files.file_mark import Mark, last_change, mark_of, settled_before
-from prowess._internal.places import BLOCKS_FILE, MACHINE_POLICY, PUBLISHERS_FILE, block_places, policy_places
+from prowess._internal.places import (
+    BLOCKS_FILE,
+    MACHINE_POLICY,
+    PUBLISHERS_FILE,
+    block_places,
+    policy_places,
+    prowess_home,
+)
 from prowess._internal.text.canonical_json import sha256_of
 from prowess.errors import PolicyError
+from prowess.policy.approvals.places import approvals_for, approvals_places
 from prowess.policy.blocks.blocked import load_blocks
 from prowess.policy.decision import Decision, effect_of
 from prowess.policy.facts.publisher_names import publishers_trusted_by, signers_meant
@@ -55,7 +63,8 @@ def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERP
     Raise PolicyError with every fault of every file. Pass it to `Policy.closed` for a policy that denies every call.
     """
     files = _with_publishers(_files(policy_file, enterprise_file), enterprise_file)
-    return Policy(files=files, blocks=load_blocks(enterprise_file))
+    approvals = approvals_for(files, enterprise_file, prowess_home())
+    return Policy(files=files, blocks=load_blocks(enterprise_file), approvals=approvals)
 
 
 def _files(policy_file: str | None, enterprise_file: str) -> tuple[PolicyFile, ...]:
@@ -190,7 +199,8 @@ class PolicyInForce:
             marks = self._look()
             if marks is None or marks != self._marks:
                 policy = self._read()
-                contents = (*map(_version_of, policy.files), *(file.digest for file in policy.blocks.files))
+                contents = [*map(_version_of, policy.files), *(file.digest for file in policy.blocks.files)]
+                contents += [one.version for one in policy.approvals if one.version]
                 version = sha256_of("\n".join(contents).encode())
                 if (version, policy.fault) != (self._policy.version, self._policy.fault):
                     self._replace(replace(policy, version=version, who=self._who))
@@ -202,7 +212,8 @@ class PolicyInForce:
     def _replace(self, policy: Policy) -> None:
         self._policy = replace(policy, generation=self._policy.generation + 1)
         now = time.time()
-        self._next_end = min((end for file in policy.files for end in file.ends if end > now), default=None)
+        ends = (*(end for file in policy.files for end in file.ends), *policy.ends_of_approvals)
+        self._next_end = min((end for end in ends if end > now), default=None)
 
     @contextmanager
     def during_call(self) -> Iterator[Policy]:
@@ -237,7 +248,13 @@ class PolicyInForce:
         named = () if self._policy_file is None else (self._policy_file,)
         places = policy_places(self._enterprise_file)
         publishers = (os.path.join(folder, PUBLISHERS_FILE) for folder in dict.fromkeys(map(os.path.dirname, places)))
-        return (*places, *publishers, *block_places(self._enterprise_file), *named)
+        others = (*named, *(file.path for file in self._given.files))
+        approvals = approvals_places(self._enterprise_file, prowess_home(), others) if self._follows_approvals else ()
+        return (*places, *publishers, *block_places(self._enterprise_file), *named, *approvals)
+
+    @property
+    def _follows_approvals(self) -> bool:
+        return self._policy.needs_trees or self._policy.fault is not None
 
     def _look(self) -> _Marks | None:
         """Return the `stat` values of each file. None if a file has just changed: a second change may go unnoticed."""
@@ -264,11 +281,12 @@ class PolicyInForce:
             loaded = _with_publishers(_files(self._policy_file, self._enterprise_file), self._enterprise_file)
             further = _with_publishers(given.files, self._enterprise_file)
             blocks = load_blocks(self._enterprise_file).joined(given.blocks)
+            files = (*loaded, *(file for file in further if file not in loaded))
+            approvals = approvals_for(files, self._enterprise_file, prowess_home())
         except PolicyError as error:
             self._error = error
             return Policy.closed(error)
-        files = (*loaded, *(file for file in further if file not in loaded))
-        return replace(given, files=files, blocks=blocks)
+        return replace(given, files=files, blocks=blocks, approvals=approvals)
 
 
 def _unrestricted(policy: Policy, enterprise_file: str) -> Policy:

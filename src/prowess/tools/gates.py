@@ -45,7 +45,7 @@ from prowess.errors import (
 )
 from prowess.policy import decision as policy_decision
 from prowess.policy.approval import Approval, ApprovalMemory, ApprovalRequest, Refusal, Unanswered
-from prowess.policy.decision import Ask, Deny, rule_of, strictest, would_be
+from prowess.policy.decision import Ask, Deny, denial_of, rule_of, strictest, would_be
 from prowess.policy.restriction import Restriction, decide
 from prowess.policy.rule import PolicyCall
 from prowess.policy.tool_names import SKILL_TOOLS, canonical_tool_name
@@ -149,7 +149,7 @@ class ApprovalGate:
                 by_skills = decide(call.name, call.arguments, active, self._workspace)
                 decision = strictest((decision, by_skills)) if isinstance(by_skills, Ask) else decision
         if isinstance(decision, Deny):  # only if this gate is used without the policy gate before it
-            return Refuse(error=PolicyDeniedError(decision.rule, decision.reason), rule=decision.rule)
+            return Refuse(error=denial_of(decision, call.name), rule=rule_of(decision))
         if isinstance(decision, policy_decision.Allow):
             return PROCEED
         active = await self._active() if active is None else active
@@ -402,7 +402,7 @@ class PolicyGate:
         decision = policy.decide(policy_call(call, spec), self._workspace)
         rule, monitored = rule_of(decision), would_be(decision)
         if isinstance(decision, Deny):
-            return Refuse(error=PolicyDeniedError(rule, decision.reason), rule=rule, monitored=monitored)
+            return Refuse(error=denial_of(decision, call.name), rule=rule, monitored=monitored)
         return Proceed(by=None if isinstance(decision, Ask) else rule, rule=rule, monitored=monitored)
 
 

@@ -12,7 +12,7 @@ from copy import copy
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from prowess.errors import ApprovalRequiredError, SkillError
+from prowess.errors import ApprovalRequiredError, SkillApprovalRequiredError, SkillError
 from prowess.tools.prompt_escaping import sentence
 from prowess.tools.spec import ToolCall, as_called
 
@@ -61,6 +61,8 @@ class ToolResult(Struct, frozen=True, kw_only=True, eq=False):
         detail: dict[str, object] = {"code": cause.code, "message": text, "suggestions": suggestions}
         if isinstance(cause, ApprovalRequiredError):
             detail["request"] = cause.request
+        if isinstance(cause, SkillApprovalRequiredError):
+            detail.update({name: getattr(told, name) for name in ("skill", "digest", "needed", "given", "how")})
         return cls(success=False, error=text, duration_ms=duration_ms, error_detail=detail, cause=cause)
 
     def as_dict(self) -> dict[str, object]:

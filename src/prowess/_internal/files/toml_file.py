@@ -22,18 +22,18 @@ KeyPath = tuple[str | int, ...]
 MAX_BYTES = 1024 * 1024
 
 
-def read_toml_bytes(path: str) -> bytes:
-    """Return the bytes of a regular file of at most `MAX_BYTES`. Raises ValueError, which begins with the path."""
+def read_toml_bytes(path: str, most: int = MAX_BYTES) -> bytes:
+    """Return the bytes of a regular file of at most `most` bytes. Raises ValueError, which begins with the path."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)  # a pipe must not block the open
     try:
         with open(os.open(path, flags), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise ValueError(f"{path}: it is not a regular file")
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(most + 1)
     except OSError as fault:
         raise ValueError(f"{path}: {fault.strerror or fault}") from None
-    if len(data) > MAX_BYTES:
-        raise ValueError(f"{path}: it is larger than {MAX_BYTES} bytes")
+    if len(data) > most:
+        raise ValueError(f"{path}: it is larger than {most} bytes")
     return data
 
 

@@ -17,6 +17,7 @@ from prowess.policy.policy_in_force import ExpectationOutcome, check_expectation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from prowess.policy.approvals.rules import ApprovalRule
     from prowess.policy.policy import Policy
     from prowess.policy.rule import PolicyRule
 
@@ -103,6 +104,8 @@ def _shown(policy: Policy) -> Iterator[str]:
                 yield f"        {further}"
             if rule.reason:
                 yield f"        {printable_line(rule.reason)}"
+        for demand in file.approval_rules:
+            yield f"{demand.origin.line:6}  approval {printable_line(_demand(demand))}"
         if file.packages is not None and file.packages.sources is not None:
             yield f"        packages from {printable_line(', '.join(file.packages.sources)) or 'no source'}"
         said = "" if file.default else " (the file sets none)"
@@ -130,6 +133,18 @@ def _file(file: PolicyFile) -> dict[str, object]:
         "default_set": file.default is not None,
         "package_sources": None if file.packages is None else file.packages.sources,
         "rules": [_rule(rule) for rule in file.rules],
+        "approvals": [
+            {
+                "id": demand.id,
+                "for": demand.words,
+                "count": demand.count,
+                "roles": demand.roles,
+                "expires": demand.expires,
+                "own": demand.own,
+                "origin": str(demand.origin),
+            }
+            for demand in file.approval_rules
+        ],
     }
 
 
@@ -143,6 +158,15 @@ def _further(rule: PolicyRule) -> str:
     ends = "" if until is None else f"{'ended' if rule.has_ended else 'until'} {until}"
     name = "" if rule.id is None else f"id {rule.id}"
     return ", ".join(part for part in (name, ends, "monitored, not enforced" if rule.monitored else "") if part)
+
+
+def _demand(demand: ApprovalRule) -> str:
+    """Return an entry `[[approval]]` in one line."""
+    people = f"{demand.count} {'person' if demand.count == 1 else 'people'}"
+    parts = [f"for {', '.join(demand.words)}: {people} with the role {' or '.join(demand.roles)}"]
+    parts += [] if demand.own else ["not the author"]
+    parts += [] if demand.expires is None else [f"for {demand.expires} s"]
+    return ", ".join(parts)
 
 
 def _until(rule: PolicyRule) -> str | None:

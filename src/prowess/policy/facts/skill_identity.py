@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
 PREFIX = "skill."
-FACTS = ("name", "digest", "file", "source", "layer", "publisher", "capability")
+FACTS = ("name", "digest", "file", "source", "layer", "publisher", "capability", "approved")
+APPROVED = ("true", "false")
 LAYERS = ("enterprise", "personal", "project", "plugin")
 _DIGEST = r"sha256:[0-9a-f*?]{1,64}"
 _GLOB = r"[*?\[]"
@@ -37,9 +38,12 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
     skill. `stated_paths` are paths among them at which the skill is not: a label or a lock states them, which a project
     can write, so a rule that allows does not match them. `copies` are the qualified names of this copy: `name@source`
     of a plugin's copy, and `name@VERSION`. `files` are the digests of all regular files, written as in `digests`.
-    `capabilities` are those that the skill declares or implies. `pending` are facts that are not known yet and will be
-    known when the policy is asked again about the same change: until then, they neither refuse a call nor keep it from
-    being allowed. `absent` is true if no skill has this name, so that the call will fail.
+    `capabilities` are those that the skill declares or implies. `trees` are the digests of the whole directory that
+    people must have approved: those with which the skill was loaded and that it has now; None for a directory without
+    digest. `approved` states whether they have; a policy finds out for each of its files. `pending` are facts that are
+    not known yet and will be known when the policy is asked again about the same change: until then, they neither
+    refuse a call nor keep it from being allowed. `absent` is true if no skill has this name, so that the call will
+    fail.
     """
 
     name: str | None = None
@@ -51,6 +55,8 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
     copies: tuple[str, ...] = ()
     files: frozenset[str] | None = None
     capabilities: tuple[str, ...] | None = None
+    trees: tuple[str | None, ...] = ()
+    approved: bool | None = None
     pending: frozenset[str] = frozenset()
     absent: bool = False
 
@@ -64,6 +70,8 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
             return self.files
         if fact == "capability":
             return self.capabilities
+        if fact == "approved":
+            return None if self.approved is None else (APPROVED[not self.approved],)
         known: str | None = getattr(self, fact)
         return None if known is None else (normalise(known) if fact == "name" else known,)
 
@@ -142,6 +150,8 @@ def fact_fault(fact: str, pattern: str) -> str | None:
     """Return the reason why a pattern can never match; None if the pattern can match."""
     if fact in {"digest", "file"} and not re.fullmatch(_DIGEST, pattern):
         return f"{pattern[:80]!r} is not a digest; write sha256: and 64 lowercase hexadecimal digits"
+    if fact == "approved" and pattern not in APPROVED:
+        return f"{pattern[:80]!r} is not known; write true or false"
     if fact == "layer" and pattern not in LAYERS and not re.search(_GLOB, pattern):
         return f"{pattern[:80]!r} is not a layer; write one of {', '.join(LAYERS)}"
     return None

@@ -19,9 +19,8 @@ from prowess._internal.places import (
     MACHINE_POLICY,
     PUBLISHERS_FILE,
     ensure_private_directory,
-    exposure,
+    others_can_change,
     prowess_home,
-    weakness_above,
 )
 from prowess.errors import ConfigurationError
 from prowess.signing.publishers import Publisher, parse_publishers, render_publishers, trust_of
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from prowess.signing.trust import Trust
 
 MACHINE_FILE = os.path.join(os.path.dirname(MACHINE_POLICY), PUBLISHERS_FILE)
-_ROOT = 0
 
 
 class TrustedPublisher(Struct, frozen=True, kw_only=True):
@@ -91,8 +89,7 @@ def _read(path: str, *, is_machine: bool) -> tuple[Publisher, ...]:
         raise ConfigurationError((f"{path}: {fault.strerror}",)) from None
     if not stat.S_ISREG(found.st_mode):
         raise ConfigurationError((f"{path}: it is not a regular file",))
-    weakness = weakness_above(path, _ROOT) if is_machine and hasattr(os, "getuid") else exposure(path)
-    if weakness is not None:
+    if (weakness := others_can_change(path, is_machine=is_machine)) is not None:
         raise ConfigurationError((f"{path} is not used, because someone else could change it: {weakness}",))
     try:
         return parse_publishers(read_toml_bytes(path), path)

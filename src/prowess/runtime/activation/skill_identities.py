@@ -29,11 +29,13 @@ def of_entry(entry: SkillEntry, catalog: Catalog | None, policy: Policy | None =
     The digests of single files and the capabilities are included if `policy` needs them.
     """
     digests: tuple[str | None, ...] = ()
+    trees: tuple[str | None, ...] = ()
     contents: FileFacts | dict[str, Any] = {}
     if catalog is not None:
         try:
             skill = catalog.at_rest(entry) or catalog.skill(entry.name, entry.location)
             digests = (skill.digest, skill.manifest.content_digest, skill.document_digest)
+            trees = (skill.digest,)
             if policy is not None and policy.needs_files:
                 contents = file_facts(skill, policy.script_dirs, has_interpreter)
         except (SkillError, OSError):
@@ -43,6 +45,7 @@ def of_entry(entry: SkillEntry, catalog: Catalog | None, policy: Policy | None =
         **contents,
         name=entry.name,
         digests=tuple(digest for digest in digests if digest is not None),
+        trees=trees,
         sources=tuple(dict.fromkeys((*stated, *real))),
         stated_paths=frozenset(filter(os.path.isabs, stated)).difference(real),
         layer=entry.layer.value,
@@ -61,13 +64,14 @@ def of_active(skill: ActiveSkill, catalog: Catalog, policy: Policy | None = None
     try:
         entry = catalog.get(skill.name, skill.location)
     except SkillNotFoundError:  # source and layer are unknown: a rule about them may match
-        return SkillIdentity(name=skill.name, digests=known)
-    if policy is None or not policy.needs_files:
+        return SkillIdentity(name=skill.name, digests=known, trees=(skill.digest,))
+    if policy is None or not (policy.needs_files or policy.needs_trees):
         return replace(of_entry(entry, None), digests=known)
     now = of_entry(entry, catalog, policy)
+    trees = tuple(dict.fromkeys((skill.digest, *(now.trees or (None,)))))
     if skill.content_digest in now.digests:
-        return replace(now, digests=known)
-    return replace(now, digests=known, files=None, capabilities=None)
+        return replace(now, digests=known, trees=trees)
+    return replace(now, digests=known, trees=trees, files=None, capabilities=None)
 
 
 def asked_of_active(policy: Policy, skill: ActiveSkill, catalog: Catalog) -> SkillIdentity:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 from anyio import to_thread
 
 from prowess.catalog.matching import SUGGESTED
-from prowess.errors import InvalidArgumentsError, PolicyDeniedError, SkillNotFoundError
-from prowess.policy.decision import Deny, rule_of
+from prowess.errors import InvalidArgumentsError, SkillNotFoundError
+from prowess.policy.decision import Deny, denial_of
 from prowess.policy.packages.deployment_age import deployment_of
 from prowess.policy.rule import PolicyCall
 from prowess.runtime.activation.skill_identities import asked_of_active, of_active, of_entry
@@ -179,7 +179,10 @@ class Visibility:
             return False
         if policy is None:
             return True
-        return permits(policy, of_entry(entry, self.catalog if policy.needs_digests else None, policy), by)
+        asked = of_entry(entry, self.catalog if policy.lists_need_digests else None, policy)
+        decision = decided(policy, asked, by)
+        # A skill that waits for an approval is shown, so that a person can be asked.
+        return not isinstance(decision, Deny) or decision.missing is not None
 
     def beside(self, root_dir: str, directory: str) -> SkillEntry | None:
         """Return the listed, permitted skill whose directory has this name, preferably next to `root_dir`; or None.
@@ -198,13 +201,13 @@ class Visibility:
         return None
 
     def require_permitted(self, skill: ActiveSkill, by: By) -> None:
-        """Raise PolicyDeniedError if the policy denies these files, which may have changed since the decision."""
+        """Raise the error of a denied call if the policy denies these files, which may have changed meanwhile."""
         policy = _with_rules(self._policy)
         if policy is None or not policy.needs_digests:
             return  # without rules about digests, the new files cannot change the decision
         decision = decided(policy, of_active(skill, self.catalog, policy), by)
         if isinstance(decision, Deny):
-            raise PolicyDeniedError(rule_of(decision), decision.reason)
+            raise denial_of(decision, "skills.load")
 
     def old_deployments(self, skill: ActiveSkill) -> tuple[str, ...]:
         """Return a sentence if the skill's deployment is too old for the policy."""

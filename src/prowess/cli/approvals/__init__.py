@@ -1,0 +1,1 @@
+"""What `prowess approve` and `prowess approvals` share."""

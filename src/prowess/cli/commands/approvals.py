@@ -1,0 +1,171 @@
+"""`prowess approvals`: lists what waits for an approval, shows the votes, votes, and revokes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+from msgspec import to_builtins
+
+from prowess._internal.text.terminal_text import printable_line
+from prowess.cli import exit_codes, output
+from prowess.cli.approvals.voting import Voting, ballot_of, confirmed, row_of, told
+from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
+from prowess.cli.options.session_options import policy_option
+from prowess.governance.approving import VoteRefusedError
+from prowess.policy.approvals.matching import statements_about
+from prowess.policy.facts.roles import ROLES
+
+if TYPE_CHECKING:
+    from prowess.governance.approving import ApprovalQuestion
+    from prowess.policy.approvals.statements import Vote, VoteStatement
+
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+_id_argument = click.argument("request", metavar="ID")
+
+
+@click.group(name="approvals")
+def command() -> None:
+    """List, show, give and revoke approvals of skills.
+
+    Example: prowess approvals list --root examples/skills
+    """
+
+
+@command.command("list")
+@catalog_options
+@policy_option
+@_json_option
+def list_(*, skills: CatalogOptions, policy_file: str | None, as_json: bool) -> int:
+    """List the skills that need an approval, and what each of them has.
+
+    Example: prowess approvals list --root examples/skills
+    """
+    voting = Voting(policy_file)
+    found = list(voting.questions(skills.open(quiet=as_json)))
+    if as_json:
+        output.document({"items": [row_of(one) for one in found], "next": None})
+        return exit_codes.OK
+    for one in found:
+        output.line(f"{one.state:8}  {told(one)}")
+    if not found:
+        output.note("no policy asks for an approval of a skill here")
+    return exit_codes.OK
+
+
+@command.command("show")
+@_id_argument
+@catalog_options
+@policy_option
+@_json_option
+def show(*, request: str, skills: CatalogOptions, policy_file: str | None, as_json: bool) -> int:
+    """Show what is asked, as a person sees it before the vote, and every vote.
+
+    Example: prowess approvals show skill-0123456789abcdef0123456789abcdef
+    """
+    voting = Voting(policy_file)
+    question = _found(voting, skills, request)
+    path = question.rule.origin.path
+    votes = [
+        one for one in statements_about(question.tree, voting.policy.approvals, path) if one.rule == question.rule.name
+    ]
+    if as_json:
+        output.document({**row_of(question), "text": question.text, "votes": to_builtins(votes)})
+        return exit_codes.OK
+    output.line(question.text)
+    output.line(told(question))
+    for vote in votes:
+        output.line(_line(vote, question))
+    return exit_codes.OK
+
+
+@command.command("vote")
+@_id_argument
+@click.argument("vote", type=click.Choice(("approve", "refuse")), default="approve")
+@catalog_options
+@policy_option
+@click.option("--reason", metavar="TEXT", help="Why. It is kept with the vote.")
+@click.option("--role", type=click.Choice(ROLES), help="The role in which you vote (default: the first of the rule).")
+@click.option("--until", metavar="DAY", help="The last day of an approval, for example 2026-12-31.")
+@click.option("--key", "key_file", metavar="FILE", help="Also sign the vote with this private key.")
+@_json_option
+def vote_(
+    *,
+    request: str,
+    vote: Vote,
+    skills: CatalogOptions,
+    policy_file: str | None,
+    reason: str | None,
+    role: str | None,
+    until: str | None,
+    key_file: str | None,
+    as_json: bool,
+) -> int:
+    """Approve the skill of a request, or refuse it.
+
+    One refusal ends the request, until it is revoked.
+
+    Example: prowess approvals vote skill-0123456789abcdef0123456789abcdef refuse --reason "it deletes files"
+    """
+    ballot, voting = ballot_of(vote, reason, role, until, key_file), Voting(policy_file)
+    question = _found(voting, skills, request)
+    if not confirmed(question, vote.capitalize()):
+        output.note("nothing was written")
+        return exit_codes.FAILED
+    return _answered(voting.cast(question, ballot), as_json=as_json)
+
+
+@command.command("revoke")
+@_id_argument
+@catalog_options
+@policy_option
+@click.option("--reason", metavar="TEXT", help="Why. It is kept with the revocation.")
+@click.option("--key", "key_file", metavar="FILE", help="Also sign the revocation with this private key.")
+@_json_option
+def revoke(
+    *,
+    request: str,
+    skills: CatalogOptions,
+    policy_file: str | None,
+    reason: str | None,
+    key_file: str | None,
+    as_json: bool,
+) -> int:
+    """Make every vote about a request void. Running sessions obey at their next call.
+
+    Example: prowess approvals revoke skill-0123456789abcdef0123456789abcdef --reason "a leak was found"
+    """
+    ballot, voting = ballot_of("revoke", reason, None, None, key_file), Voting(policy_file)
+    question = _found(voting, skills, request)
+    if not (question.votes.given or question.votes.refused):
+        raise VoteRefusedError(f"nobody has voted about {request}, so there is nothing to revoke")
+    return _answered(voting.cast(question, ballot), as_json=as_json)
+
+
+def _found(voting: Voting, skills: CatalogOptions, request: str) -> ApprovalQuestion:
+    """Return the question with this id about a skill that is here. Raises VoteRefusedError."""
+    for question in voting.questions(skills.open(quiet=True)):
+        if question.id == request:
+            return question
+    raise VoteRefusedError(
+        f"no skill here has the request {request[:80]!r}: it was removed or changed since; "
+        "`prowess approvals list` shows all requests, with --root those of other folders"
+    )
+
+
+def _answered(question: ApprovalQuestion, *, as_json: bool) -> int:
+    if as_json:
+        output.document(row_of(question))
+    else:
+        output.line(told(question))
+    return exit_codes.OK
+
+
+def _line(vote: VoteStatement, question: ApprovalQuestion) -> str:
+    end = vote.end(question.rule.expires)
+    parts = [f"{vote.at:%Y-%m-%d %H:%M} {vote.vote} by {vote.voter.user} as {vote.role}"]
+    parts += [f"until {end:%Y-%m-%d}"] if end is not None else []
+    parts += [f"signed with key {vote.voter.key}"] if vote.voter.key is not None else []
+    parts += ["does not count: the author"] if vote.voter.is_author and not question.rule.own else []
+    parts += [vote.reason] if vote.reason else []
+    return printable_line("; ".join(parts))

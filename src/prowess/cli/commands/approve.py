@@ -1,0 +1,81 @@
+"""`prowess approve`: approves one skill, for the policy that asks."""
+
+from __future__ import annotations
+
+import click
+
+from prowess._internal.text.canonical_json import is_digest
+from prowess._internal.text.terminal_text import printable_line
+from prowess.cli import exit_codes, output
+from prowess.cli.approvals.voting import Voting, ballot_of, confirmed, row_of, told
+from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
+from prowess.cli.options.session_options import policy_option
+from prowess.cli.options.skill_completion import complete_skill
+from prowess.governance.approving import VoteRefusedError
+from prowess.policy.facts.roles import ROLES
+
+
+@click.command()
+@click.argument("name", shell_complete=complete_skill)
+@catalog_options
+@policy_option
+@click.option("--digest", metavar="D", help="The digest that you have looked at. Another one is refused.")
+@click.option("--reason", metavar="TEXT", help="Why you approve the skill. It is kept with the approval.")
+@click.option(
+    "--role", type=click.Choice(ROLES), help="The role in which you approve (default: the first of the rule)."
+)
+@click.option("--until", metavar="DAY", help="The last day of the approval, for example 2026-12-31.")
+@click.option("--key", "key_file", metavar="FILE", help="Also sign the approval with this private key.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    *,
+    name: str,
+    skills: CatalogOptions,
+    policy_file: str | None,
+    digest: str | None,
+    reason: str | None,
+    role: str | None,
+    until: str | None,
+    key_file: str | None,
+    as_json: bool,
+) -> int:
+    """Approve the skill NAME, with exactly the files that it has now.
+
+    The approval is written beside the policy file that asks for it, so it needs the right to write there. Any change
+    of the skill makes it void. On a terminal, the skill is shown and you are asked.
+
+    Exits with 0 if the vote was written, also if more people have to approve.
+
+    \b
+    Example:
+      prowess approve csv-report --root examples/skills --reason "reviewed by security"
+    """  # noqa: D301 -- click needs the control character
+    if digest is not None and not is_digest(digest):
+        raise click.BadParameter("write sha256: and 64 lowercase hexadecimal digits", param_hint="--digest")
+    ballot, voting = ballot_of("approve", reason, role, until, key_file), Voting(policy_file)
+    catalog, name = skills.open_one(name, quiet=as_json)
+    entry = catalog.get(name)
+    skill = catalog.skill(entry.name, entry.location)
+    if skill.digest is None:
+        first = skill.manifest.obstacles[0]
+        raise VoteRefusedError(f"{name!r} has no digest, because {first!r} is a link or no regular file; replace it")
+    if digest is not None and digest != skill.digest:
+        raise VoteRefusedError(f"{name!r} has changed: you looked at {digest}, and it is {skill.digest} now")
+    asked = voting.questions_about(entry, catalog)
+    if not asked:
+        output.error(f"no policy asks for an approval of {printable_line(name)}; nothing was written")
+        output.note("prowess policy show lists the policy files, prowess why NAME the decision about one skill")
+        return exit_codes.FAILED
+    waiting = [one for one in asked if one.state != "approved"] or list(asked)
+    if not confirmed(waiting[0], "Approve"):
+        output.note("nothing was approved")
+        return exit_codes.FAILED
+    answered = [voting.cast(one, ballot) if one in waiting else one for one in asked]
+    if as_json:
+        rows = [row_of(one) for one in answered]
+        first_open = next((row for row in rows if row["state"] != "approved"), rows[0])
+        output.document({**first_open, "approvals": rows})
+    else:
+        for one in answered:
+            output.line(told(one))
+    return exit_codes.OK

@@ -1,0 +1,50 @@
+"""Writes a vote about a skill: into the audit log first, then beside the policy that asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prowess.errors import SkillError, StoreError
+from prowess.governance.acts import act
+from prowess.governance.approval_file import ApprovalFile
+from prowess.governance.approving import ballot_facts, recounted, statement_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prowess.audit.record import AuditLog
+    from prowess.governance.approving import ApprovalQuestion, Ballot
+    from prowess.policy.approvals.statements import Voter, VoteStatement
+    from prowess.policy.policy import Policy
+
+
+def cast_vote(
+    question: ApprovalQuestion, ballot: Ballot, voter: Voter, policy: Policy, audit: AuditLog | None
+) -> ApprovalQuestion:
+    """Write a vote. Return the question as it is answered then.
+
+    Raises:
+        VoteRefusedError: the vote would not count.
+        PolicyDeniedError: the role may not answer this question.
+        AuditError: the vote cannot be recorded, so it was not written.
+        StoreError: the approvals file cannot be written.
+    """
+    statements: list[VoteStatement] = []
+
+    def vote(before: Sequence[VoteStatement]) -> VoteStatement:
+        made = statement_of(recounted(question, before, policy), ballot, voter)
+        statements.extend((*before, made))
+        return made
+
+    file = ApprovalFile(question.place, is_machine=question.is_machine)
+    with act(audit, "vote", ballot_facts(question, ballot, voter)):
+        try:
+            file.add(vote)
+        except SkillError:
+            raise
+        except PermissionError as fault:
+            reason = f"you may not write it ({fault.strerror}); only those who may change the policy beside it approve"
+            raise StoreError(question.place, reason) from None
+        except OSError as fault:
+            raise StoreError(question.place, fault.strerror or str(fault)) from None
+    return recounted(question, statements, policy)

@@ -1,0 +1,1 @@
+"""Approvals of skills: which skills need one, the statements of people, and whether they are enough."""

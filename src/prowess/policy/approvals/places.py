@@ -1,0 +1,42 @@
+"""The approvals files that count for some policy files: those beside the files of the same layer and of higher ones."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from prowess.policy.approvals.statements import approvals_path, read_statements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from prowess.policy.approvals.statements import Approvals
+    from prowess.policy.policy_file import PolicyFile
+
+
+def approvals_for(files: Sequence[PolicyFile], machine_file: str, user_home: str) -> tuple[Approvals, ...]:
+    """Return the statements that count for the policy files; none are read if no file needs them.
+
+    The layers are the directory of `machine_file`, then the user's home, then the directories of all other files.
+
+    Raises:
+        PolicyError: an approvals file is damaged, or someone else could change it.
+    """
+    if not any(file.approval_rules or file.has_approved for file in files):
+        return ()
+    places = approvals_places(machine_file, user_home, (file.path for file in files))
+    layer_of = {path: layer for layer, path in enumerate(places)}
+    lowest = len(layer_of)
+    found = []
+    for layer, path in enumerate(places):
+        below = frozenset(one.path for one in files if layer_of.get(approvals_path(one.path), lowest) >= layer)
+        found.append(replace(read_statements(path, is_machine=path == places[0]), policy_files=below))
+    return tuple(found)
+
+
+def approvals_places(machine_file: str, user_home: str, others: Iterable[str]) -> tuple[str, ...]:
+    """Return the approvals files from the highest layer to the lowest; they may not exist."""
+    own = os.path.join(user_home, os.path.basename(machine_file))
+    return tuple(dict.fromkeys(map(approvals_path, (machine_file, own, *others))))
