@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from prowess import Catalog, SyncSession
+from prowess._internal.places import audit_path
+from prowess.audit.record import read_tail
 from prowess.cli.approvals import voting
 from prowess.cli.dispatch import run
 from prowess.errors import PolicyError
@@ -458,3 +460,23 @@ def test_list_marks_a_skill_that_waits(skills: Path, demand: Callable[..., Path]
     assert effects["notes"]["effect"] == "allow"
     call = PolicyCall(tool="skills.load", arguments={"names": ["deploy"]})
     assert effect_of(load_policy().decide(call)) == "deny"  # nothing is known about the skill
+
+
+def test_only_a_person_with_a_role_that_the_entry_names_or_an_administrator_votes(
+    skills: Path, demand: Callable[..., Path], ask: Callable[..., Any], person: Callable[..., None]
+) -> None:
+    del skills
+    roles = '[roles]\nothers = "user"\napprover = { users = ["ann"] }\nadministrator = { users = ["ada"] }\n'
+    demand("count = 2\n", roles + _DEMAND.replace('default = "allow"\n', ""))
+    person("bob")
+    code, said = ask("approve", "deploy")
+    assert code == 3
+    assert "bob has the role user and may not answer; this needs the role approver" in said
+    record = read_tail(audit_path(), 1)[0]
+    assert record is not None
+    assert (record.kind, record.data["operation"]) == ("governance.refused", "approve")
+    for user in ("ann", "ada"):
+        person(user)
+        code, answer = ask("approve", "deploy")
+        assert code == 0
+    assert answer["state"] == "approved"

@@ -1,9 +1,10 @@
-"""The login name of the user of this process, from the operating system: environment variables can be forged."""
+"""The login name and groups of this process's user, from the operating system: environment variables can be forged."""
 
 from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 
 def login() -> str | None:
@@ -16,3 +17,16 @@ def login() -> str | None:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
         return None
+
+
+def groups_of_process() -> frozenset[str]:
+    """Return the names of the groups of this process, as the kernel has them; groups without a name are left out."""
+    if sys.platform == "win32":
+        return frozenset()
+    import grp  # Imported here for the same reason.
+
+    names = set()
+    for number in {os.getegid(), *os.getgroups()}:
+        with suppress(KeyError):
+            names.add(grp.getgrgid(number).gr_name)
+    return frozenset(names)

@@ -15,14 +15,17 @@ from typing import TYPE_CHECKING
 from prowess._internal.process_user import login
 from prowess.audit.caller import Caller, with_keys
 from prowess.audit.record import AuditEvent
-from prowess.errors import AuditError
+from prowess.errors import AuditError, PolicyDeniedError
+from prowess.policy.decision import rule_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from prowess.audit.record import AuditLog
+    from prowess.policy.policy import Policy
+    from prowess.policy.roles import Operation
 
-FAILED = "governance.failed"
+FAILED, REFUSED = "governance.failed", "governance.refused"
 
 
 def person() -> str:
@@ -44,6 +47,23 @@ def act(audit: AuditLog | None, name: str, data: Mapping[str, object]) -> Iterat
         with suppress(AuditError):  # the failure that is raised matters more
             _record(audit, FAILED, {**data, "act": name, "error": type(fault).__name__})
         raise
+
+
+def require_role(policy: Policy, operation: Operation, audit: AuditLog | None) -> None:
+    """Check that the roles of this process's user permit an act. A refusal is recorded (`governance.refused`).
+
+    Raises:
+        PolicyDeniedError: they do not permit it.
+        AuditError: the refusal cannot be recorded.
+    """
+    if (denied := policy.role_denial(operation)) is not None:
+        raise refused(audit, operation, rule_of(denied), denied.reason)
+
+
+def refused(audit: AuditLog | None, operation: Operation, rule: str, reason: str) -> PolicyDeniedError:
+    """Record that roles do not permit an act, and return the error. Raises AuditError if it cannot be recorded."""
+    _record(audit, REFUSED, {"operation": operation, "rule": rule, "code": PolicyDeniedError.code})
+    return PolicyDeniedError(rule, reason)
 
 
 def _record(audit: AuditLog | None, kind: str, data: Mapping[str, object]) -> None:

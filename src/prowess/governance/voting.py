@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from prowess.errors import SkillError, StoreError
-from prowess.governance.acts import act
+from prowess.governance.acts import act, refused
 from prowess.governance.approval_file import ApprovalFile
 from prowess.governance.approving import ballot_facts, recounted, statement_of
 
@@ -29,6 +31,7 @@ def cast_vote(
         AuditError: the vote cannot be recorded, so it was not written.
         StoreError: the approvals file cannot be written.
     """
+    ballot = _in_a_held_role(question, ballot, voter, policy, audit)
     statements: list[VoteStatement] = []
 
     def vote(before: Sequence[VoteStatement]) -> VoteStatement:
@@ -48,3 +51,19 @@ def cast_vote(
         except OSError as fault:
             raise StoreError(question.place, fault.strerror or str(fault)) from None
     return recounted(question, statements, policy)
+
+
+def _in_a_held_role(
+    question: ApprovalQuestion, ballot: Ballot, voter: Voter, policy: Policy, audit: AuditLog | None
+) -> Ballot:
+    """Return the ballot in a role that the voter has, if policy files give roles. An administrator has every role."""
+    held = policy.roles_of(voter.user)
+    if held is None:
+        return ballot
+    wanted = question.rule.roles if ballot.role is None else (ballot.role,)
+    role = next((one for one in wanted if one in held or "administrator" in held), None)
+    if role is None:
+        has = " and ".join(sorted(held)) or "no role"
+        reason = f"{voter.user} has the role {has} and may not answer; this needs the role {' or '.join(wanted)}"
+        raise refused(audit, "approve", str(question.rule.origin), reason)
+    return replace(ballot, role=role)

@@ -27,6 +27,7 @@ from prowess.policy.decision import Allow, Ask, Decision, Deny, strictest
 from prowess.policy.packages.deployment_age import deployment_of, too_old
 from prowess.policy.packages.package_rules import TOO_OLD
 from prowess.policy.restriction import RESTRICTION_MODES, decide
+from prowess.policy.roles import operation_of
 from prowess.policy.tool_names import (
     ALWAYS_ALLOWED,
     PACKAGE_TOOLS,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from prowess.policy.packages.package_rules import PackageRules, TooOld
     from prowess.policy.policy_file import AuditDetail, PolicyFile
     from prowess.policy.restriction import Restriction, RestrictionMode
+    from prowess.policy.roles import Operation, PersonRole, RoleTable
     from prowess.policy.rule import PolicyCall, PolicyRule
 
 BUILT_IN = "built-in"
@@ -126,7 +128,7 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
             return _built_in(call.tool, registered=call.registered)
         if call.who is None and self._needs_requester:
             call = replace(call, who=self.who)
-        if self.hides_old and canonical_tool_name(call.tool) in _OF_SKILLS and (denied := self._too_old(call)):
+        if (self._role_tables or self.hides_old) and (denied := self._limited(call)) is not None:
             return denied
         decision = strictest(tuple([_decide(file, self._for_file(file, call), workspace) for file in self.files]))
         if self._demands and not isinstance(decision, Deny) and (denied := self._unapproved(call)) is not None:
@@ -144,6 +146,26 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
         if self.unrestricted:
             return UNRESTRICTED
         return self.version if self.files or self.blocks.files else BUILT_IN
+
+    def role_denial(self, operation: Operation, who: Requester | None = None) -> Deny | None:
+        """Return why the roles forbid an act to `who`, by default to the requester of this policy; None if they do not.
+
+        A policy that cannot be read forbids everything.
+        """
+        if self.fault is not None:
+            return Deny(rule="policy", reason=f"the policy cannot be read, so nothing is permitted: {self.fault}")
+        asking = self.who if who is None else who
+        found = (table.denial(operation, asking) for table in self._role_tables)
+        return next((denied for denied in found if denied is not None), None)
+
+    def roles_of(self, user: str) -> frozenset[PersonRole] | None:
+        """Return the roles that every table gives to a user; None if there is no table."""
+        held = [set(roles) for table in self._role_tables for _, roles in table.held_by({"user": (user,)})]
+        return frozenset(set.intersection(*held)) if held else None
+
+    @cached_property
+    def _role_tables(self) -> tuple[RoleTable, ...]:
+        return tuple(file.roles for file in self.files if file.roles is not None)
 
     @property
     def may_deny(self) -> bool:
@@ -271,6 +293,15 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
             return ()
         roots = dict.fromkeys(root for skill in skills if (root := deployment_of(skill)) is not None)
         return tuple(reason for root in roots if (reason := too_old(root, max_age)) is not None)
+
+    def _limited(self, call: PolicyCall) -> Deny | None:
+        """Return the denial of a call by roles, or by the age of a deployment."""
+        tool = canonical_tool_name(call.tool)
+        if (operation := operation_of(tool)) is not None:
+            denied = self.role_denial(operation, call.who)
+            if denied is not None:
+                return denied
+        return self._too_old(call) if self.hides_old and tool in _OF_SKILLS else None
 
     def _too_old(self, call: PolicyCall) -> Deny | None:
         for reason in self.old_deployments(call.about):

@@ -17,7 +17,7 @@ read permits no call.
 
 A file whose name ends in `.yaml` or `.yml` has the block `skill-policy` (`prowess.policy.skill_policy_block`).
 The table `[packages]` is described in `prowess.policy.packages.package_rules`, entries `[[approval]]` in
-`prowess.policy.approvals.rules`.
+`prowess.policy.approvals.rules`, and `[roles]` in `prowess.policy.roles`.
 
 The keys `skill` and `who` of `call` describe the skill that the call is about, and who makes it, by the names of the
 facts that rules match.
@@ -47,6 +47,7 @@ from prowess.policy.facts.requester import REQUESTER_FACTS, REQUESTER_PREFIX
 from prowess.policy.facts.skill_identity import APPROVED, FACTS, PREFIX, SkillIdentity, fact_fault, is_fact
 from prowess.policy.packages.package_rules import PACKAGE_KEYS, TOO_OLD, PackageRules, seconds_of
 from prowess.policy.restriction import RESTRICTION_MODES
+from prowess.policy.roles import RoleTable, read_roles
 from prowess.policy.rule import EFFECTS, ArgumentMatch, Effect, PolicyCall, PolicyRule
 from prowess.policy.skill_policy_block import rules_of_block
 from prowess.policy.table_reader import TableReader
@@ -70,7 +71,7 @@ DEFAULT_EFFECT: Effect = "ask"
 _OF_FILES = frozenset({"skill.file", "skill.capability"})
 _OF_CONTENT = _OF_FILES | {"skill.digest", APPROVED_FACT}
 _SETTINGS = ("default", "allowed_tools", "dynamic_commands", "script_dirs", "env_allow", "read_scripts")
-_KEYS = (*_SETTINGS, "audit", "packages", "approval", "rule", "expect")
+_KEYS = (*_SETTINGS, "audit", "packages", "roles", "approval", "rule", "expect")
 
 
 class Expectation(Struct, frozen=True, kw_only=True):
@@ -108,6 +109,7 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
     read_scripts: bool | None = None
     packages: PackageRules | None = None
     approval_rules: tuple[ApprovalRule, ...] = ()
+    roles: RoleTable | None = None
     built_in: bool = False
 
     @cached_property
@@ -194,6 +196,7 @@ class _Reader(TableReader):
             audit_command=self.choice(audit, "command", AUDIT_DETAILS, "audit"),
             audit_output=self.choice(audit, "output", AUDIT_DETAILS, "audit"),
             packages=self._packages(packages) if "packages" in content else None,
+            roles=read_roles(self, content),
             approval_rules=read_approval_rules(self, content),
             rules=self.each(content, "rule", self._rule),
             expectations=self.each(content, "expect", self._expectation),

@@ -13,11 +13,12 @@ from prowess.errors import SignatureError
 from prowess.governance.acts import act, person
 from prowess.governance.organisation import add_token, found_organisation, key_path, organisation_key
 from prowess.policy.packages.package_rules import seconds_of
+from prowess.policy.roles import PERMITTED
 from prowess.store.shared.organisation import OrganisationStore, migrate_store
 from prowess.store.shared.tokens import SharedTokenStore
 from prowess.store.tenants import DEFAULT, EVERY, POSTGRESQL, SQLITE, is_shared, shown_url, tenant_name_fault
 
-ROLES = ("viewer", "user", "author", "approver", "administrator", "machine")
+ROLES = (*PERMITTED, "machine")
 _MOST_SECONDS = 100 * 365 * 86400
 
 
@@ -64,7 +65,7 @@ def init(*, url: str, origin: str | None, as_json: bool) -> int:
       prowess admin init --store postgresql:///prowess --origin acme.example
     """  # noqa: D301 -- click needs the control character
     try:
-        with act(governance_log(), "init", {"store": shown_url(url), "origin": origin}):
+        with act(governance_log("administer"), "init", {"store": shown_url(url), "origin": origin}):
             made = found_organisation(url, origin, person())
     except SignatureError as fault:
         if origin is None:
@@ -99,7 +100,7 @@ def migrate(*, url: str, as_json: bool) -> int:
     Example:
       prowess admin migrate --store postgresql:///prowess
     """  # noqa: D301 -- click needs the control character
-    with act(governance_log(), "migrate", {"store": shown_url(url)}):
+    with act(governance_log("administer"), "migrate", {"store": shown_url(url)}):
         before, after = migrate_store(url)
     if as_json:
         output.document({"store": shown_url(url), "before": before, "after": after})
@@ -175,7 +176,7 @@ def tenant_add(*, name: str, url: str, as_json: bool) -> int:
     if fault := tenant_name_fault(name):
         raise click.BadParameter(fault, param_hint="NAME")
     store = OrganisationStore(url)
-    with act(governance_log(), "tenant", {"store": shown_url(url), "tenant": name}):
+    with act(governance_log("administer"), "tenant", {"store": shown_url(url), "tenant": name}):
         added = store.add_tenant(name)
     store.database.close()
     if as_json:
@@ -223,7 +224,7 @@ def token_add(
     if not user.strip():
         raise click.BadParameter("a token belongs to somebody", param_hint="--user")
     facts = {"store": shown_url(url), "tenant": tenant_name, "role": role, "user": user, "team": team}
-    with act(governance_log(), "token", facts):
+    with act(governance_log("administer"), "token", facts):
         made = add_token(url, tenant=tenant_name, role=role, user=user, team=team, seconds=seconds)
     if made is None:
         add = f"prowess admin tenant add {tenant_name} --store {shown_url(url)}"
@@ -276,7 +277,7 @@ def token_remove(*, token_id: str, url: str, as_json: bool) -> int:
       prowess admin token remove 019ad3c2-6f0e-7c3a-9b1d-2f4e5a6b7c8d --store postgresql:///prowess
     """  # noqa: D301 -- click needs the control character
     database = OrganisationStore(url).database
-    with act(governance_log(), "token-removed", {"store": shown_url(url), "token": token_id}):
+    with act(governance_log("administer"), "token-removed", {"store": shown_url(url), "token": token_id}):
         removed = SharedTokenStore(database).remove_token(token_id)
     database.close()
     if as_json:

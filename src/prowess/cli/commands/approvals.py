@@ -14,7 +14,7 @@ from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import policy_option
 from prowess.governance.approving import VoteRefusedError
 from prowess.policy.approvals.matching import statements_about
-from prowess.policy.facts.roles import ROLES
+from prowess.policy.roles import ROLES
 
 if TYPE_CHECKING:
     from prowess.governance.approving import ApprovalQuestion

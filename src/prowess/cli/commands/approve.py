@@ -12,7 +12,7 @@ from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import policy_option
 from prowess.cli.options.skill_completion import complete_skill
 from prowess.governance.approving import VoteRefusedError
-from prowess.policy.facts.roles import ROLES
+from prowess.policy.roles import ROLES
 
 
 @click.command()

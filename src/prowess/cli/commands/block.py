@@ -72,7 +72,7 @@ def command(
     if reason is None:
         raise click.UsageError("Missing option '--reason'.")
     ((kind, value),) = given.items()
-    placed = BlockedSkills(governance_log()).add(kind, value, reason, scope or own_scope())
+    placed = BlockedSkills(governance_log("block")).add(kind, value, reason, scope or own_scope())
     if as_json:
         output.document({**as_json_block(placed), "created": placed.is_new})
         return exit_codes.OK

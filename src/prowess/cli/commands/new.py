@@ -18,6 +18,7 @@ from msgspec import Struct
 from prowess._internal.text.terminal_text import printable_line
 from prowess.catalog.ownership import SKILL_FOLDERS, project_root
 from prowess.cli import exit_codes, output
+from prowess.cli.options.governance_options import require_role_if_governed
 from prowess.format.limits import MAX_DESCRIPTION_LENGTH
 from prowess.format.name import name_faults
 from prowess.format.writing import document_text
@@ -114,6 +115,7 @@ def command(
 
     Example: prowess new sales-report --template scripts
     """
+    require_role_if_governed("create")
     asks = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
     if name is None:
         if not asks:

@@ -106,6 +106,8 @@ def _shown(policy: Policy) -> Iterator[str]:
                 yield f"        {printable_line(rule.reason)}"
         for demand in file.approval_rules:
             yield f"{demand.origin.line:6}  approval {printable_line(_demand(demand))}"
+        for role, held in _roles(file).items():
+            yield f"        role {role}: {printable_line(held if isinstance(held, str) else _members(held))}"
         if file.packages is not None and file.packages.sources is not None:
             yield f"        packages from {printable_line(', '.join(file.packages.sources)) or 'no source'}"
         said = "" if file.default else " (the file sets none)"
@@ -132,6 +134,7 @@ def _file(file: PolicyFile) -> dict[str, object]:
         "default": None if file.built_in else _default(file),
         "default_set": file.default is not None,
         "package_sources": None if file.packages is None else file.packages.sources,
+        "roles": _roles(file) or None,
         "rules": [_rule(rule) for rule in file.rules],
         "approvals": [
             {
@@ -146,6 +149,20 @@ def _file(file: PolicyFile) -> dict[str, object]:
             for demand in file.approval_rules
         ],
     }
+
+
+def _roles(file: PolicyFile) -> dict[str, dict[str, list[str]] | str]:
+    """Return who has which role by this file; empty if it gives no roles."""
+    if file.roles is None:
+        return {}
+    found: dict[str, dict[str, list[str]] | str] = {
+        one.role: {"users": sorted(one.users), "groups": sorted(one.groups)} for one in file.roles.members
+    }
+    return {**found, "others": file.roles.others}
+
+
+def _members(held: dict[str, list[str]]) -> str:
+    return "; ".join(f"{key} {', '.join(names)}" for key, names in held.items() if names)
 
 
 def _default(file: PolicyFile) -> str:

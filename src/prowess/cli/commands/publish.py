@@ -8,6 +8,7 @@ import click
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.options.governance_options import require_role_if_governed
 from prowess.cli.options.package_options import allow_host_option, deployment_key_option, json_option
 from prowess.cli.packages.checked import check_errors
 from prowess.cli.packages.deployments import release_facts, signing_keys, told_if_pending
@@ -57,6 +58,7 @@ def command(
     """  # noqa: D301 -- click needs the control character
     if not paths and not yank and not key_files:
         raise click.UsageError("name the skills to publish, or a version with --yank")
+    require_role_if_governed("publish")
     destination = _destination(to)
     repository = DeploymentRepository(destination.location)
     report = publish(

@@ -21,7 +21,7 @@ def command(*, block_id: str, as_json: bool) -> int:
 
     Example: prowess unblock block-5f3c0a9e1b2d
     """
-    lifted = BlockedSkills(governance_log()).lift(block_id)
+    lifted = BlockedSkills(governance_log("block")).lift(block_id)
     if as_json:
         output.document(as_json_block(lifted))
     else:

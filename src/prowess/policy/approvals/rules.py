@@ -20,8 +20,8 @@ from msgspec import Struct
 
 from prowess._internal.text.near_words import near_words
 from prowess.policy.facts.capabilities import APPROVED_CAPABILITIES
-from prowess.policy.facts.roles import ROLES
 from prowess.policy.packages.package_rules import seconds_of
+from prowess.policy.roles import ROLES
 
 if TYPE_CHECKING:
     from prowess.policy.decision import RuleOrigin
