@@ -26,6 +26,7 @@ from benchmarks import (
     distribution,
     index,
     listing_peers,
+    machine_log,
     matching,
     pages,
     processes,
@@ -52,6 +53,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[corpora.Corpus], int], list[Figure]]] =
     "watching": watching.run,
     "sessions": sessions.run,
     "matching": matching.run,
+    "machine_log": machine_log.run,
     "verifying": verifying.run,
     "distribution": distribution.run,
 }

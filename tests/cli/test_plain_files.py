@@ -90,6 +90,7 @@ _LOOKS: dict[str, tuple[str, ...]] = {
     "hosts": ("--from", "deployment"),
     "policy": ("show",),
     "audit": ("show",),
+    "machine": ("status",),
     "sandbox": ("check", "--help"),  # it takes no skill
     "config": ("show",),
     "doctor": (),

@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from prowess._internal.process_user import login
+from prowess.audit.record import is_in_use
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -82,6 +83,11 @@ class CallerLog:
         requester: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> None:
         self.wrapped, self.caller, self.requester, self._about = wrapped, caller, requester, about
+
+    @property
+    def in_use(self) -> bool:
+        """Whether `wrapped` is in use now."""
+        return is_in_use(self.wrapped)
 
     def append(self, event: AuditEvent) -> AuditRecord:
         """Write one record; raises AuditError as `wrapped` does."""

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _MAX_BYTES = 4096
-_MOST_ANNOUNCED = 16  # the record being written, and adopted records before it
+MAX_GROUP = 16  # records written with one sync
+_MOST_ANNOUNCED = MAX_GROUP  # the records being written, and adopted records before them
 
 
 class AuditHead(Struct, frozen=True, kw_only=True):
@@ -204,10 +205,21 @@ class JsonlAuditLog:
         Raises:
             AuditError: the record was not written.
         """
-        if event.kind.startswith(_OWN_KINDS):
-            raise AuditError(self.path, f"kind {event.kind!r} is reserved for the log itself")
+        return self.append_group((event,))[0]
+
+    def append_group(self, events: Sequence[AuditEvent]) -> tuple[AuditRecord, ...]:
+        """Append 1 to `MAX_GROUP` records with one sync, as `append` does. All of them are written, or none.
+
+        Raises:
+            AuditError: no record was written.
+        """
+        if not 0 < len(events) <= MAX_GROUP:
+            raise ValueError(f"a group has 1 to {MAX_GROUP} events")
+        for event in events:
+            if event.kind.startswith(_OWN_KINDS):
+                raise AuditError(self.path, f"kind {event.kind[:80]!r} is reserved for the log itself")
         with self._converted_errors():
-            return self._locked(lambda descriptor: self._write(descriptor, event, self._end_of_chain(descriptor))[0])
+            return self._locked(lambda descriptor: self._write(descriptor, events, self._end_of_chain(descriptor))[0])
 
     def accept(self) -> int:
         """Adopt records after the head that no writer announced. Return their number.
@@ -346,7 +358,7 @@ class JsonlAuditLog:
         if torn:
             data["removed_sha256"] = sha256_of(torn)
         event = with_keys(AuditEvent(kind=ACCEPTED if accepting else RECOVERED, data=data), Caller.here())
-        return self._write(descriptor, event, adopted, steps)[1]
+        return self._write(descriptor, (event,), adopted, steps)[1]
 
     def _remove_drafts(self) -> None:
         """Remove the draft of a head whose writer was killed; such a writer leaves the log longer than its head."""
@@ -354,14 +366,19 @@ class JsonlAuditLog:
             remove_drafts(*os.path.split(head_path(self.path)))
 
     def _write(
-        self, descriptor: int, event: AuditEvent, head: AuditHead, before: Sequence[AuditHead] = ()
-    ) -> tuple[AuditRecord, AuditHead]:
-        """Write a record after `head`. `before` are the heads of adopted records, not yet counted in head.json."""
-        record, line = seal(event, sequence=head.count + 1, at=_now(), previous=head.hash)
-        behind = AuditHead(count=record.sequence, hash=record.hash, size=head.size + len(line))
+        self, descriptor: int, events: Sequence[AuditEvent], head: AuditHead, before: Sequence[AuditHead] = ()
+    ) -> tuple[tuple[AuditRecord, ...], AuditHead]:
+        """Write records after `head`. `before` are the heads of adopted records, not yet counted in head.json."""
+        records, lines, steps, behind = [], [], list(before), head
+        for event in events:
+            record, line = seal(event, sequence=behind.count + 1, at=_now(), previous=behind.hash)
+            behind = AuditHead(count=record.sequence, hash=record.hash, size=behind.size + len(line))
+            records.append(record)
+            lines.append(line)
+            steps.append(behind)
         try:
-            _announce(self.path, [*before, behind])
-            write_all(descriptor, line)
+            _announce(self.path, steps)
+            write_all(descriptor, b"".join(lines))
             if self._each:
                 os.fsync(descriptor)
             self._head.write(behind)
@@ -374,7 +391,7 @@ class JsonlAuditLog:
             if time.monotonic() - self._synced_at >= _SYNC_SECONDS:
                 with suppress(OSError):  # the record is written; syncing is tried again after a second
                     self._sync(descriptor)
-        return record, behind
+        return tuple(records), behind
 
     def _sync(self, descriptor: int) -> None:
         os.fsync(descriptor)

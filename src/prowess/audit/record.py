@@ -70,6 +70,11 @@ class AuditLog(Protocol):
         """
 
 
+def is_in_use(log: AuditLog | None) -> bool:
+    """Whether records go to a log now. A log that is only sometimes used has an attribute `in_use`."""
+    return log is not None and bool(getattr(log, "in_use", True))
+
+
 class BadLineError(ValueError):
     """The line was not written by this module; the message is the reason."""
 

@@ -62,6 +62,7 @@ COMMANDS = {
     "approve": "Approve a skill, for the policy that asks.",
     "approvals": "List, show, give and revoke approvals.",
     "audit": "Show or verify the audit log.",
+    "machine": "Run the service of this machine, or show what holds here.",
     "sandbox": "Test what the sandbox of this machine blocks.",
     "config": "Show the settings in force, and where each was set.",
     "doctor": "Report the state of this machine and project.",

@@ -24,6 +24,7 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.policy.approvals.matching import denied_until_approved, is_approved, missing_approval
 from prowess.policy.blocks.blocked import NO_BLOCKS
 from prowess.policy.decision import Allow, Ask, Decision, Deny, strictest
+from prowess.policy.machine.machine_rules import AUDIT_SINKS
 from prowess.policy.packages.deployment_age import deployment_of, too_old
 from prowess.policy.packages.package_rules import TOO_OLD
 from prowess.policy.restriction import RESTRICTION_MODES, decide
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from prowess.policy.decision import ApprovalNeeded
     from prowess.policy.facts.requester import Requester
     from prowess.policy.facts.skill_identity import SkillIdentity
+    from prowess.policy.machine.machine_rules import AuditSink
     from prowess.policy.packages.package_rules import PackageRules, TooOld
     from prowess.policy.policy_file import AuditDetail, PolicyFile
     from prowess.policy.restriction import Restriction, RestrictionMode
@@ -247,6 +249,12 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     def audit_required(self) -> bool:
         """Whether a call that cannot be recorded must not run. False unless a file requires it."""
         return self.fault is not None or any(file.audit_required for file in self.files)
+
+    @property
+    def audit_sink(self) -> AuditSink:
+        """The log that must have a record before a call goes on: the strictest that a file sets, else `file`."""
+        set_here = [file.audit_sink for file in self.files if file.audit_sink is not None]
+        return max(set_here, key=AUDIT_SINKS.index, default="file")
 
     @property
     def audit_command(self) -> AuditDetail:

@@ -45,6 +45,7 @@ from prowess.policy.compiled_rules import CompiledRules
 from prowess.policy.decision import Allow, Ask, Decision, Deny, RuleOrigin
 from prowess.policy.facts.requester import REQUESTER_FACTS, REQUESTER_PREFIX
 from prowess.policy.facts.skill_identity import APPROVED, FACTS, PREFIX, SkillIdentity, fact_fault, is_fact
+from prowess.policy.machine.machine_rules import AUDIT_SINKS, AuditSink
 from prowess.policy.packages.package_rules import PACKAGE_KEYS, TOO_OLD, PackageRules, seconds_of
 from prowess.policy.restriction import RESTRICTION_MODES
 from prowess.policy.roles import RoleTable, read_roles
@@ -87,7 +88,8 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
 
     `default` applies to calls that match no rule. If `audit_required` is true, a call that cannot be recorded is
     refused. `audit_command` and `audit_output` set whether records have command lines and outputs of scripts, or only
-    their digests. `allowed_tools` sets whether `allowed-tools` of skills restrict, ask or pre-approve.
+    their digests. `audit_sink` is the log that must have the record: that of the session (`file`) or of the `machine`.
+    `allowed_tools` sets whether `allowed-tools` of skills restrict, ask or pre-approve.
     `dynamic_commands` permits commands inside instructions. `script_dirs` are the directories of a skill whose scripts
     may run (relative, with `/`). `env_allow` are the host's environment variables that scripts receive. `read_scripts`
     permits models to read the text of scripts. If `built_in` is true, calls that match no rule are decided as without a
@@ -102,6 +104,7 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
     audit_required: bool | None = None
     audit_command: AuditDetail | None = None
     audit_output: AuditDetail | None = None
+    audit_sink: AuditSink | None = None
     allowed_tools: RestrictionMode | None = None
     dynamic_commands: bool | None = None
     script_dirs: tuple[str, ...] | None = None
@@ -183,7 +186,7 @@ class _Reader(TableReader):
     def read(self, content: dict[str, object]) -> PolicyFile:
         self.only(content, _KEYS)
         audit, packages = self.table(content, "audit"), self.table(content, "packages")
-        self.only(audit, ("required", "command", "output"), "audit")
+        self.only(audit, ("required", "command", "output", "sink"), "audit")
         return PolicyFile(
             path=self.path,
             default=self.choice(content, "default", EFFECTS),
@@ -195,6 +198,7 @@ class _Reader(TableReader):
             audit_required=self.switch(audit, "required", "audit"),
             audit_command=self.choice(audit, "command", AUDIT_DETAILS, "audit"),
             audit_output=self.choice(audit, "output", AUDIT_DETAILS, "audit"),
+            audit_sink=self.choice(audit, "sink", AUDIT_SINKS, "audit"),
             packages=self._packages(packages) if "packages" in content else None,
             roles=read_roles(self, content),
             approval_rules=read_approval_rules(self, content),

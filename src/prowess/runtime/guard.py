@@ -28,6 +28,7 @@ class Guard:
 
     `approver` is asked if the policy or a hook requires approval. If there is no approver, the call is refused until
     `settle` records an answer. `hooks` is the gate of the skills' hooks. Path patterns are relative to `pattern_root`.
+    `has_own_log` states whether the host gave the session an audit log.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Guard:
         *,
         approver: Approver | None,
         pattern_root: str | None,
+        has_own_log: bool,
     ) -> None:
         self.pattern_root = pattern_root
         self._stored, self._restrictions = stored, restrictions
@@ -53,7 +55,7 @@ class Guard:
             workspace=pattern_root,
             record=records.record,
         )
-        recorded: tuple[Gate, ...] = () if records.has_log else (NoLogGate(policy),)
+        recorded: tuple[Gate, ...] = () if has_own_log else (NoLogGate(policy),)
         # Gates for calls of the user, who has approved them already: policy and hooks. Restrictions are for models.
         self.user_gates: tuple[Gate, ...] = (policy_gate, *recorded, hooks)
         # Approval comes last, so no person is asked about a call that could not be recorded or that a hook refuses.

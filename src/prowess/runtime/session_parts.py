@@ -46,6 +46,7 @@ from prowess.runtime.tools.run_script import RunScriptTool
 from prowess.runtime.tools.unload import UnloadTool
 from prowess.store import EventStore, MemorySessionStore
 from prowess.tools import ToolExecutor, builtin
+from prowess.tools.audit_sink import SinkLog
 from prowess.tools.call_audit import AuditRecorder
 
 if TYPE_CHECKING:
@@ -120,10 +121,11 @@ class SessionParts:
             workspace=None if options.workspace is None else os.fspath(options.workspace),
             write=options.write,
         )
-        self.audit = audit = (
-            None
-            if options.audit is None
-            else CallerLog(options.audit, caller, lambda name: self._skills.about(name), self._beyond(caller))  # noqa: PLW0108 -- created below
+        self.audit = audit = CallerLog(
+            SinkLog(options.audit, policy),
+            caller,
+            lambda name: self._skills.about(name),  # noqa: PLW0108 -- created below
+            self._beyond(caller),
         )
         records = SessionRecords(AuditRecorder(audit, self.session_id), events)
         snapshots = Snapshots(catalog)
@@ -132,7 +134,7 @@ class SessionParts:
         self.events, self.stored, self.caller, self._known = events, stored, caller, KnownTools(options.host_tools)
         self.offered = Visibility(catalog, forks=options.fork_runner is not None, policy=policy)
         self.active = ActiveSkills(stored, snapshots, self.offered, events, cap=options.cap, lineage=lineage)
-        self._skills = CallSkills(self.offered, stored, policy, recorded=options.audit is not None)
+        self._skills = CallSkills(self.offered, stored, policy, audit)
         first = first_argument_setting() if options.first_argument is None else options.first_argument
         self.rendering = Rendering(snapshots, self.session_id, expose_location=shown, first_argument=first)
         self.restrictions = Restrictions(
@@ -147,6 +149,7 @@ class SessionParts:
             ToolHookGate(stored, self.hooks),
             approver=options.approver,
             pattern_root=options.pattern_root,
+            has_own_log=options.audit is not None,
         )
         if origin is not None:
             # Approvals are for the parent only. Refusals are inherited: a fork must not ask until a person agrees.
@@ -230,8 +233,7 @@ class SessionParts:
             return
         self.caller = caller
         self.policy.requested_by(self._requester(caller))
-        if self.audit is not None:
-            self.audit.caller, self.audit.requester = caller, self._beyond(caller)
+        self.audit.caller, self.audit.requester = caller, self._beyond(caller)
 
     def _requester(self, caller: Caller) -> Requester:
         return requester_of(caller, None if self._origin is None else self._origin.who)

@@ -20,7 +20,7 @@ from anyio import to_thread
 from prowess._internal.text.canonical_json import canonical_json, sha256_of
 from prowess._internal.text.terminal_text import printable_line
 from prowess.audit.caller import SKILL_KEYS
-from prowess.audit.record import AuditEvent
+from prowess.audit.record import AuditEvent, is_in_use
 from prowess.errors import AuditError
 from prowess.policy.tool_names import PACKAGE_TOOLS, SKILL_ARGUMENTS
 from prowess.tools.running_call import running_call
@@ -39,19 +39,19 @@ _ENVIRONMENT = "env"  # the names inside this argument are recorded too: which v
 
 
 class AuditRecorder:
-    """Writes the audit records of one session. If the session has no log, no records are written."""
+    """Writes the audit records of one session. If no log is in use, no records are written."""
 
     def __init__(self, log: AuditLog | None, session_id: str | None = None) -> None:
         self._log, self._session_id = log, session_id
 
     @property
     def has_log(self) -> bool:
-        """Whether the session has an audit log."""
-        return self._log is not None
+        """Whether records go to a log now: the session's own, or the one that the policy names (`audit.sink`)."""
+        return is_in_use(self._log)
 
     async def record(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
         """Record an event that happened during a call. Raise AuditError if it is not written."""
-        if self._log is not None:
+        if self.has_log:
             running = running_call()
             of_call = {} if running is None else running.facts
             await to_thread.run_sync(self.write, kind, call_id, {**of_call, **data})
@@ -59,14 +59,16 @@ class AuditRecorder:
     def write(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
         """Write one record as `record` does, but block until it is written."""
         log = self._log
-        if log is None:
+        if log is None or not self.has_log:
             return
         try:
             log.append(AuditEvent(kind=kind, session_id=self._session_id, call_id=call_id, data=data))
         except AuditError:
             raise
         except Exception as fault:  # the host's own log may raise any exception, and each means "not recorded"
-            named = type(getattr(log, "wrapped", log)).__name__
+            while (inner := getattr(log, "wrapped", None)) is not None:
+                log = inner
+            named = type(log).__name__
             raise AuditError(named, f"failed with {type(fault).__name__}") from fault
 
 

@@ -425,7 +425,7 @@ class RestrictionGate:
 
 
 class NoLogGate:
-    """Gate of a session without audit log: refuses calls with `unavailable` while the policy requires records."""
+    """Gate of a session without audit log: refuses calls with `unavailable` while the policy requires its records."""
 
     def __init__(self, policy: PolicySource) -> None:
         self._policy = policy
@@ -433,7 +433,8 @@ class NoLogGate:
     async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         """Refuse the call if the policy requires a record."""
         del call, spec
-        if not self._policy.now().audit_required:
+        policy = self._policy.now()
+        if not policy.audit_required or policy.audit_sink != "file":
             return PROCEED
         reason = "there is none, but the policy requires one (audit.required); give the session an audit log"
         return Refuse(error=AuditError(None, reason), rule="audit.required")

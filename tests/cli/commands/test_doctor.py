@@ -29,6 +29,7 @@ LINES = [
     "packages",
     "trust",
     "audit",
+    "machine",
 ]
 
 

@@ -221,6 +221,21 @@ def _audit() -> _Line:
     return _Line(status="fail", detail=f"{path}: {faults}", next="prowess audit verify")
 
 
+def _machine() -> _Line:
+    # Imported here, not at the top: see _yaml.
+    from prowess.cli.commands.machine import audit_fault
+    from prowess.policy.policy_in_force import PolicyInForce
+
+    policy = PolicyInForce().now()
+    if policy.fault is not None:
+        return _Line(status="fail", detail=f"every call is refused: {policy.fault}", next="prowess machine status")
+    if policy.audit_sink == "file":
+        return _Line(status="ok", detail="records go to the log of each session")
+    if (reason := audit_fault()) is not None:
+        return _Line(status="fail", detail=f"every call is refused, because it must be recorded: {reason}")
+    return _Line(status="ok", detail="records go to the log of this machine")
+
+
 def _why(fault: OSError) -> str:
     if isinstance(fault, FileExistsError | NotADirectoryError):
         return "a file with this name exists"
@@ -228,5 +243,18 @@ def _why(fault: OSError) -> str:
 
 
 _OF_VIEWER = (_catalog, _packages)
-_IN_ORDER = (_python, _yaml, _sandbox, _interpreters, _home, _cache, _catalog, _blocks, _packages, _trust, _audit)
+_IN_ORDER = (
+    _python,
+    _yaml,
+    _sandbox,
+    _interpreters,
+    _home,
+    _cache,
+    _catalog,
+    _blocks,
+    _packages,
+    _trust,
+    _audit,
+    _machine,
+)
 _LOOKS: dict[str, Callable[[], _Line]] = {look.__name__.removeprefix("_"): look for look in _IN_ORDER}

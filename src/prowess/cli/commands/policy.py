@@ -29,6 +29,7 @@ _SETTINGS = (
     "env_allow",
     "read_scripts",
     "audit_required",
+    "audit_sink",
     "require_signature",
     "max_age",
     "too_old",

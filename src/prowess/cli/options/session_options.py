@@ -115,6 +115,6 @@ def open_rules(policy_file: str | None, unlogged: str) -> tuple[PolicyInForce, J
 
 
 def require_log(policy: Policy, audit: JsonlAuditLog | None) -> None:
-    """Raise AuditError at the start, not at every call, if the policy requires records and there is no log."""
-    if policy.audit_required and audit is None:
+    """Raise AuditError at the start, not at every call, if the policy requires records here and there is no log."""
+    if policy.audit_required and policy.audit_sink == "file" and audit is None:
         raise AuditError(audit_path(), "it cannot be written, and the policy permits no call without a record")

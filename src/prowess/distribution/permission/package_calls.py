@@ -22,6 +22,7 @@ from prowess.policy.facts.skill_identity import SkillIdentity
 from prowess.policy.policy_in_force import PolicyInForce
 from prowess.policy.tool_names import PACKAGE_TOOLS
 from prowess.tools import ToolCall, ToolExecutor, ToolSpec, require_executor
+from prowess.tools.audit_sink import SinkLog
 from prowess.tools.call_audit import AuditRecorder
 from prowess.tools.gates import NoLogGate, standard_gates
 from prowess.tools.spec import object_schema
@@ -70,8 +71,8 @@ class PackageCalls:
 
     def __init__(self, rules: CallRules) -> None:
         session = uuid7()
-        audit = None if rules.audit is None else CallerLog(rules.audit, Caller.here(), lambda _: {})
         self._policy = policy = rules.policy or PolicyInForce()
+        audit = CallerLog(SinkLog(rules.audit, policy), Caller.here(), lambda _: {})
         self._works: dict[str, Callable[[], None]] = {}
         self._skills: dict[str, tuple[SkillIdentity, ...]] = {}
         gates = standard_gates(
@@ -85,7 +86,7 @@ class PackageCalls:
         self._executor = ToolExecutor(
             [PackageTool(name, self._works) for name in PACKAGE_TOOLS],
             audit=audit,
-            gates=(*gates, NoLogGate(policy)) if audit is None else gates,
+            gates=(*gates, NoLogGate(policy)) if rules.audit is None else gates,
             session_id=session,
             policy=policy,
             complete=self._with_skills,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 from msgspec.structs import replace
 
+from prowess.audit.record import is_in_use
 from prowess.errors import SkillNotFoundError
 from prowess.format.name import SkillName
 from prowess.policy.facts.skill_identity import SkillIdentity
@@ -21,6 +22,7 @@ from prowess.runtime.activation.skill_identities import of_active, of_entry
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prowess.audit.record import AuditLog
     from prowess.policy.policy import PolicySource
     from prowess.runtime.activation.visibility import Visibility
     from prowess.runtime.session_state import StoredState
@@ -29,16 +31,16 @@ if TYPE_CHECKING:
 
 
 class CallSkills:
-    """Finds the skills of one session's calls. With `recorded`, skills are added even if no policy rule needs them."""
+    """Finds the skills of one session's calls. While `log` is in use, they are added even if no rule needs them."""
 
-    def __init__(self, offered: Visibility, stored: StoredState, policy: PolicySource, *, recorded: bool) -> None:
+    def __init__(self, offered: Visibility, stored: StoredState, policy: PolicySource, log: AuditLog) -> None:
         self._offered, self._catalog = offered, offered.catalog
-        self._stored, self._policy, self._recorded = stored, policy, recorded
+        self._stored, self._policy, self._log = stored, policy, log
 
     async def added(self, call: ToolCall) -> ToolCall:
         """Return the call with its skills, if policy or records need them. Raise SessionNotFoundError or StoreError."""
         policy = self._policy.now()
-        if not (self._recorded or policy.needs_skills):
+        if not (policy.needs_skills or is_in_use(self._log)):
             return call
         if call.name in SKILL_TOOLS - SKILL_ARGUMENTS.keys():
             return replace(call, skills=())

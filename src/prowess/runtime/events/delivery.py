@@ -235,12 +235,12 @@ class SessionRecords:
 
     @property
     def wanted(self) -> bool:
-        """Whether there is an audit log or a listener for events."""
+        """Whether an audit log is in use, or events have a listener."""
         return self._recorder.has_log or self.events.wanted
 
     @property
     def has_log(self) -> bool:
-        """Whether there is an audit log."""
+        """Whether an audit log is in use."""
         return self._recorder.has_log
 
     async def record(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:

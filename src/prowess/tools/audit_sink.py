@@ -1,0 +1,158 @@
+"""The logs that must have a record before a call goes on: the session's own, and the machine's if the policy says so.
+
+The log of the machine belongs to root. Sessions send their records to its service through a socket, and go on when the
+record is on disk (`prowess machine run`). The policy is asked for each record, so a new value of `audit.sink` holds
+from the next call on in every running session.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import struct
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from prowess.audit.machine_wire import (
+    AUDIT_SOCKET,
+    MAX_ANSWER_BYTES,
+    RefusedEventError,
+    event_bytes,
+    packets,
+    read_answer,
+)
+from prowess.errors import AuditError
+
+if TYPE_CHECKING:
+    from prowess.audit.record import AuditEvent, AuditLog, AuditRecord
+    from prowess.policy.policy import PolicySource
+
+WAIT_SECONDS = 10.0
+_HELP = "run `prowess machine status`; an administrator starts the service with `prowess machine run`"
+_CREDENTIALS = struct.Struct("3i")  # process, user, group
+_ROOT = 0
+
+
+class MachineLog:
+    """The audit log of this machine, behind the socket at `path`. Safe to use from several threads and after a fork.
+
+    `owner` is the numeric id of the user who must run the service. A record is never sent twice, so if the service ends
+    before its answer, the call is refused although the record may be in the log.
+    """
+
+    def __init__(self, path: str = AUDIT_SOCKET, *, owner: int = _ROOT, wait_seconds: float = WAIT_SECONDS) -> None:
+        self.path, self._owner, self._wait_seconds = path, owner, wait_seconds
+        self._lock = threading.Lock()
+        self._open: tuple[int, socket.socket] | None = None  # with the process that opened it
+
+    def append(self, event: AuditEvent) -> AuditRecord:
+        """Return the record when it is on disk.
+
+        Raises:
+            AuditError: the service has not acknowledged the record; the message names the reason and a remedy.
+        """
+        try:
+            message = event_bytes(event)
+            with self._lock:
+                return read_answer(self._answer(message), event)
+        except RefusedEventError as fault:
+            raise AuditError(self.path, f"the audit service of this machine refused the record: {fault}") from None
+
+    def check(self) -> None:
+        """Raise AuditError if the service cannot be reached, or belongs to another user."""
+        with self._lock:
+            self._connected()
+
+    def _answer(self, message: bytes) -> bytes:
+        connection = self._connected()
+        try:
+            try:
+                _send(connection, message)
+            except (BrokenPipeError, ConnectionResetError):  # the service has ended, and has not got the whole message
+                self._close()
+                connection = self._connected()
+                _send(connection, message)
+            answer = connection.recv(MAX_ANSWER_BYTES)
+        except TimeoutError:
+            self._close()  # so that a late answer is not taken for that of the next record
+            raise AuditError(self.path, f"no answer within {self._wait_seconds:g} s; {_HELP}") from None
+        except OSError as fault:
+            self._close()
+            raise AuditError(self.path, f"{fault.strerror or fault}; {_HELP}") from fault
+        except BaseException:
+            self._close()
+            raise
+        if not answer:
+            self._close()
+            raise AuditError(self.path, f"the service ended before it acknowledged the record; {_HELP}")
+        return answer
+
+    def _connected(self) -> socket.socket:
+        if self._open is not None:
+            process, known = self._open
+            if process == os.getpid() and not _has_ended(known):
+                return known
+            self._close()
+        if sys.platform != "linux":
+            raise AuditError(self.path, "the audit log of a machine needs Linux; set audit.sink to file")
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            connection.settimeout(self._wait_seconds)
+            connection.connect(self.path)
+            given = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        except FileNotFoundError:
+            connection.close()
+            raise AuditError(self.path, f"the audit service of this machine does not run; {_HELP}") from None
+        except OSError as fault:
+            connection.close()
+            reason = f"the audit service of this machine does not answer ({fault.strerror or fault})"
+            raise AuditError(self.path, f"{reason}; {_HELP}") from fault
+        if (user := _CREDENTIALS.unpack(given)[1]) != self._owner:
+            connection.close()
+            reason = f"the socket belongs to user {user}, not to user {self._owner}, so it is not used"
+            raise AuditError(self.path, f"{reason}; {_HELP}")
+        self._open = os.getpid(), connection
+        return connection
+
+    def _close(self) -> None:
+        if self._open is not None:
+            self._open[1].close()
+            self._open = None
+
+
+def _send(connection: socket.socket, message: bytes) -> None:
+    for packet in packets(message):
+        connection.send(packet)
+
+
+def _has_ended(connection: socket.socket) -> bool:
+    """Whether the other side has closed a connection on which no answer is awaited."""
+    waiting = select.poll()
+    waiting.register(connection, select.POLLIN)
+    return bool(waiting.poll(0))
+
+
+MACHINE_LOG = MachineLog()  # one connection for all sessions of a process
+
+
+class SinkLog:
+    """The session's own log `wrapped`, and that of the machine while the policy has `audit.sink = "machine"`."""
+
+    def __init__(self, wrapped: AuditLog | None, policy: PolicySource, machine: MachineLog = MACHINE_LOG) -> None:
+        self.wrapped, self._policy, self._machine = wrapped, policy, machine
+
+    @property
+    def in_use(self) -> bool:
+        """Whether a record goes to a log now."""
+        return self.wrapped is not None or self._policy.now().audit_sink == "machine"
+
+    def append(self, event: AuditEvent) -> AuditRecord:
+        """Write the record to each log, first to the machine's. Raise AuditError if one of them has not got it."""
+        record = self._machine.append(event) if self._policy.now().audit_sink == "machine" else None
+        if self.wrapped is not None:
+            return self.wrapped.append(event)
+        if record is None:  # the policy has changed since `in_use`
+            raise AuditError(None, "the policy has just changed; call again")
+        return record
