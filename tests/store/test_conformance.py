@@ -20,6 +20,7 @@ from prowess.store.shared.tokens import SharedTokenStore
 from prowess.testing.conformance.stores import EventStoreConformance, SessionStoreConformance, TokenStoreConformance
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.postgresql import Postgresql
@@ -42,22 +43,23 @@ class TestSharedFile(SessionStoreConformance, EventStoreConformance):
         return SharedSessionStore(SharedDatabase(url))
 
 
-class TestTokensInSharedFile(TokenStoreConformance):
+class TestTokens(TokenStoreConformance):
+    database: SharedDatabase
+
+    @pytest.fixture(autouse=True, params=["file", "server"])
+    def opened(self, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
+        if request.param == "server":
+            server: Postgresql = request.getfixturevalue("postgresql")
+            url = server.store_url()
+        else:
+            url = f"sqlite:///{tmp_path}/shared.db"
+            create_store(url, origin="test", public_key="test")
+        type(self).database = SharedDatabase(url, "*")
+        yield
+        self.database.close()
+
     def open_store(self, place: Path) -> SharedTokenStore:
-        url = f"sqlite:///{place}/shared.db"
-        create_store(url, origin="test", public_key="test")
-        return SharedTokenStore(SharedDatabase(url, "*"))
-
-
-class TestTokensInPostgresql(TokenStoreConformance):
-    server: Postgresql
-
-    @pytest.fixture(autouse=True)
-    def running(self, postgresql: Postgresql) -> None:
-        type(self).server = postgresql
-
-    def open_store(self, place: Path) -> SharedTokenStore:
-        return SharedTokenStore(SharedDatabase(self.server.store_url(), "*"))
+        return SharedTokenStore(self.database)
 
 
 class TestPostgresql(SessionStoreConformance, EventStoreConformance):

@@ -75,7 +75,7 @@ async def test_a_query_without_its_tenant_condition_finds_no_foreign_row(url: st
         await acme.append_event("one", "body", at=1.0, keep=9)
         assert await beta.get("one") is None
         assert await beta.events_after("one", 0, 9) == []
-        beta._mine = true()
+        beta._build(true())
         assert await beta.get("one") is None
         assert await beta.count() == 0
         assert not await beta.touch("one", 9.0)

@@ -125,7 +125,7 @@ def witness_export(file: str, log_key: str, key_file: str, name: str | None, sta
     history as far as the witness has seen. Nothing is cosigned, and the exit code is 1, if the log was cut, changed or
     replaced since.
 
-    Example: prowess audit witness --export audit.export --log-key acme+… --key witness.key --state acme.checkpoint
+    Example: prowess audit witness --export audit.export --log-key acme+... --key witness.key --state acme.checkpoint
     """
     key = read_signing_key(key_file)
     with usage_errors():

@@ -15,7 +15,7 @@ import threading
 from typing import TYPE_CHECKING, TypeVar
 
 from anyio import to_thread
-from sqlalchemy import create_engine, event, text
+from sqlalchemy import create_engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from prowess.errors import MissingExtraError, StoreError
@@ -33,10 +33,7 @@ if TYPE_CHECKING:
 _POOL = 5  # connections that stay open in one process; as many again in a crowd
 _CONNECT_SECONDS = 5
 _LOCK_SECONDS = 5
-_ENTER = text(
-    f"SELECT set_config('role', '{ROLE}', true), set_config('{SETTING}', :tenant, true), "
-    f"set_config('lock_timeout', '{_LOCK_SECONDS}s', true)"
-)
+_KEEPALIVE = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 10_000}
 _T = TypeVar("_T")
 
 
@@ -57,6 +54,11 @@ class SharedDatabase:
         if tenant != EVERY and (fault := tenant_name_fault(tenant)):
             raise StoreError(self.url, fault)
         self._address = url
+        # One message. The name of a tenant has no quotes.
+        self._begin = (
+            f"BEGIN; SET LOCAL ROLE {ROLE}; SET LOCAL {SETTING} = '{tenant}'; "
+            f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'"
+        )
         self._is_file = url.startswith(SQLITE)
         if self._is_file and tenant not in (DEFAULT, EVERY):
             raise StoreError(self.url, f"an SQLite file has the one tenant {DEFAULT!r}; more need PostgreSQL")
@@ -92,28 +94,32 @@ class SharedDatabase:
 
     def _entered(self, *, write: bool) -> Connection:
         engine = self._opened()
-        try:
-            return self._begun(engine, write=write)
-        except DBAPIError as fault:
-            if not fault.connection_invalidated:
-                raise
-        return self._begun(engine, write=write)  # the pool has dropped all its connections
-
-    def _begun(self, engine: Engine, *, write: bool) -> Connection:
-        connection = engine.connect()
-        try:
-            self._enter(connection, write=write)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        for is_last in (False, True):
+            connection = engine.connect()
+            try:
+                self._enter(connection, write=write)
+            except BaseException as fault:
+                connection.close()
+                if is_last or not (isinstance(fault, DBAPIError) and fault.connection_invalidated):
+                    raise
+                engine.dispose()  # the others that are idle broke too
+            else:
+                return connection
+        raise AssertionError
 
     def _enter(self, connection: Connection, *, write: bool = False) -> None:
         """Begin a transaction with the role and the tenant of this object."""
         if self._is_file:
             connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
-        else:
-            connection.execute(_ENTER, {"tenant": self.tenant})
+            return
+        driver = connection.connection.driver_connection
+        try:
+            driver.execute(self._begin, prepare=False)  # type: ignore[union-attr]  # a connection of psycopg
+        except connection.dialect.loaded_dbapi.Error as fault:
+            is_broken = driver.closed  # type: ignore[union-attr]  # as above
+            if is_broken:
+                connection.invalidate(fault)
+            raise DBAPIError("BEGIN", None, fault, connection_invalidated=is_broken) from fault
 
     def _opened(self) -> Engine:
         with self._lock:
@@ -152,7 +158,8 @@ def new_engine(url: str) -> Engine:
     try:
         return create_engine(
             url.replace("postgresql:", "postgresql+psycopg:", 1),
-            connect_args={"connect_timeout": _CONNECT_SECONDS},
+            # In the driver's mode of single statements, because each transaction begins with `_begin`.
+            connect_args={"autocommit": True, "connect_timeout": _CONNECT_SECONDS, **_KEEPALIVE},
             pool_size=_POOL,
             max_overflow=_POOL,
         )

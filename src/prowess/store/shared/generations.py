@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import BigInteger, Select, cast, func, select
+from sqlalchemy import BigInteger, Select, cast, func, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from prowess.store.shared.tables import GENERATIONS
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def generation(tenant: str) -> Select[int]:
     """Select the generation for a tenant."""
     counted = func.coalesce(func.sum(GENERATIONS.c.generation), 0)
-    return select(cast(counted, BigInteger)).where(GENERATIONS.c.tenant.in_((tenant, EVERY)))
+    return select(cast(counted, BigInteger)).where(or_(GENERATIONS.c.tenant == tenant, GENERATIONS.c.tenant == EVERY))
 
 
 def advance(db: Connection, tenant: str) -> None:

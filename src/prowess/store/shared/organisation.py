@@ -133,6 +133,7 @@ def _as_owner(url: str, work: Callable[[Connection], _T]) -> _T:
     try:
         with engine.connect() as connection:
             if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql("BEGIN")
                 # One at a time, also in two processes.
                 connection.exec_driver_sql(
                     f"SELECT pg_advisory_xact_lock({APPLICATION}), set_config('{SETTING}', '{EVERY}', true)"

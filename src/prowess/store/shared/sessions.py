@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from anyio import CancelScope, to_thread
-from sqlalchemy import case, delete, func, literal, select, update
+from sqlalchemy import bindparam, case, delete, func, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from prowess.store.protocols import KeptEvent, SessionRow
@@ -13,7 +13,7 @@ from prowess.store.shared.generations import generation
 from prowess.store.shared.tables import EVENTS, SESSIONS
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection
 
     from prowess.store.shared.database import SharedDatabase
 
@@ -26,14 +26,24 @@ class SharedSessionStore:
 
     def __init__(self, database: SharedDatabase) -> None:
         self.database = database
-        self._tenant = tenant = database.tenant
-        self._mine = SESSIONS.c.tenant == tenant
+        self._tenant = database.tenant
+        self._build(SESSIONS.c.tenant == database.tenant)
+
+    def _build(self, mine: ColumnElement[bool]) -> None:
+        """Build the statements that run in each call once. `mine` is the condition for the tenant."""
+        self._mine = mine
+        this = SESSIONS.c.session_id == bindparam("id", type_=SESSIONS.c.session_id.type)
         # One statement, so a session learns about a new generation without another round trip.
         self._get = select(
             SESSIONS.c.version,
             SESSIONS.c.state,
             SESSIONS.c.touched_at,
-            generation(tenant).scalar_subquery().label("generation"),
+            generation(self._tenant).scalar_subquery().label("generation"),
+        ).where(self._mine, this)
+        self._replace = (
+            update(SESSIONS)
+            .where(self._mine, this, SESSIONS.c.version == bindparam("expected"))
+            .values({name: bindparam(f"new_{name}") for name in ("version", "state", "touched_at")})
         )
 
     @property
@@ -63,8 +73,7 @@ class SharedSessionStore:
 
     def peek(self, session_id: str) -> SessionRow | None:
         """Return the row, or None. Blocks."""
-        wanted = self._get.where(self._mine, SESSIONS.c.session_id == session_id)
-        found = self.database.run(lambda db: db.execute(wanted).first(), write=False)
+        found = self.database.run(lambda db: db.execute(self._get, {"id": session_id}).first(), write=False)
         if found is None:
             return None
         version, state, touched_at, number = found
@@ -74,12 +83,14 @@ class SharedSessionStore:
 
     async def replace(self, row: SessionRow, *, expected_version: int) -> bool:
         """Replace the row if it has `expected_version`; return whether it was replaced."""
-        change = (
-            update(SESSIONS)
-            .where(self._mine, SESSIONS.c.session_id == row.session_id, SESSIONS.c.version == expected_version)
-            .values(version=row.version, state=row.state, touched_at=row.touched_at)
-        )
-        return await self.database.do(lambda db: db.execute(change).rowcount == 1)
+        values = {
+            "id": row.session_id,
+            "expected": expected_version,
+            "new_version": row.version,
+            "new_state": row.state,
+            "new_touched_at": row.touched_at,
+        }
+        return await self.database.do(lambda db: db.execute(self._replace, values).rowcount == 1)
 
     async def touch(self, session_id: str, at: float) -> bool:
         """Set the time of the last touch to `at`, unless the stored time is later. Return False if there is no row."""
