@@ -12,12 +12,18 @@ from prowess.store import (
     SessionRow,
     SharedDatabase,
     SharedSessionStore,
+    SharedVoteStore,
     SqliteSessionStore,
     open_store,
 )
 from prowess.store.shared.organisation import create_store
 from prowess.store.shared.tokens import SharedTokenStore
-from prowess.testing.conformance.stores import EventStoreConformance, SessionStoreConformance, TokenStoreConformance
+from prowess.testing.conformance.stores import (
+    EventStoreConformance,
+    SessionStoreConformance,
+    TokenStoreConformance,
+    VoteStoreConformance,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,6 +66,22 @@ class TestTokens(TokenStoreConformance):
 
     def open_store(self, place: Path) -> SharedTokenStore:
         return SharedTokenStore(self.database)
+
+
+class TestVotes(VoteStoreConformance):
+    url: str
+
+    @pytest.fixture(autouse=True, params=["file", "server"])
+    def opened(self, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+        if request.param == "server":
+            server: Postgresql = request.getfixturevalue("postgresql")
+            type(self).url = server.store_url()
+        else:
+            type(self).url = f"sqlite:///{tmp_path}/shared.db"
+            create_store(self.url, origin="test", public_key="test")
+
+    def open_store(self, place: Path) -> SharedVoteStore:
+        return SharedVoteStore(SharedDatabase(self.url))
 
 
 class TestPostgresql(SessionStoreConformance, EventStoreConformance):

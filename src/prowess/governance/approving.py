@@ -104,7 +104,7 @@ def questions_about(
                 capabilities=capabilities,
                 votes=votes,
                 place=place,
-                is_machine=any(one.place == place for one in policy.approvals[:1]),
+                is_machine=any(one.place == place and one.is_machine for one in policy.approvals),
                 text=_shown(skill, rule, capabilities, layer=layer, signer=signer),
                 signer=signer,
             )

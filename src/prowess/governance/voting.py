@@ -16,14 +16,21 @@ if TYPE_CHECKING:
 
     from prowess.audit.record import AuditLog
     from prowess.governance.approving import ApprovalQuestion, Ballot
+    from prowess.governance.store_approvals import StoreApprovals
     from prowess.policy.approvals.statements import Voter, VoteStatement
     from prowess.policy.policy import Policy
 
 
 def cast_vote(
-    question: ApprovalQuestion, ballot: Ballot, voter: Voter, policy: Policy, audit: AuditLog | None
+    question: ApprovalQuestion,
+    ballot: Ballot,
+    voter: Voter,
+    *,
+    policy: Policy,
+    audit: AuditLog | None,
+    store: StoreApprovals | None = None,
 ) -> ApprovalQuestion:
-    """Write a vote. Return the question as it is answered then.
+    """Write a vote, with `store` into the store of the organisation. Return the question as it is answered then.
 
     Raises:
         VoteRefusedError: the vote would not count.
@@ -36,10 +43,12 @@ def cast_vote(
 
     def vote(before: Sequence[VoteStatement]) -> VoteStatement:
         made = statement_of(recounted(question, before, policy), ballot, voter)
-        statements.extend((*before, made))
+        statements[:] = (*before, made)
         return made
 
-    file = ApprovalFile(question.place, is_machine=question.is_machine)
+    file = store or ApprovalFile(question.place, is_machine=question.is_machine)
+    if store is not None:
+        question = replace(question, place=store.place)
     with act(audit, "vote", ballot_facts(question, ballot, voter)):
         try:
             file.add(vote)

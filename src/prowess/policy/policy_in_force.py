@@ -37,7 +37,7 @@ from prowess._internal.places import (
     prowess_home,
 )
 from prowess._internal.text.canonical_json import sha256_of
-from prowess.errors import PolicyError
+from prowess.errors import PolicyError, StoreError
 from prowess.policy.approvals.places import approvals_for, approvals_places
 from prowess.policy.blocks.blocked import load_blocks
 from prowess.policy.decision import Decision, effect_of
@@ -49,6 +49,7 @@ from prowess.policy.policy_file import YAML_ENDINGS, PolicyFile, read_policy_fil
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from prowess.policy.approvals.statements import StatementSource
     from prowess.policy.facts.requester import Requester
     from prowess.policy.policy_file import Expectation
     from prowess.policy.rule import PolicyRule
@@ -161,7 +162,8 @@ class PolicyInForce:
     `given` is a policy that a host created or read. A file that is both in `given` and among the loaded files is used
     once. If `given` is unrestricted for tests, the user's file and `policy_file` are not read. On a machine with a
     policy file of its own, an unrestricted `given` makes every call denied. `who` are the known facts about who makes
-    the calls; if None, those of this process. Safe to use from several threads.
+    the calls; if None, those of this process. `statements` are approvals of an organisation, looked at in each call.
+    Safe to use from several threads.
     """
 
     def __init__(
@@ -171,7 +173,9 @@ class PolicyInForce:
         policy_file: str | None = None,
         enterprise_file: str = ENTERPRISE_FILE,
         who: Requester | None = None,
+        statements: StatementSource | None = None,
     ) -> None:
+        self._statements = statements
         self._given = given or Policy()
         self._who = this_process() if who is None else who
         self._next_end: float | None = None
@@ -241,7 +245,11 @@ class PolicyInForce:
         """
         asking = self._who if who is None else who
         return PolicyInForce(
-            self._given, policy_file=self._policy_file, enterprise_file=self._enterprise_file, who=asking
+            self._given,
+            policy_file=self._policy_file,
+            enterprise_file=self._enterprise_file,
+            who=asking,
+            statements=self._statements,
         )
 
     def _places(self) -> tuple[str, ...]:
@@ -271,6 +279,11 @@ class PolicyInForce:
                 if last_change(found) >= before:
                     return None
                 marks.append(mark_of(found))
+        if self._statements is not None and self._follows_approvals:
+            try:
+                marks.append(f"generation {self._statements.generation()}")
+            except StoreError as fault:
+                marks.append(str(fault))
         return tuple(marks)
 
     def _read(self) -> Policy:
@@ -282,7 +295,7 @@ class PolicyInForce:
             further = _with_publishers(given.files, self._enterprise_file)
             blocks = load_blocks(self._enterprise_file).joined(given.blocks)
             files = (*loaded, *(file for file in further if file not in loaded))
-            approvals = approvals_for(files, self._enterprise_file, prowess_home())
+            approvals = approvals_for(files, self._enterprise_file, prowess_home(), self._statements)
         except PolicyError as error:
             self._error = error
             return Policy.closed(error)

@@ -9,9 +9,19 @@ from prowess._internal.lazy_names import lazy_names
 if TYPE_CHECKING:
     from prowess.store.memory import MemorySessionStore
     from prowess.store.opening import open_store
-    from prowess.store.protocols import EventStore, KeptEvent, PeekingStore, SessionRow, SessionStore, Token, TokenStore
+    from prowess.store.protocols import (
+        EventStore,
+        KeptEvent,
+        PeekingStore,
+        SessionRow,
+        SessionStore,
+        Token,
+        TokenStore,
+        VoteStore,
+    )
     from prowess.store.shared.database import SharedDatabase
     from prowess.store.shared.sessions import SharedSessionStore
+    from prowess.store.shared.votes import SharedVoteStore
     from prowess.store.sqlite import SqliteSessionStore
 
 __all__ = [
@@ -23,9 +33,11 @@ __all__ = [
     "SessionStore",
     "SharedDatabase",
     "SharedSessionStore",
+    "SharedVoteStore",
     "SqliteSessionStore",
     "Token",
     "TokenStore",
+    "VoteStore",
     "open_store",
 ]
 
@@ -37,10 +49,11 @@ if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
             "opening": ("open_store",),
             "protocols": (
                 *("EventStore", "KeptEvent", "PeekingStore", "SessionRow", "SessionStore"),
-                *("Token", "TokenStore"),
+                *("Token", "TokenStore", "VoteStore"),
             ),
             "shared.database": ("SharedDatabase",),
             "shared.sessions": ("SharedSessionStore",),
+            "shared.votes": ("SharedVoteStore",),
             "sqlite": ("SqliteSessionStore",),
         },
     )

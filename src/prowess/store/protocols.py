@@ -103,6 +103,26 @@ class Token(Struct, frozen=True, kw_only=True):
     used_at: float | None = None
 
 
+class VoteStore(Protocol):
+    """Stores the votes of people about skills, in one order, for one tenant. None is changed or removed. Blocking.
+
+    Raises:
+        StoreError: by every operation, if the store cannot be reached, read or written.
+    """
+
+    def add_vote(self, body: str, *, number: int) -> bool:
+        """Add a vote as JSON text, with the next number, counted from 1. Return False if the number is taken."""
+
+    def votes(self) -> list[str]:
+        """Return all votes, in their order. The last one has their number."""
+
+    def generation(self) -> int:
+        """Return a number that grows with each vote, and with each other act that holds for the tenant."""
+
+    def close(self) -> None:
+        """Release resources. Closing twice is allowed; other operations fail afterwards."""
+
+
 class TokenStore(Protocol):
     """Stores tokens by the SHA-256 of their text, which nobody stores. Blocking.
 

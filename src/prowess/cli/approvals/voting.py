@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import time
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import output
-from prowess.cli.key_files import read_signing_key
+from prowess.cli.key_files import key_file_bytes, read_signing_key
+from prowess.cli.options import together
 from prowess.cli.options.session_options import open_rules
-from prowess.errors import SkillError
+from prowess.cli.options.store_options import store_approvals
+from prowess.errors import PolicyDeniedError, SkillError
 from prowess.governance.approving import (
     ApprovalQuestion,
     Ballot,
@@ -19,15 +26,19 @@ from prowess.governance.approving import (
 )
 from prowess.governance.voters import present_voter
 from prowess.governance.voting import cast_vote
+from prowess.policy.approvals.statements import Voter
+from prowess.policy.policy_in_force import PolicyInForce
+from prowess.store.tenants import DEFAULT, EVERY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from prowess.catalog import Catalog, SkillEntry
-    from prowess.policy.approvals.statements import Vote
+    from prowess.policy.approvals.statements import Vote, VoterKind
     from prowess.policy.policy import Policy
 
 _DAY = len("2026-12-31")
+_TOKEN_VARIABLE = "PROWESS_SERVER_TOKEN"  # noqa: S105 -- a name, not a token
 
 
 def ballot_of(vote: Vote, reason: str | None, role: str | None, until: str | None, key_file: str | None) -> Ballot:
@@ -49,12 +60,75 @@ def _end(text: str | None) -> datetime | None:
     return end
 
 
-class Voting:
-    """The policy that is in force, and the log that has each vote. Raises the errors of `open_rules`."""
+class VoteOptions(Struct, frozen=True, kw_only=True):
+    """Where votes are, and who votes."""
 
-    def __init__(self, policy_file: str | None) -> None:
-        source, self._log = open_rules(policy_file, "this vote leaves no audit record")
-        self.policy: Policy = source.now()
+    store_url: str | None = None
+    token_file: str | None = None
+
+    def voter(self, tenant: str) -> tuple[Voter, str | None]:
+        """Return who votes, and for a token its role. Raises PolicyDeniedError if the token is not valid."""
+        text = self._token() if self.store_url is not None else None
+        if text is None or self.store_url is None:
+            return present_voter(), None
+        # Imported here because most votes are in files, which need no further library.
+        from prowess.governance.organisation import token_digest
+        from prowess.store.shared.database import SharedDatabase
+        from prowess.store.shared.tokens import SharedTokenStore
+
+        database = SharedDatabase(self.store_url, EVERY)
+        try:
+            token = SharedTokenStore(database).use_token(token_digest(text), time.time())
+        finally:
+            database.close()
+        if token is None or token.tenant not in {tenant, EVERY}:
+            raise PolicyDeniedError("token", f"it is unknown, has expired, or is not of the tenant {tenant!r}")
+        kind: VoterKind = "service" if token.role == "machine" else "person"
+        return Voter(user=token.user, kind=kind, identified_by="token"), token.role
+
+    def _token(self) -> str | None:
+        if self.token_file is not None:
+            return key_file_bytes(self.token_file, 4096).decode("ascii", "replace").strip()
+        return os.environ.get(_TOKEN_VARIABLE) or None
+
+
+def vote_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options of `VoteOptions`, passed to it as the argument `votes`."""
+
+    @wraps(command)
+    def with_votes(**given: Any) -> int:  # noqa: ANN401 -- receives the command's options and those of `VoteOptions`
+        ours = {name: given.pop(name) for name in VoteOptions.__struct_fields__}
+        return command(votes=VoteOptions(**ours), **given)
+
+    return together(
+        click.option(
+            "--store",
+            "store_url",
+            metavar="URL",
+            help="Use the approvals in the store of an organisation: postgresql://HOST/DATABASE, or sqlite:///PATH.",
+        ),
+        click.option(
+            "--token-file",
+            metavar="FILE",
+            help=f"With --store: vote as the owner of this token (default: {_TOKEN_VARIABLE}, else this user).",
+        ),
+    )(with_votes)
+
+
+class Voting:
+    """The policy that is in force, and the log that has each vote. With `store_url`, votes are in a shared store.
+
+    Raises:
+        AuditError, PolicyError: as `open_rules`.
+        click.BadParameter: the URL names no shared store.
+        PolicyDeniedError: the token is not valid.
+    """
+
+    def __init__(self, policy_file: str | None, votes: VoteOptions, tenant: str | None) -> None:
+        self._log = open_rules(policy_file, "this vote leaves no audit record")[1]
+        self._store = None if votes.store_url is None else store_approvals(votes.store_url, tenant)
+        self.policy: Policy = PolicyInForce(policy_file=policy_file, statements=self._store).require()
+        self._votes, self._tenant = votes, tenant or DEFAULT
 
     def questions(self, catalog: Catalog) -> Iterator[ApprovalQuestion]:
         """Yield the questions about every skill of a catalog that can be read."""
@@ -71,8 +145,11 @@ class Voting:
         return questions_about(skill, self.policy, layer=entry.layer.value, signer=signer)
 
     def cast(self, question: ApprovalQuestion, ballot: Ballot) -> ApprovalQuestion:
-        """Write a vote of this process's user. Returns and raises as `cast_vote`."""
-        return cast_vote(question, ballot, present_voter(), self.policy, self._log)
+        """Write a vote of this process's user, or of the owner of the token. Returns and raises as `cast_vote`."""
+        voter, role = self._votes.voter(self._tenant)
+        if role is not None:
+            ballot = replace(ballot, role=role)
+        return cast_vote(question, ballot, voter, policy=self.policy, audit=self._log, store=self._store)
 
 
 def row_of(question: ApprovalQuestion) -> dict[str, object]:

@@ -9,7 +9,7 @@ from msgspec import to_builtins
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.approvals.voting import Voting, ballot_of, confirmed, row_of, told
+from prowess.cli.approvals.voting import VoteOptions, Voting, ballot_of, confirmed, row_of, told, vote_options
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import policy_option
 from prowess.governance.approving import VoteRefusedError
@@ -35,13 +35,14 @@ def command() -> None:
 @command.command("list")
 @catalog_options
 @policy_option
+@vote_options
 @_json_option
-def list_(*, skills: CatalogOptions, policy_file: str | None, as_json: bool) -> int:
+def list_(*, skills: CatalogOptions, policy_file: str | None, votes: VoteOptions, as_json: bool) -> int:
     """List the skills that need an approval, and what each of them has.
 
     Example: prowess approvals list --root examples/skills
     """
-    voting = Voting(policy_file)
+    voting = Voting(policy_file, votes, skills.tenant)
     found = list(voting.questions(skills.open(quiet=as_json)))
     if as_json:
         output.document({"items": [row_of(one) for one in found], "next": None})
@@ -57,24 +58,25 @@ def list_(*, skills: CatalogOptions, policy_file: str | None, as_json: bool) -> 
 @_id_argument
 @catalog_options
 @policy_option
+@vote_options
 @_json_option
-def show(*, request: str, skills: CatalogOptions, policy_file: str | None, as_json: bool) -> int:
+def show(*, request: str, skills: CatalogOptions, policy_file: str | None, votes: VoteOptions, as_json: bool) -> int:
     """Show what is asked, as a person sees it before the vote, and every vote.
 
     Example: prowess approvals show skill-0123456789abcdef0123456789abcdef
     """
-    voting = Voting(policy_file)
+    voting = Voting(policy_file, votes, skills.tenant)
     question = _found(voting, skills, request)
     path = question.rule.origin.path
-    votes = [
+    given = [
         one for one in statements_about(question.tree, voting.policy.approvals, path) if one.rule == question.rule.name
     ]
     if as_json:
-        output.document({**row_of(question), "text": question.text, "votes": to_builtins(votes)})
+        output.document({**row_of(question), "text": question.text, "votes": to_builtins(given)})
         return exit_codes.OK
     output.line(question.text)
     output.line(told(question))
-    for vote in votes:
+    for vote in given:
         output.line(_line(vote, question))
     return exit_codes.OK
 
@@ -84,6 +86,7 @@ def show(*, request: str, skills: CatalogOptions, policy_file: str | None, as_js
 @click.argument("vote", type=click.Choice(("approve", "refuse")), default="approve")
 @catalog_options
 @policy_option
+@vote_options
 @click.option("--reason", metavar="TEXT", help="Why. It is kept with the vote.")
 @click.option("--role", type=click.Choice(ROLES), help="The role in which you vote (default: the first of the rule).")
 @click.option("--until", metavar="DAY", help="The last day of an approval, for example 2026-12-31.")
@@ -95,6 +98,7 @@ def vote_(
     vote: Vote,
     skills: CatalogOptions,
     policy_file: str | None,
+    votes: VoteOptions,
     reason: str | None,
     role: str | None,
     until: str | None,
@@ -107,7 +111,7 @@ def vote_(
 
     Example: prowess approvals vote skill-0123456789abcdef0123456789abcdef refuse --reason "it deletes files"
     """
-    ballot, voting = ballot_of(vote, reason, role, until, key_file), Voting(policy_file)
+    ballot, voting = ballot_of(vote, reason, role, until, key_file), Voting(policy_file, votes, skills.tenant)
     question = _found(voting, skills, request)
     if not confirmed(question, vote.capitalize()):
         output.note("nothing was written")
@@ -119,6 +123,7 @@ def vote_(
 @_id_argument
 @catalog_options
 @policy_option
+@vote_options
 @click.option("--reason", metavar="TEXT", help="Why. It is kept with the revocation.")
 @click.option("--key", "key_file", metavar="FILE", help="Also sign the revocation with this private key.")
 @_json_option
@@ -127,6 +132,7 @@ def revoke(
     request: str,
     skills: CatalogOptions,
     policy_file: str | None,
+    votes: VoteOptions,
     reason: str | None,
     key_file: str | None,
     as_json: bool,
@@ -135,7 +141,7 @@ def revoke(
 
     Example: prowess approvals revoke skill-0123456789abcdef0123456789abcdef --reason "a leak was found"
     """
-    ballot, voting = ballot_of("revoke", reason, None, None, key_file), Voting(policy_file)
+    ballot, voting = ballot_of("revoke", reason, None, None, key_file), Voting(policy_file, votes, skills.tenant)
     question = _found(voting, skills, request)
     if not (question.votes.given or question.votes.refused):
         raise VoteRefusedError(f"nobody has voted about {request}, so there is nothing to revoke")

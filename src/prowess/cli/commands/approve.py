@@ -7,7 +7,7 @@ import click
 from prowess._internal.text.canonical_json import is_digest
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.approvals.voting import Voting, ballot_of, confirmed, row_of, told
+from prowess.cli.approvals.voting import VoteOptions, Voting, ballot_of, confirmed, row_of, told, vote_options
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import policy_option
 from prowess.cli.options.skill_completion import complete_skill
@@ -19,6 +19,7 @@ from prowess.policy.roles import ROLES
 @click.argument("name", shell_complete=complete_skill)
 @catalog_options
 @policy_option
+@vote_options
 @click.option("--digest", metavar="D", help="The digest that you have looked at. Another one is refused.")
 @click.option("--reason", metavar="TEXT", help="Why you approve the skill. It is kept with the approval.")
 @click.option(
@@ -32,6 +33,7 @@ def command(
     name: str,
     skills: CatalogOptions,
     policy_file: str | None,
+    votes: VoteOptions,
     digest: str | None,
     reason: str | None,
     role: str | None,
@@ -52,7 +54,7 @@ def command(
     """  # noqa: D301 -- click needs the control character
     if digest is not None and not is_digest(digest):
         raise click.BadParameter("write sha256: and 64 lowercase hexadecimal digits", param_hint="--digest")
-    ballot, voting = ballot_of("approve", reason, role, until, key_file), Voting(policy_file)
+    ballot, voting = ballot_of("approve", reason, role, until, key_file), Voting(policy_file, votes, skills.tenant)
     catalog, name = skills.open_one(name, quiet=as_json)
     entry = catalog.get(name)
     skill = catalog.skill(entry.name, entry.location)

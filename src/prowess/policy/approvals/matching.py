@@ -67,7 +67,8 @@ def is_same_voter(one: VoteStatement, other: VoteStatement) -> bool:
 
 def statements_about(tree: str, approvals: Sequence[Approvals], policy_file: str) -> list[VoteStatement]:
     """Return the statements about a skill that count for the rules of a policy file."""
-    return [one for place in approvals if policy_file in place.policy_files for one in place.by_tree.get(tree, ())]
+    counted = [one for one in approvals if one.policy_files is None or policy_file in one.policy_files]
+    return [statement for one in counted for statement in one.by_tree.get(tree, ())]
 
 
 def missing_approval(rule: ApprovalRule, skill: SkillIdentity, approvals: Sequence[Approvals]) -> ApprovalNeeded | None:
@@ -77,7 +78,8 @@ def missing_approval(rule: ApprovalRule, skill: SkillIdentity, approvals: Sequen
     for tree in skill.trees or (None,):
         votes = Votes() if tree is None else votes_for(rule, statements_about(tree, approvals, rule.origin.path))
         if tree is None or votes.state(rule) != "approved":
-            return _needed(rule, skill, tree, votes)
+            store = next((one.place for one in approvals if one.policy_files is None), None)
+            return _needed(rule, skill, tree, votes, store)
     return None
 
 
@@ -114,7 +116,9 @@ def _counts(one: VoteStatement, rule: ApprovalRule, now: datetime) -> bool:
     )
 
 
-def _needed(rule: ApprovalRule, skill: SkillIdentity, tree: str | None, votes: Votes) -> ApprovalNeeded:
+def _needed(
+    rule: ApprovalRule, skill: SkillIdentity, tree: str | None, votes: Votes, store: str | None
+) -> ApprovalNeeded:
     name = skill.name or ""
     return ApprovalNeeded(
         request=request_id(tree, rule.name),
@@ -123,25 +127,26 @@ def _needed(rule: ApprovalRule, skill: SkillIdentity, tree: str | None, votes: V
         rule=rule.name,
         needed=rule.count,
         given=len(votes.given),
-        how=how_to_approve(rule, name, tree, votes),
+        how=_how(rule, name, tree, votes, store),
     )
 
 
-def how_to_approve(rule: ApprovalRule, name: str, tree: str | None, votes: Votes) -> str:
+def _how(rule: ApprovalRule, name: str, tree: str | None, votes: Votes, store: str | None) -> str:
     """Return a sentence: what people have to do."""
     if tree is None:
         return (
             "The skill has no digest, because it has links or files that cannot be read; replace them, then ask again"
         )
-    sudo = "sudo " if os.path.dirname(rule.origin.path) == os.path.dirname(MACHINE_POLICY) else ""
+    of_machine = os.path.dirname(rule.origin.path) == os.path.dirname(MACHINE_POLICY)
+    sudo, place = ("sudo ", "") if of_machine and store is None else ("", f" --store {store}" if store else "")
     if votes.refused is not None:
         by = f"{votes.refused.voter.user} refused it"
         by += f": {votes.refused.reason}" if votes.refused.reason else ""
-        return f"{by}; to ask again, run `{sudo}prowess approvals revoke {request_id(tree, rule.name)}`"
+        return f"{by}; to ask again, run `{sudo}prowess approvals revoke {request_id(tree, rule.name)}{place}`"
     left = rule.count - len(votes.given)
     people = f"{left} {'more ' if votes.given else ''}{'person' if left == 1 else 'people'}"
     role = " or ".join(rule.roles)
     author = "" if rule.own else ", not the author,"
     verb = "runs" if left == 1 else "each run"
-    command = f"{sudo}prowess approve {shlex.quote(name)} --digest {tree}"
+    command = f"{sudo}prowess approve {shlex.quote(name)} --digest {tree}{place}"
     return f"{people} with the role {role}{author} {verb} `{command}`; then send the call again"

@@ -7,29 +7,35 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from prowess.errors import PolicyError, StoreError
 from prowess.policy.approvals.statements import approvals_path, read_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from prowess.policy.approvals.statements import Approvals
+    from prowess.policy.approvals.statements import Approvals, StatementSource
     from prowess.policy.policy_file import PolicyFile
 
 
-def approvals_for(files: Sequence[PolicyFile], machine_file: str, user_home: str) -> tuple[Approvals, ...]:
+def approvals_for(
+    files: Sequence[PolicyFile], machine_file: str, user_home: str, source: StatementSource | None = None
+) -> tuple[Approvals, ...]:
     """Return the statements that count for the policy files; none are read if no file needs them.
 
-    The layers are the directory of `machine_file`, then the user's home, then the directories of all other files.
+    The layers are `source`, the directory of `machine_file`, the user's home, and the directories of all other files.
 
     Raises:
-        PolicyError: an approvals file is damaged, or someone else could change it.
+        PolicyError: an approvals file is damaged, someone else could change it, or the source cannot be read.
     """
     if not any(file.approval_rules or file.has_approved for file in files):
         return ()
     places = approvals_places(machine_file, user_home, (file.path for file in files))
     layer_of = {path: layer for layer, path in enumerate(places)}
     lowest = len(layer_of)
-    found = []
+    try:
+        found = [] if source is None else [source.approvals()]
+    except StoreError as fault:
+        raise PolicyError((str(fault),)) from None
     for layer, path in enumerate(places):
         below = frozenset(one.path for one in files if layer_of.get(approvals_path(one.path), lowest) >= layer)
         found.append(replace(read_statements(path, is_machine=path == places[0]), policy_files=below))

@@ -10,7 +10,7 @@ import os
 import stat
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from msgspec import Meta, Struct, ValidationError, convert, to_builtins
 
@@ -98,11 +98,15 @@ def request_id(tree: str | None, rule: str) -> str:
 
 
 class Approvals(Struct, frozen=True, kw_only=True, dict=True):
-    """The statements of one place, and the policy files whose rules they can satisfy: those of its layer and below."""
+    """The statements of one place, and the policy files whose rules they can satisfy: those of its layer and below.
+
+    `policy_files` is None for the store of an organisation, whose statements count for every file.
+    """
 
     place: str
     statements: tuple[VoteStatement, ...] = ()
-    policy_files: frozenset[str] = frozenset()
+    policy_files: frozenset[str] | None = None
+    is_machine: bool = False  # whether it is the file of the machine
     version: str = ""  # a digest of the statements
 
     @cached_property
@@ -112,6 +116,20 @@ class Approvals(Struct, frozen=True, kw_only=True, dict=True):
         for one in self.statements:
             found.setdefault(one.tree, []).append(one)
         return found
+
+
+class StatementSource(Protocol):
+    """A source of statements that is no file: the store of an organisation.
+
+    Raises:
+        StoreError: by both, if the source cannot be read. Then every call is denied.
+    """
+
+    def generation(self) -> int:
+        """Return a number that changes with each statement."""
+
+    def approvals(self) -> Approvals:
+        """Return all statements."""
 
 
 def approvals_path(policy_file: str) -> str:
@@ -130,7 +148,7 @@ def read_statements(path: str, *, is_machine: bool) -> Approvals:
     try:
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
-        return Approvals(place=path)
+        return Approvals(place=path, is_machine=is_machine)
     except OSError as fault:
         raise PolicyError((f"{path}: {fault.strerror}",)) from None
     if not stat.S_ISREG(found.st_mode):
@@ -139,7 +157,8 @@ def read_statements(path: str, *, is_machine: bool) -> Approvals:
         raise PolicyError((f"{path} is not used, because someone else could change it: {weakness}",))
     try:
         data = read_toml_bytes(path, MAX_BYTES)
-        return Approvals(place=path, statements=parse_statements(data, path), version=sha256_of(data))
+        statements = parse_statements(data, path)
+        return Approvals(place=path, statements=statements, version=sha256_of(data), is_machine=is_machine)
     except ValueError as fault:
         raise fault if isinstance(fault, PolicyError) else PolicyError((str(fault),)) from None
 
@@ -152,15 +171,24 @@ def parse_statements(data: bytes, path: str) -> tuple[VoteStatement, ...]:
             raise PolicyError((f"{path}: it is no approvals file",))
         if value["prowess_approvals"] != _VERSION:
             raise PolicyError((f"{path}: a newer version of Prowess wrote it; update Prowess",))
-        statements = convert(value["statements"], tuple[VoteStatement, ...])
-        for one in statements:
-            if one.signature is not None:
-                require_signed(one.signature, one.signed_value, one.skill, one.tree, one.voter.key)
+        statements = tuple(map(checked_statement, _listed(value["statements"])))
     except (StrictJsonError, ValidationError) as fault:
         raise PolicyError((f"{path}: {fault}",)) from None
     except (SignatureError, MissingExtraError) as fault:
         raise PolicyError((f"{path}: {fault}",)) from None
     return statements
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
+
+
+def checked_statement(value: object) -> VoteStatement:
+    """Return the statement with this JSON value. Raises ValidationError, SignatureError or MissingExtraError."""
+    one = convert(value, VoteStatement)
+    if one.signature is not None:
+        require_signed(one.signature, one.signed_value, one.skill, one.tree, one.voter.key)
+    return one
 
 
 def render_statements(statements: Sequence[VoteStatement]) -> bytes:

@@ -94,6 +94,15 @@ GENERATIONS = Table(
     PrimaryKeyConstraint("tenant"),
 )
 
+VOTES = Table(
+    "votes",
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("body", AnyText, nullable=False),
+    PrimaryKeyConstraint("tenant", "number"),
+)
+
 TOKENS = Table(
     "tokens",
     METADATA,

@@ -11,6 +11,7 @@ Each test opens a new, empty store in a new directory from pytest (`tmp_path`).
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import anyio
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
     from pathlib import Path
 
-    from prowess.store import TokenStore
+    from prowess.store import TokenStore, VoteStore
 
 _ROW = SessionRow(session_id="one", version=1, state='{"active":[]}', touched_at=100.5)
 _HOSTILE_TEXTS = ("naïve \x00 '; --", "\x00", "%s :tenant {}", "\U0001f600", " one ", "one\x00")
@@ -293,6 +294,40 @@ class TokenStoreConformance:
         store = self.open_store(tmp_path)
         assert not store.add_token(replace(_TOKEN, tenant="nobody"), b"t" * 32)
         assert store.tokens() == []
+
+
+class VoteStoreConformance:
+    """The tests of `VoteStore`."""
+
+    def open_store(self, place: Path) -> VoteStore:
+        """Return a new, empty store. `place` is an empty directory for its files."""
+        raise NotImplementedError
+
+    def test_votes_are_returned_as_they_were_stored_in_their_order(self, tmp_path: Path) -> None:
+        """Their texts may contain any characters."""
+        with closing(self.open_store(tmp_path)) as store:
+            assert store.votes() == []
+            for number, text in enumerate(_HOSTILE_TEXTS, 1):
+                assert store.add_vote(text, number=number)
+            assert store.votes() == list(_HOSTILE_TEXTS)
+
+    def test_a_number_is_given_once_and_none_is_left_out(self, tmp_path: Path) -> None:
+        """Who has not seen the newest vote must look again. A refused vote changes nothing."""
+        with closing(self.open_store(tmp_path)) as store:
+            assert store.add_vote("one", number=1)
+            before = store.generation()
+            for number in (0, 1, 3):
+                assert not store.add_vote("late", number=number)
+            assert (store.votes(), store.generation()) == (["one"], before)
+
+    def test_each_vote_is_a_new_generation(self, tmp_path: Path) -> None:
+        """So every session looks at the votes again."""
+        with closing(self.open_store(tmp_path)) as store:
+            seen = [store.generation()]
+            for number in (1, 2):
+                assert store.add_vote("vote", number=number)
+                seen.append(store.generation())
+            assert seen == sorted(set(seen))
 
 
 def _run(store: _S, check: Callable[[_S], Awaitable[None]]) -> None:

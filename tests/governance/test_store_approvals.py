@@ -1,0 +1,131 @@
+"""Approvals in the store of an organisation: `--store URL`, tokens, and running sessions."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from prowess import Catalog, SyncSession
+from prowess.cli.dispatch import run
+from prowess.cli.options.store_options import store_approvals
+from prowess.errors import StoreError
+from prowess.policy.approvals.statements import Voter, VoteStatement
+from prowess.policy.policy_in_force import PolicyInForce
+from prowess.store import SharedDatabase, SharedVoteStore
+from tests.runtime.making import write_skill
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+pytestmark = pytest.mark.unmeasured
+
+
+@pytest.fixture
+def url(tmp_path: Path, own_home: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """A store, and a policy of this user that demands two approvals of scripts."""
+    (own_home / ".prowess").mkdir(mode=0o700)
+    demand = 'default = "allow"\n[[approval]]\nfor = ["scripts"]\ncount = 2\nroles = ["approver"]\n'
+    (own_home / ".prowess" / "policy.toml").write_text(demand, encoding="utf-8")
+    url = f"sqlite:///{tmp_path}/shared.db"
+    assert run(["admin", "init", "--store", url, "--json"]) == 0
+    capsys.readouterr()
+    write_skill(tmp_path / "skills", "deploy", files={"scripts/a.sh": "printf done\n"})
+    return url
+
+
+@pytest.fixture
+def ask(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[int, Any]]:
+    """Run a command on the store as the owner of a token with this role."""
+
+    def asked(user: str, role: str, *words: str) -> tuple[int, Any]:
+        added = ["admin", "token", "add", "--store", url, "--tenant", "default", "--role", role, "--user", user]
+        assert run([*added, "--json"]) == 0
+        monkeypatch.setenv("PROWESS_SERVER_TOKEN", json.loads(capsys.readouterr().out)["token"])
+        code = run([*words, "--root", str(tmp_path / "skills"), "--store", url, "--json"])
+        shown = capsys.readouterr()
+        return code, json.loads(shown.out) if shown.out else shown.err
+
+    return asked
+
+
+@pytest.mark.proves("governance.approval.digest")
+def test_votes_in_the_store_count_in_a_running_session_until_they_are_revoked(
+    url: str, tmp_path: Path, ask: Callable[..., tuple[int, Any]]
+) -> None:
+    with (
+        closing(store_approvals(url, None)) as approvals,
+        SyncSession(Catalog(tmp_path / "skills"), policy=PolicyInForce(statements=approvals)) as session,
+    ):
+
+        def detail() -> Any:  # noqa: ANN401 -- JSON
+            return session.call("skills.load", {"names": ["deploy"]}).error_detail
+
+        refused = detail()
+        assert (refused["code"], refused["needed"]) == ("approval_required", 2)
+        assert f"--store {url}`" in refused["how"]
+        assert ask("ada", "approver", "approve", "deploy")[1]["state"] == "waiting"
+        code, error = ask("ada", "approver", "approve", "deploy")  # with another token
+        assert (code, "ada has approved 'deploy' already" in error) == (1, True)
+        assert detail()["given"] == 1
+        assert ask("bob", "approver", "approvals", "vote", refused["request"])[1]["state"] == "approved"
+        assert detail() is None
+        assert session.call("skills.read", {"skill": "deploy", "path": "SKILL.md"}).success
+        assert ask("eve", "approver", "approvals", "revoke", refused["request"])[1]["given"] == 0
+        read = session.call("skills.read", {"skill": "deploy", "path": "SKILL.md"})
+        assert (read.error_detail or {})["code"] == "approval_required"
+
+
+@pytest.mark.parametrize(
+    ("role", "code", "said"),
+    [
+        ("viewer", 3, "the role viewer may not answer"),
+        ("administrator", 3, "asks for approver"),
+        ("machine", 3, "the role machine may not answer"),
+    ],
+)
+def test_the_role_of_a_token_decides(role: str, code: int, said: str, ask: Callable[..., tuple[int, Any]]) -> None:
+    found, error = ask("ada", role, "approve", "deploy")
+    assert (found, said in error) == (code, True)
+
+
+def test_an_unknown_token_and_a_store_of_one_machine_are_refused(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "token").write_text("unknown\n", encoding="utf-8")
+    words = ["approve", "deploy", "--root", str(tmp_path / "skills"), "--token-file", str(tmp_path / "token")]
+    assert run([*words, "--store", url]) == 3
+    assert "it is unknown, has expired" in capsys.readouterr().err
+    assert run([*words, "--store", "sqlite:///other.db"]) == 2
+    assert "prowess admin init" in capsys.readouterr().err
+
+
+def test_writers_at_once_lose_no_vote_and_a_damaged_vote_denies(url: str, tmp_path: Path) -> None:
+    def vote(user: str) -> VoteStatement:
+        tree = "sha256:" + 64 * "0"
+        voter, now = Voter(user=user), datetime.now(UTC)
+        return VoteStatement(
+            vote="approve", skill="a", tree=tree, shown=tree, rule="r", role="approver", voter=voter, at=now
+        )
+
+    with ThreadPoolExecutor(4) as threads:
+        stores = [store_approvals(url, None) for _ in range(4)]
+        list(threads.map(lambda one: one[1].add(lambda _: vote(str(one[0]))), enumerate(stores)))
+    approvals = stores[0].approvals()
+    assert sorted(one.voter.user for one in approvals.statements) == ["0", "1", "2", "3"]
+    database = SharedDatabase(url)
+    assert SharedVoteStore(database).add_vote("{}", number=5)
+    database.close()
+    with pytest.raises(StoreError, match="a vote is damaged"):
+        stores[0].approvals()
+    in_force = PolicyInForce(statements=stores[0])
+    assert "a vote is damaged" in str(in_force.now().fault)
+    for store in stores:
+        store.close()
