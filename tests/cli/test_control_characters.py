@@ -6,12 +6,12 @@ import json
 import os
 import re
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from prowess.cli.main import COMMANDS
+from tests.fork_server import prowess
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -162,7 +162,7 @@ def test_every_command_is_tried() -> None:
 def test_no_raw_control_character_reaches_a_pipe(place: Path, tmp_path: Path, case: tuple[str, ...]) -> None:
     environment = {**os.environ, "HOME": str(tmp_path), "PROWESS_HOME": str(tmp_path / ".prowess")}
     line = json.dumps({"id": 1, "method": "skills.load", "params": {"names": [ODD, "good"]}}).encode() + b"\n"
-    command = [sys.executable, "-m", "prowess", *case]
+    command = [prowess(), *case]
     ran = subprocess.run(command, cwd=place, env=environment, input=line, capture_output=True, timeout=120, check=False)
     for stream in (ran.stdout.decode(), ran.stderr.decode()):
         assert CONTROLS.search(stream) is None, stream

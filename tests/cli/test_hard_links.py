@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.fork_server import prowess
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,9 +40,7 @@ def test_every_command_refuses_a_hard_linked_document_and_tells_why(
     (tmp_path / "skills" / "linked" / "scripts" / "a.sh").write_text("echo ran\n")
     (tmp_path / "elsewhere").write_text("---\nname: linked\ndescription: A secret. Use when asked.\n---\nBody.\n")
     os.link(tmp_path / "elsewhere", tmp_path / "skills" / "linked" / "SKILL.md")
-    ran = subprocess.run(
-        [sys.executable, "-m", "prowess", *command], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    ran = subprocess.run([prowess(), *command], cwd=tmp_path, capture_output=True, text=True, check=False)
     told = ran.stdout + ran.stderr
     assert "second hard link" in told
     assert "A secret" not in told

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +9,7 @@ import pytest
 
 from prowess.cli.dispatch import run
 from prowess.cli.options.tool_options import host_tools_named
+from tests.fork_server import prowess
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +61,7 @@ def test_a_session_is_told_which_tools_its_host_has(
 ) -> None:
     request = json.dumps({"id": 1, "tool": "skills.load", "arguments": {"names": ["notes"]}})
     ran = subprocess.run(
-        [sys.executable, "-m", "prowess", "session", "--root", str(root), *option],
+        [prowess(), "session", "--root", str(root), *option],
         input=request, capture_output=True, text=True, check=True, timeout=60, cwd=root,
     )  # fmt: skip
     answer: dict[str, Any] = json.loads(ran.stdout)

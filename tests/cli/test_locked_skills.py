@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,11 +14,10 @@ from prowess import Catalog, SyncSession
 from prowess.errors import DigestChangedError, SkillNotFoundError
 from tests.catalog.locking import edit, lock, locked, place_of, store
 from tests.cli.commands.test_watch import WATCH, watching
+from tests.fork_server import prowess as forked_prowess
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-COMMAND = (sys.executable, "-m", "prowess")
 
 
 @pytest.fixture
@@ -30,7 +28,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def prowess(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*COMMAND, *arguments], input=given, capture_output=True, text=True, check=False)
+    return subprocess.run([forked_prowess(), *arguments], input=given, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.usefixtures("work")
@@ -107,7 +105,7 @@ def test_json_lines_load_a_package_and_a_version() -> None:
 async def test_the_mcp_server_offers_locked_skills_and_follows_the_lock() -> None:
     first = locked("deploy")
     lock(first)
-    parameters = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "serve"])
+    parameters = StdioServerParameters(command=forked_prowess(), args=["serve"])
     async with stdio_client(parameters) as (read, write), ClientSession(read, write) as client:
         await client.initialize()
         loaded = await client.call_tool("skills_load", {"names": ["acme/deploy"]})

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import pytest
 
 from prowess.audit import verify_log
 from prowess.store.shared.organisation import OrganisationStore
+from tests.fork_server import prowess
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +54,7 @@ def workspace(tmp_path: Path) -> Path:
 
 def _start(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "prowess", "session", *arguments],
+        [prowess(), "session", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -292,9 +292,7 @@ def test_a_reader_that_goes_away_is_no_failure(root: Path, workspace: Path) -> N
 
 
 def test_the_help_shows_an_example() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "prowess", "session", "--help"], capture_output=True, text=True, timeout=30, check=True
-    )
+    done = subprocess.run([prowess(), "session", "--help"], capture_output=True, text=True, timeout=30, check=True)
 
     assert "| prowess session --root" in " ".join(done.stdout.split())
 

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from prowess.execution import default_sandbox
+from tests.fork_server import prowess
 from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def run(tmp_path: Path, own_home: Path) -> Callable[..., Lines]:
 
     def run(*options: str, requests: list[dict[str, Any]]) -> Lines:
         done = subprocess.run(
-            [sys.executable, "-m", "prowess", "session", "--root", str(tmp_path / "skills"), *options],
+            [prowess(), "session", "--root", str(tmp_path / "skills"), *options],
             input=b"".join(json.dumps({"id": n, **request}).encode() + b"\n" for n, request in enumerate(requests)),
             capture_output=True,
             cwd=tmp_path / "work",
@@ -76,7 +76,7 @@ def test_an_event_is_printed_while_its_call_goes_on(tmp_path: Path, own_home: Pa
     slow = f"import os, time\nprint('begun')\n{waits}"
     write_skill(tmp_path / "skills", "kit", files={"scripts/slow.py": slow})
     (tmp_path / "work").mkdir()
-    command = [sys.executable, "-m", "prowess", "session", "--root", str(tmp_path / "skills"), "--events"]
+    command = [prowess(), "session", "--root", str(tmp_path / "skills"), "--events"]
     with subprocess.Popen(command, cwd=tmp_path / "work", stdin=subprocess.PIPE, stdout=subprocess.PIPE) as host:
         assert host.stdin is not None
         assert host.stdout is not None
@@ -108,7 +108,7 @@ def test_a_session_with_a_name_has_its_events_for_the_next_process(run: Callable
 
 def test_a_host_that_stops_reading_ends_the_session_in_order(tmp_path: Path, own_home: Path) -> None:
     write_skill(tmp_path / "skills", "kit")
-    command = [sys.executable, "-m", "prowess", "session", "--root", str(tmp_path / "skills"), "--events"]
+    command = [prowess(), "session", "--root", str(tmp_path / "skills"), "--events"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as host:
         assert host.stdin is not None
         assert host.stdout is not None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from prowess.cli import exit_codes
+from tests.fork_server import prowess
 
 _CONFORMANCE = Path(__file__).parents[1] / "conformance"
 
@@ -40,7 +40,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def _run(*arguments: str, cwd: Path, lines: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "prowess", "session", *arguments]
+    command = [prowess(), "session", *arguments]
     return subprocess.run(command, input=lines, capture_output=True, cwd=cwd, timeout=60, check=False)
 
 

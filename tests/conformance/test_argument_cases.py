@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.fork_server import prowess
 
 _CASES = json.loads((Path(__file__).parent / "argument-cases.json").read_text(encoding="utf-8"))["cases"]
 
@@ -39,7 +40,7 @@ def _asked(place: Path, first_argument: int) -> dict[str, dict[str, Any]]:
         lines.append({"id": None, "tool": "skills.unload", "arguments": {"all": True}})
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "prowess", "session", "--root", place / "skills"),
+            *(prowess(), "session", "--root", place / "skills"),
             *("--first-argument", str(first_argument)),
         ],
         input="".join(f"{json.dumps(line)}\n" for line in lines).encode(),

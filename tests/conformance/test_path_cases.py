@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from tests.fork_server import prowess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ class _Host:
     def __init__(self, place: Path) -> None:
         environment = {**os.environ, "PROWESS_HOME": str(place / "home"), "HOME": str(place)}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "prowess", "session", "--root", str(place / "layout")],
+            [prowess(), "session", "--root", str(place / "layout")],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.distribution.fork_server import Ran, run_at_once
+from tests.fork_server import Ran, run_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

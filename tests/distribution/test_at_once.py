@@ -17,9 +17,9 @@ from prowess.distribution.installation.scope import InstallScope
 from prowess.distribution.permission.permission import Permission
 from prowess.lockfile.source_reference import parse_reference
 from tests.distribution.deployment.deployments import Deployment
-from tests.distribution.fork_server import Ran, run_at_once
 from tests.distribution.installation.projects import Commands, make_project, write_skill
 from tests.distribution.making import make_skill
+from tests.fork_server import Ran, run_at_once
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,6 +18,7 @@ from prowess.catalog import Catalog
 from prowess.execution import default_sandbox
 from prowess.tools.builtin import builtin_tools
 from tests.docs_src.blocks import output_matches, runnable_blocks, steps
+from tests.fork_server import prowess
 
 if TYPE_CHECKING:
     from prowess.agent import AgentStep, ModelRequest
@@ -37,7 +38,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     project = tmp_path / "project"
     project.mkdir()
     monkeypatch.chdir(project)
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    path = os.pathsep.join([str(Path(prowess()).parent), str(Path(sys.executable).parent), os.environ["PATH"]])
     for block in runnable_blocks(PAGE.read_text(encoding="utf-8")):
         for step in steps(block):
             ran = subprocess.run(
@@ -155,7 +156,7 @@ def test_the_skill_is_complete_without_python_and_without_being_registered(proje
         {"id": 3, "tool": "Bash", "arguments": {"command": "true"}},
     ]
     ran = subprocess.run(
-        [sys.executable, "-m", "prowess", "session", "--tools", "read,bash"],
+        [prowess(), "session", "--tools", "read,bash"],
         input="".join(json.dumps(line) + "\n" for line in lines),
         capture_output=True,
         encoding="utf-8",

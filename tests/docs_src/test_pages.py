@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.docs_src.blocks import Block, output_matches, runnable_blocks, steps
+from tests.fork_server import prowess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,7 +81,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path) -> None:
 @pytest.mark.unmeasured
 @pytest.mark.parametrize("page", _with("console"), ids=_name)
 def test_the_commands_of_a_page_print_what_it_shows(page: Path, reader: Path) -> None:
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    path = os.pathsep.join([str(Path(prowess()).parent), str(Path(sys.executable).parent), os.environ["PATH"]])
     for block in _blocks(page, "console", _free_ports):
         for step in steps(block):
             ran = subprocess.run(

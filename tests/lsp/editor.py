@@ -18,6 +18,8 @@ from urllib.parse import unquote, urlparse
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
+from tests.fork_server import prowess
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
@@ -200,14 +202,14 @@ class Editor:
 @asynccontextmanager
 async def editing(
     *folders: Path,
-    command: Sequence[str] = COMMAND,
+    command: Sequence[str] = (),
     options: Sequence[str] = (),
     client: types.ClientCapabilities | None = None,
     quiet: bool = True,
 ) -> AsyncIterator[Editor]:
     """Start a server for these folders; at the end shut it down, and see that it ended with 0 and said nothing else."""
     editor = Editor()
-    await editor.client.start_io(*command, *options, env=dict(os.environ), limit=2**26)
+    await editor.client.start_io(*(command or (prowess(), "lsp")), *options, env=dict(os.environ), limit=2**26)
     answer = await asyncio.wait_for(
         editor.client.initialize_async(
             types.InitializeParams(

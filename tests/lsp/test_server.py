@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from prowess.lint.rule_page import rule_page
+from tests.fork_server import prowess
 from tests.lsp.editor import Editor, capabilities, document, editing
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ async def test_an_editor_gets_findings_explanations_and_fixes(tmp_path: Path) ->
 async def test_an_open_buffer_gets_the_findings_that_check_reports_of_the_same_file(tmp_path: Path) -> None:
     paths = [path for path in sorted(BROKEN.glob("*/SKILL.md")) if path.parent.name != "not-utf-8"]
     ran = subprocess.run(  # noqa: ASYNC221 -- nothing else waits here
-        [sys.executable, "-m", "prowess", "check", str(BROKEN), "--json", "--exit-zero"],
+        [prowess(), "check", str(BROKEN), "--json", "--exit-zero"],
         capture_output=True, check=True, cwd=tmp_path,
     )  # fmt: skip
     wanted = [one for one in json.loads(ran.stdout)["diagnostics"] if one["skill"] != "not-utf-8"]
@@ -331,7 +331,7 @@ async def test_a_manifest_is_judged_in_its_own_buffer_as_check_judges_it(tmp_pat
     manifest = path.with_name("skill.manifest.yaml")
     manifest.write_text("# what it needs\n\nsecrets: none\ncomposition: 5\n")
     ran = subprocess.run(  # noqa: ASYNC221 -- nothing else waits here
-        [sys.executable, "-m", "prowess", "check", str(path.parent), "--json", "--exit-zero"],
+        [prowess(), "check", str(path.parent), "--json", "--exit-zero"],
         capture_output=True, check=True, cwd=tmp_path,
     )  # fmt: skip
     wanted = [one for one in json.loads(ran.stdout)["diagnostics"] if one["path"] == str(manifest)]

@@ -17,6 +17,7 @@ from mcp.types import jsonrpc_message_adapter
 from prowess import Catalog
 from prowess.execution import default_sandbox
 from prowess.mcp_server.server import build_server, open_session
+from tests.fork_server import prowess
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -102,8 +103,8 @@ def serving(skills: Path, workspace: Path, tmp_path: Path) -> Callable[..., Any]
     async def connect(*arguments: str) -> AsyncIterator[Client]:
         with (tmp_path / "stderr.txt").open("a", encoding="utf-8") as stderr:
             parameters = StdioServerParameters(
-                command=SERVE[0],
-                args=[*SERVE[1:], "--root", str(skills), "--workspace", str(workspace), *arguments],
+                command=prowess(),
+                args=["serve", "--root", str(skills), "--workspace", str(workspace), *arguments],
                 env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST")},
             )
             async with Client(stdio_client(parameters, errlog=stderr), mode="legacy") as client:

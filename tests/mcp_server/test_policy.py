@@ -20,7 +20,7 @@ from prowess.mcp_server.elicitation import ClientApprover
 from prowess.mcp_server.server import build_server, open_session
 from prowess.policy import read_policy_file
 from prowess.policy.policy import Policy
-from tests.mcp_server.conftest import SERVE
+from tests.fork_server import prowess
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -108,7 +108,7 @@ async def test_a_served_policy_denies_asks_and_allows(
     arguments = ["--root", str(skills), "--workspace", str(tmp_path / "workspace"), "--policy", str(policy)]
     (tmp_path / "workspace").mkdir()
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
-    parameters = StdioServerParameters(command=SERVE[0], args=[*SERVE[1:], *arguments], env=env)
+    parameters = StdioServerParameters(command=prowess(), args=["serve", *arguments], env=env)
     with (tmp_path / "stderr.txt").open("w") as stderr:
         async with Client(stdio_client(parameters, errlog=stderr), mode=mode, elicitation_callback=person) as client:
             assert not (await client.call_tool("skills_load", ALPHA)).is_error

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ import jsonschema
 import pytest
 
 from prowess.audit import verify_log
+from tests.fork_server import prowess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -276,7 +276,7 @@ def test_malformed_lines_and_wrong_parameters_are_answered_by_errors_and_the_ser
 
 
 def _raw(skills: Path, workspace: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "prowess", "serve", "--root", str(skills), "--workspace", str(workspace)]
+    command = [prowess(), "serve", "--root", str(skills), "--workspace", str(workspace)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
 

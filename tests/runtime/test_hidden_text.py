@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from typing import TYPE_CHECKING, get_args
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from prowess import Catalog, Session
 from prowess._internal.text.invisible import visible
 from prowess.runtime.call_options import ExposureName
+from tests.fork_server import prowess
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,6 +86,6 @@ async def test_no_text_for_a_model_holds_what_nobody_sees(tmp_path: Path, kind: 
 
 def test_the_form_of_the_reference_keeps_every_byte(tmp_path: Path) -> None:
     root = _skill(tmp_path, HIDDEN["tags"])
-    command = [sys.executable, "-m", "prowess", "to-prompt", str(root / "counter")]
+    command = [prowess(), "to-prompt", str(root / "counter")]
     shown = subprocess.run(command, capture_output=True, check=True).stdout.decode()
     assert TAGGED in shown

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +16,7 @@ from prowess.runtime import Session, SyncSession
 from prowess.runtime.forks import ForkOutcome, ForkRequest
 from prowess.tools.functions.function_tool import FunctionTool
 from prowess.tools.gates import CallbackApprover
+from tests.fork_server import prowess
 from tests.runtime.making import codes, failure, result, write_skill
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def test_a_project_cannot_set_it(
 def test_the_command_takes_a_profile(tmp_path: Path, home: Path, option: list[str], mode: str) -> None:
     write_skill(tmp_path / "skills", "demo", extra="allowed-tools: lookup\n")
     line = json.dumps({"id": 1, "tool": "skills.load", "arguments": {"names": ["demo"]}})
-    command = [sys.executable, "-m", "prowess", "session", "--root", str(tmp_path / "skills"), *option]
+    command = [prowess(), "session", "--root", str(tmp_path / "skills"), *option]
     done = subprocess.run(command, input=f"{line}\n", capture_output=True, text=True, check=True, cwd=tmp_path)
     answered = json.loads(done.stdout.splitlines()[-1])
     assert answered["result"]["active_skills"][0]["allowed_tools_mode"] == mode

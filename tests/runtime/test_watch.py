@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ import pytest
 
 from prowess.catalog import Catalog
 from prowess.runtime import Session, SyncSession
+from tests.fork_server import prowess
 from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def test_a_session_without_await_watches_in_a_thread_until_its_end(skills: Path,
 
 
 def test_a_session_over_json_lines_prints_changes_between_two_answers(skills: Path) -> None:
-    command = [sys.executable, "-m", "prowess", "session", "--root", str(skills), "--events"]
+    command = [prowess(), "session", "--root", str(skills), "--events"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as session:
         assert session.stdin is not None
         assert session.stdout is not None

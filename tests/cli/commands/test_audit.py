@@ -16,6 +16,7 @@ import pytest
 from prowess.audit import AuditEvent, JsonlAuditLog
 from prowess.audit.caller import CALLER_KEYS, SKILL_KEYS
 from prowess.cli.dispatch import run
+from tests.fork_server import prowess
 
 Capture = pytest.CaptureFixture[str]
 
@@ -326,7 +327,7 @@ def test_no_log_is_a_failure_in_one_sentence(capsys: Capture) -> None:
 
 def test_piped_output_has_no_colour_and_fits(log: JsonlAuditLog) -> None:
     for words in (["show"], ["verify"]):
-        done = subprocess.run([sys.executable, "-m", "prowess", "audit", *words], capture_output=True, check=True)
+        done = subprocess.run([prowess(), "audit", *words], capture_output=True, check=True)
         assert b"\x1b" not in done.stdout
         if words == ["verify"]:
             assert max(len(line) for line in done.stdout.decode().splitlines()) <= 80

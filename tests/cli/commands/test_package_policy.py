@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from prowess.signing.statement import SignedSkill, render_statement
 from prowess.tools.builtin import builtin_tools
 from tests.catalog.locking import lock, locked
 from tests.distribution.installation.projects import Commands, make_project, write_skill
+from tests.fork_server import prowess
 from tests.signing.authorities import Holder, root_authority
 
 _INSTALL = ("install", "../skills", "--skill", "alpha")
@@ -208,7 +208,7 @@ def _signed(commands: Commands) -> None:
 
 def _apart(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a process of its own."""
-    return subprocess.run([sys.executable, "-m", "prowess", *arguments], check=False, capture_output=True, text=True)
+    return subprocess.run([prowess(), *arguments], check=False, capture_output=True, text=True)
 
 
 def test_a_rule_may_have_the_name_of_a_publisher_and_follows_key_trust_in_every_process(commands: Commands) -> None:

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tarfile
 import zipfile
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ import pytest
 from prowess.cli.dispatch import run
 from tests.distribution.making import files_of, make_skill
 from tests.distribution.registries import PASSWORD, USER, docker_registry
+from tests.fork_server import prowess
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -182,7 +182,7 @@ def test_publishing_contacts_the_registry_alone_and_shows_the_password_nowhere(t
     with docker_registry(tmp_path / "registry", with_login=True) as host:
         trace = tmp_path / "trace"
         name = f"PROWESS_LOGIN_{host.replace('.', '_').replace(':', '_')}"
-        command = [sys.executable, "-m", "prowess", "publish", "pdf", "--to", f"oci://{host}/acme", "--json"]
+        command = [prowess(), "publish", "pdf", "--to", f"oci://{host}/acme", "--json"]
         done = subprocess.run(
             ["strace", "-f", "-e", "trace=connect,execve", "-s", "4096", "-o", trace, *command],
             cwd=tmp_path,

@@ -9,7 +9,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ import pytest
 from prowess.cli.dispatch import run
 from prowess.lockfile.places import read_lock
 from tests.distribution.making import files_of, make_skill
+from tests.fork_server import prowess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,7 +123,7 @@ def test_refresh_finds_a_changed_and_a_missing_artifact(registry: Path, capfd: p
 @contextmanager
 def served(registry: Path) -> Iterator[int]:
     """Run `prowess registry serve` and give its port."""
-    command = [sys.executable, "-m", "prowess", "registry", "serve", str(registry), "--http", "127.0.0.1:0"]
+    command = [prowess(), "registry", "serve", str(registry), "--http", "127.0.0.1:0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         try:
             assert server.stderr is not None
@@ -197,7 +197,7 @@ def test_serve_names_an_address_that_is_in_use(registry: Path, capfd: pytest.Cap
 
 
 def test_serve_tells_that_nothing_is_published(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "prowess", "registry", "serve", str(tmp_path), "--http", "127.0.0.1:0"]
+    command = [prowess(), "registry", "serve", str(tmp_path), "--http", "127.0.0.1:0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         assert server.stderr.readline().startswith("serving ")

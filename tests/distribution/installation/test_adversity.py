@@ -16,9 +16,9 @@ from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.sources import Access, open_source
 from prowess.errors import IntegrityError
 from prowess.lockfile.source_reference import parse_reference
-from tests.distribution.fork_server import run_at_once
 from tests.distribution.installation.projects import Commands, codes, make_project, snapshot, write_skill
 from tests.distribution.small_disk import filled, read_only, small_disk
+from tests.fork_server import run_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
