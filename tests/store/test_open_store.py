@@ -92,3 +92,19 @@ print(sorted({"sqlalchemy", "psycopg", "alembic"} & sys.modules.keys()))
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["[]", "['sqlalchemy']"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://user:secret@host:none/db",
+        "postgresql://user:secret@[::1/db",
+        "postgresql://user:sec@ret@host/db",
+        "postgresql://user:secret@host/db\x00",
+    ],
+)
+def test_a_url_that_cannot_be_read_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(StoreError, match="the URL") as caught:
+        open_store(url)
+    assert "secret" not in str(caught.value)
+    assert "ret@host" not in str(caught.value)

@@ -21,8 +21,24 @@ def tenant_name_fault(name: str) -> str | None:
     return "a tenant's name has up to 64 lower-case letters, digits, and .-_ inside"
 
 
+def url_fault(url: str) -> str | None:
+    """Return why the URL of a store cannot be read, without repeating it, or None."""
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 -- reading it checks it
+    except ValueError:
+        return "the URL cannot be read; a shared store is postgresql://USER@HOST:PORT/DATABASE"
+    if parts.netloc.count("@") > 1:
+        return "the URL has @ twice; write it in a user or a password as %40"
+    if any(character < " " for character in url):
+        return "the URL has a control character"
+    return None
+
+
 def shown_url(url: str) -> str:
     """Return the URL without user, password and parameters, which may contain a password. The host is kept."""
+    if url_fault(url):
+        return f"{url.partition(':')[0][:20]}:"
     parts = urlsplit(url)
     host = parts.hostname or dict(parse_qsl(parts.query)).get("host", "")
     port = "" if parts.port is None else f":{parts.port}"

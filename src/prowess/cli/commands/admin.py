@@ -16,7 +16,7 @@ from prowess.policy.packages.package_rules import seconds_of
 from prowess.policy.roles import PERMITTED
 from prowess.store.shared.organisation import OrganisationStore, migrate_store
 from prowess.store.shared.tokens import SharedTokenStore
-from prowess.store.tenants import DEFAULT, EVERY, POSTGRESQL, SQLITE, is_shared, shown_url, tenant_name_fault
+from prowess.store.tenants import DEFAULT, EVERY, POSTGRESQL, SQLITE, is_shared, shown_url, tenant_name_fault, url_fault
 
 ROLES = (*PERMITTED, "machine")
 _MOST_SECONDS = 100 * 365 * 86400
@@ -25,6 +25,8 @@ _MOST_SECONDS = 100 * 365 * 86400
 def _checked_url(context: click.Context, parameter: click.Parameter, value: str) -> str:
     del parameter
     if value.startswith(POSTGRESQL) or (value.startswith(SQLITE) and len(value) > len(SQLITE)):
+        if fault := url_fault(value):
+            raise click.BadParameter(fault)
         if context.command.name == "init" or is_shared(value):
             return value
         raise click.BadParameter(f"{shown_url(value)} is no shared store; create one: prowess admin init --store URL")

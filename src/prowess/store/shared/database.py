@@ -22,7 +22,7 @@ from prowess.errors import MissingExtraError, StoreError
 from prowess.store.shared.row_security import ROLE, SETTING
 from prowess.store.shared.schema import require_current
 from prowess.store.sqlite import BUSY_SECONDS, fault_reason
-from prowess.store.tenants import DEFAULT, EVERY, SQLITE, shown_url, tenant_name_fault
+from prowess.store.tenants import DEFAULT, EVERY, SQLITE, shown_url, tenant_name_fault, url_fault
 
 if TYPE_CHECKING:
     import sqlite3
@@ -50,6 +50,8 @@ class SharedDatabase:
 
     def __init__(self, url: str, tenant: str = DEFAULT) -> None:
         self.url = shown_url(url)
+        if not url.startswith(SQLITE) and (fault := url_fault(url)):
+            raise StoreError(self.url, fault)
         self.tenant = tenant
         if tenant != EVERY and (fault := tenant_name_fault(tenant)):
             raise StoreError(self.url, fault)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from anyio import CancelScope, to_thread
-from sqlalchemy import bindparam, case, delete, func, literal, select, update
+from sqlalchemy import bindparam, case, delete, exists, func, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from prowess.store.protocols import KeptEvent, SessionRow
@@ -107,8 +107,8 @@ class SharedSessionStore:
         """Remove rows last touched before the time `before`, and old events of removed sessions. Return row ids."""
         old = delete(SESSIONS).where(self._mine, SESSIONS.c.touched_at < before).returning(SESSIONS.c.session_id)
         mine = EVENTS.c.tenant == self._tenant
-        left = select(SESSIONS.c.session_id).where(self._mine)
-        orphans = delete(EVENTS).where(mine, EVENTS.c.at < before, EVENTS.c.session_id.not_in(left))
+        session = exists().where(self._mine, SESSIONS.c.session_id == EVENTS.c.session_id)
+        orphans = delete(EVENTS).where(mine, EVENTS.c.at < before, ~session)
 
         def work(db: Connection) -> list[str]:
             gone = sorted(db.execute(old).scalars())

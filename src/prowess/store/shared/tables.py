@@ -66,6 +66,7 @@ EVENTS = Table(
     Column("at", Double, nullable=False),
     Column("body", AnyText, nullable=False),
     PrimaryKeyConstraint("tenant", "session_id", "sequence"),
+    Index("events_by_age", "tenant", "at"),
 )
 
 ORGANISATIONS = Table(

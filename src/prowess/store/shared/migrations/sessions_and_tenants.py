@@ -32,6 +32,7 @@ def upgrade() -> None:
         sa.Column("body", sa.LargeBinary, nullable=False),
         sa.PrimaryKeyConstraint("tenant", "session_id", "sequence"),
     )
+    op.create_index("events_by_age", "events", ["tenant", "at"])
     op.create_table(
         "organisations",
         sa.Column("tenant", sa.Text, nullable=False),
