@@ -108,6 +108,21 @@ async def test_a_row_brings_the_generation_that_holds_for_its_tenant(url: str) -
     everybody.close()
 
 
+def test_tenants_of_one_server_share_its_connections(postgresql: Postgresql, url: str) -> None:
+    every = SharedDatabase(url, "*")
+    views = [every.of_tenant(name) for name in ("acme", "beta", "default")]
+    for view in (every, *views):
+        names = sorted(view.run(lambda db: db.execute(select(TENANTS.c.tenant)).scalars().all()))
+        assert names == (["acme", "beta", "default"] if view.tenant == "*" else [view.tenant])
+    used = f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{database_of(url)}'"  # noqa: S608 -- our own name
+    assert postgresql.run(used, "postgres").strip() == "1"
+    with pytest.raises(StoreError, match="no tenant 'gamma'"):
+        every.of_tenant("gamma").run(lambda db: db.execute(select(TENANTS.c.tenant)).all())
+    views[0].close()
+    with pytest.raises(StoreError, match="closed"):
+        every.run(lambda db: db.execute(select(TENANTS.c.tenant)).all())
+
+
 def test_an_owner_without_further_rights_and_a_user_who_owns_nothing_can_use_a_store(postgresql: Postgresql) -> None:
     base = database_of(postgresql.url())
     postgresql.run(f"CREATE USER plain CREATEROLE; ALTER DATABASE {base} OWNER TO plain", "postgres")

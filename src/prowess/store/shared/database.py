@@ -48,26 +48,27 @@ class SharedDatabase:
         MissingExtraError: the driver is not installed.
     """
 
-    def __init__(self, url: str, tenant: str = DEFAULT) -> None:
+    def __init__(self, url: str, tenant: str = DEFAULT, *, connections: Connections | None = None) -> None:
         self.url = shown_url(url)
+        self.tenant = tenant
         if not url.startswith(SQLITE) and (fault := url_fault(url)):
             raise StoreError(self.url, fault)
-        self.tenant = tenant
         if tenant != EVERY and (fault := tenant_name_fault(tenant)):
             raise StoreError(self.url, fault)
-        self._address = url
+        self._is_file = url.startswith(SQLITE)
+        if self._is_file and tenant not in (DEFAULT, EVERY):
+            raise StoreError(self.url, f"an SQLite file has the one tenant {DEFAULT!r}; more need PostgreSQL")
         # One message. The name of a tenant has no quotes.
         self._begin = (
             f"BEGIN; SET LOCAL ROLE {ROLE}; SET LOCAL {SETTING} = '{tenant}'; "
             f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'"
         )
-        self._is_file = url.startswith(SQLITE)
-        if self._is_file and tenant not in (DEFAULT, EVERY):
-            raise StoreError(self.url, f"an SQLite file has the one tenant {DEFAULT!r}; more need PostgreSQL")
-        self._lock = threading.Lock()
-        self._engine: Engine | None = None
-        self._owner = 0  # process that opened the engine; connections must not be used after a fork
-        self._closed = False
+        self._connections = Connections(url) if connections is None else connections
+        self._checked: Engine | None = None
+
+    def of_tenant(self, tenant: str) -> SharedDatabase:
+        """Return the same database as another tenant sees it. Both use, and close, the same connections."""
+        return SharedDatabase(self._connections.address, tenant, connections=self._connections)
 
     def run(self, work: Callable[[Connection], _T], *, write: bool = True) -> _T:
         """Return the result of `work`, committed. Blocks. `write=False` lets readers of an SQLite file run together."""
@@ -88,11 +89,7 @@ class SharedDatabase:
 
     def close(self) -> None:
         """Close all connections. Closing twice is allowed; later operations raise `StoreError`."""
-        with self._lock:
-            self._closed = True
-            engine, self._engine = self._engine, None
-            if engine is not None:
-                engine.dispose(close=self._owner == os.getpid())
+        self._connections.close()
 
     def _entered(self, *, write: bool) -> Connection:
         engine = self._opened()
@@ -124,22 +121,43 @@ class SharedDatabase:
             raise DBAPIError("BEGIN", None, fault, connection_invalidated=is_broken) from fault
 
     def _opened(self) -> Engine:
+        engine = self._connections.engine()
+        if engine is not self._checked:
+            with engine.connect() as connection:
+                require_current(connection, self.url, self.tenant, self._enter)
+            self._checked = engine
+        return engine
+
+
+class Connections:
+    """The engine of one database in this process, shared by all tenants that are used here."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._lock = threading.Lock()
+        self._engine: Engine | None = None
+        self._owner = 0  # process that opened the engine; connections must not be used after a fork
+        self._closed = False
+
+    def engine(self) -> Engine:
+        """Return the engine of this process. Raises StoreError if it was closed."""
         with self._lock:
             if self._closed:
-                raise StoreError(self.url, "the store is closed")
+                raise StoreError(shown_url(self.address), "the store is closed")
             if self._engine is not None and self._owner != os.getpid():
                 self._engine.dispose(close=False)
                 self._engine = None
             if self._engine is None:
-                engine = new_engine(self._address)
-                try:
-                    with engine.connect() as connection:
-                        require_current(connection, self.url, self.tenant, self._enter)
-                except BaseException:
-                    engine.dispose()
-                    raise
-                self._engine, self._owner = engine, os.getpid()
+                self._engine, self._owner = new_engine(self.address), os.getpid()
             return self._engine
+
+    def close(self) -> None:
+        """Close all connections."""
+        with self._lock:
+            self._closed = True
+            engine, self._engine = self._engine, None
+            if engine is not None:
+                engine.dispose(close=self._owner == os.getpid())
 
 
 def new_engine(url: str) -> Engine:
