@@ -129,7 +129,9 @@ _CASES: dict[str, list[list[str]] | str] = {
     "block": "it keeps facts of skills, and opens no catalog",
     "unblock": _NO_SKILLS,
     **dict.fromkeys((f"machine {name}" for name in ("run", "status")), _NO_SKILLS),
-    **dict.fromkeys((f"admin {name}" for name in ("init", "migrate", "status", "tenant", "token")), _NO_SKILLS),
+    **dict.fromkeys(
+        (f"admin {name}" for name in ("init", "migrate", "status", "tenant", "token", "erase")), _NO_SKILLS
+    ),
     "audit show": [["audit", "show", "--skill", HIDDEN], ["audit", "show", "--json", "--skill", HIDDEN]],
     "audit verify": _NO_SKILLS,
     "audit export": _NO_SKILLS,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from prowess.audit.chain_walk import AuditFinding
     from prowess.audit.log import JsonlAuditLog
     from prowess.audit.record import AuditEvent, AuditLog, AuditRecord, read_tail
+    from prowess.audit.transparency.central_log import SharedAuditLog
     from prowess.audit.verification import Verification, verify_log
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "AuditRecord",
     "Caller",
     "JsonlAuditLog",
+    "SharedAuditLog",
     "Verification",
     "read_tail",
     "verify_log",
@@ -33,6 +35,7 @@ _HOMES = {
     "record": ("AuditEvent", "AuditLog", "AuditRecord", "read_tail"),
     "verification": ("Verification", "verify_log"),
     "chain_walk": ("AuditFinding",),
+    "transparency.central_log": ("SharedAuditLog",),
     "log": ("JsonlAuditLog",),
     "caller": ("Caller",),
 }

@@ -21,7 +21,6 @@ import stat
 import threading
 import time
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from msgspec import Struct
@@ -33,7 +32,7 @@ from prowess._internal.files.open_flags import READ
 from prowess._internal.places import OTHERS, ensure_private_directory, exposed
 from prowess._internal.text.canonical_json import canonical_json, sha256_of
 from prowess.audit.caller import Caller, with_keys
-from prowess.audit.record import AuditEvent, BadLineError, ChangedRecordError, read_line, seal
+from prowess.audit.record import AuditEvent, BadLineError, ChangedRecordError, read_line, seal, time_now
 from prowess.errors import AuditError
 
 if TYPE_CHECKING:
@@ -371,7 +370,7 @@ class JsonlAuditLog:
         """Write records after `head`. `before` are the heads of adopted records, not yet counted in head.json."""
         records, lines, steps, behind = [], [], list(before), head
         for event in events:
-            record, line = seal(event, sequence=behind.count + 1, at=_now(), previous=behind.hash)
+            record, line = seal(event, sequence=behind.count + 1, at=time_now(), previous=behind.hash)
             behind = AuditHead(count=record.sequence, hash=record.hash, size=behind.size + len(line))
             records.append(record)
             lines.append(line)
@@ -396,10 +395,6 @@ class JsonlAuditLog:
     def _sync(self, descriptor: int) -> None:
         os.fsync(descriptor)
         self._synced_at, self._unsynced = time.monotonic(), False
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _read_at(descriptor: int, start: int, size: int) -> bytes:

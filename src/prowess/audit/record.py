@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
@@ -109,6 +110,11 @@ def seal(event: AuditEvent, *, sequence: int, at: str, previous: str | None) -> 
     if len(line) > MAX_LINE_BYTES:
         raise BadLineError(f"it would take {len(line)} bytes, more than {MAX_LINE_BYTES}")
     return _record({**fields, "hash": digest}), line
+
+
+def time_now() -> str:
+    """Return the present time in the form of `AuditRecord.at`."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def read_line(line: bytes) -> AuditRecord:

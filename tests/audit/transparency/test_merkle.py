@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ from prowess.audit.transparency.merkle import (
     node_hash,
     root_of,
 )
+from prowess.audit.transparency.tiles import TileTree, extended
+from prowess.errors import AuditReadError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,3 +88,23 @@ def test_every_proof_of_consistency_holds_for_its_two_roots_alone(size: int, dat
     assert not consistency_holds(size + 1, old_root, size, root, path)
     if path:
         assert not consistency_holds(old, old_root, size, root, path[1:])
+
+
+def test_a_tree_in_tiles_grows_in_any_steps_and_gives_the_same_proofs() -> None:
+    chosen, tiles, size = random.Random(3), dict[tuple[int, int], bytes](), 0
+
+    def read(level: int, number: int) -> bytes:
+        return tiles[level, number]
+
+    while size < len(LEAVES):
+        step = min(chosen.choice([1, 3, 100, 255, 256, 257, 600]), len(LEAVES) - size)
+        tiles.update(extended(read, size, LEAVES[size : size + step]))
+        size += step
+        tree = TileTree(read, "log")
+        assert root_of(tree, size) == root_of(TREE, size)
+        index = chosen.randrange(size)
+        assert inclusion_proof(tree, index, size) == inclusion_proof(TREE, index, size)
+        assert consistency_proof(tree, index, size) == consistency_proof(TREE, index, size)
+    assert {len(hashes) // 32 for (level, _), hashes in tiles.items() if level == 0} == {256, 6}
+    with pytest.raises(AuditReadError, match="tile 0 of level 0 of its tree was changed or removed"):
+        root_of(TileTree(lambda level, number: b"", "log"), 3)

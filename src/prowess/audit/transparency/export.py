@@ -16,10 +16,12 @@ from msgspec import DecodeError, Raw, Struct
 from msgspec.json import Decoder, encode
 
 from prowess._internal.files.open_flags import NEW_FILE
-from prowess.audit.transparency.merkle import MemoryTree, inclusion_proof
+from prowess.audit.transparency.merkle import inclusion_proof
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from prowess.audit.transparency.merkle import Subtrees
 
 FORMAT = 1
 MAX_HEADER_BYTES = 2 * 1024 * 1024
@@ -79,7 +81,7 @@ def read_header_of(path: str) -> ExportHeader:
         return read_header(stream.readline(MAX_HEADER_BYTES))
 
 
-def proved_lines(tree: MemoryTree, size: int, records: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
+def proved_lines(tree: Subtrees, size: int, records: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
     """Yield the lines of records, given by their places and bytes, with their paths in the tree of `size` records."""
     for index, record in records:
         path = tuple(base64.b64encode(one).decode() for one in inclusion_proof(tree, index, size))

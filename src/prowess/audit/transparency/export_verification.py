@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from prowess.audit.chain_walk import AuditFinding, ChainWalk
 from prowess.audit.record import MAX_LINE_BYTES
 from prowess.audit.transparency.checkpoint import is_signed, read_checkpoint
+from prowess.audit.transparency.erased import ERASED_BEGIN, erased_by, read_erased
 from prowess.audit.transparency.export import MAX_HEADER_BYTES, read_header, read_proved
 from prowess.audit.transparency.merkle import CompactRange, inclusion_holds, leaf_hash
 from prowess.errors import SignatureError
@@ -39,6 +40,7 @@ class ExportVerification(Struct, frozen=True, kw_only=True):
     `missing`, `moved`, `inserted`, `cut`, `old_checkpoint` (it does not cover all records), `restored` (the log is
     older than the checkpoint kept elsewhere), `two_histories` (the log does not continue the checkpoint kept
     elsewhere). `record` counts from 1, None if it is not known. `root` is in base64, `checkpoint` the signed note.
+    `erased` counts records whose body was removed, as records in the log state.
     `cosigned` is the POSIX time of the cosignature of the witness, None if none was asked for.
     """
 
@@ -50,6 +52,7 @@ class ExportVerification(Struct, frozen=True, kw_only=True):
     checkpoint: str | None
     complete: bool
     records: int
+    erased: int
     cosigned: int | None
     faults: tuple[AuditFinding, ...]
     more: int
@@ -85,6 +88,7 @@ def verify_export(
         checkpoint=None if checkpoint is None else str(checkpoint),
         complete=header.complete,
         records=records,
+        erased=found.erased,
         cosigned=cosigned,
         faults=tuple(found.faults),
         more=found.more,
@@ -97,6 +101,15 @@ class _Findings(ChainWalk):
     def __init__(self) -> None:
         super().__init__(lines=1)
         self.kept_root: bytes | None = None  # of as many records as the checkpoint kept elsewhere counts
+        self.erased = self.accounted = 0
+
+    def leaf(self, line: bytes) -> bytes:
+        """Return the hash of a line, and count erasures."""
+        if line.startswith(ERASED_BEGIN) and (leaf := read_erased(line)) is not None:
+            self.erased += 1
+            return leaf
+        self.accounted += erased_by(line)
+        return leaf_hash(line[:-1])
 
 
 def _checkpoint(
@@ -130,7 +143,7 @@ def _complete(stream: BinaryIO, checkpoint: Checkpoint | None, kept: Checkpoint 
     wanted = sorted({one.size for one in (checkpoint, kept) if one is not None})
     torn = False
     for lines in _blocks(stream):
-        leaves = [leaf_hash(line[:-1]) for line in lines]
+        leaves = [found.leaf(line) for line in lines]
         torn = not lines[-1].endswith(b"\n")
         at = 0
         for size in wanted:
@@ -144,6 +157,9 @@ def _complete(stream: BinaryIO, checkpoint: Checkpoint | None, kept: Checkpoint 
         roots[0] = tree.root()
     if kept is not None:
         found.kept_root = roots.get(kept.size)
+    if found.erased > found.accounted:
+        text = f"{found.erased} records have no body, and records about erasures account for {found.accounted}"
+        found.fault("missing", text)
     if checkpoint is None or torn or tree.size != checkpoint.size or tree.root() != checkpoint.root:
         stream.seek(begin)
         _diagnose(stream, tree.size, checkpoint, roots, found)
@@ -163,7 +179,11 @@ def _diagnose(
     before = len(found.faults)
     for lines in _blocks(stream):
         for line in lines:
-            found.take(line)
+            if read_erased(line) is None:
+                found.take(line)
+            else:
+                found.lines += 1
+                found.skip()
     found.finish()
     size = count if checkpoint is None else checkpoint.size
     for at, fault in enumerate(found.faults[before:], before):

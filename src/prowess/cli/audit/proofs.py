@@ -7,10 +7,12 @@ import os
 import time
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
 from msgspec import to_builtins
+from msgspec.structs import replace
 
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.places import audit_path
@@ -22,6 +24,16 @@ from prowess.audit.transparency.export import NotAnExportError, read_header_of
 from prowess.audit.transparency.export_verification import verify_export
 from prowess.audit.transparency.log_tree import export_log, read_tree, sign_tree
 from prowess.cli import exit_codes, output
+from prowess.cli.audit.central import (
+    brought_up,
+    central_log,
+    continued,
+    export_central,
+    require_alone,
+    stated_key,
+    store_options,
+    watch,
+)
 from prowess.cli.audit.record_options import json_option, log_option, record_options
 from prowess.cli.key_files import key_file_bytes, read_signing_key
 from prowess.errors import SignatureError
@@ -36,7 +48,7 @@ if TYPE_CHECKING:
     from prowess.signing.signed_note import NoteKey, NoteKind
 
 _key_option = click.option(
-    "--key", "key_file", required=True, metavar="FILE", help="The private Ed25519 key that signs the checkpoint."
+    "--key", "key_file", metavar="FILE", help="The private Ed25519 key that signs; a store has a default key."
 )
 _origin_option = click.option(
     "--origin",
@@ -47,6 +59,7 @@ _origin_option = click.option(
 
 @click.command(name="export")
 @log_option
+@store_options
 @record_options
 @_key_option
 @_origin_option
@@ -55,7 +68,9 @@ _origin_option = click.option(
 def export(
     *,
     log: str | None,
-    key_file: str,
+    url: str | None,
+    tenant: str | None,
+    key_file: str | None,
     origin: str | None,
     out: str,
     since: str | None,
@@ -65,20 +80,29 @@ def export(
 ) -> int:
     """Write records into a file that others can verify with the public key alone.
 
-    The log is verified first. The file begins with a signed checkpoint. With options that select records, each record
-    has a proof that it is in the log, and the file does not prove that no other record fits.
+    A log in a file is verified first. The export begins with a signed checkpoint. With options that select records,
+    each record has a proof that it is in the log, and the export does not prove that no other record fits.
 
     \b
     Example:
       prowess key new audit.key --type ed25519
       prowess audit export --key audit.key --out audit.export
+      prowess audit export --store postgresql:///prowess --tenant acme --user ann --out ann.export
     """  # noqa: D301 -- click needs the control character
-    wanted, key = RecordFilter(**several, since=since, until=until), read_signing_key(key_file)
-    tree = read_tree(log or audit_path(), wanted)
-    with usage_errors():
-        checkpoint = sign_tree(tree, _name(origin), key)
-    records = export_log(tree, checkpoint, out, complete=wanted.leaves_all)
-    public = str(note_key(checkpoint.origin, key.public))
+    require_alone(url, tenant, log=log, origin=origin)
+    wanted = RecordFilter(**several, since=since, until=until)
+    if url is not None:
+        with central_log(url, tenant) as rows:
+            brought_up(rows, url, key_file)
+            records, checkpoint = export_central(rows, wanted, out)
+        public = str(stated_key(url))
+    else:
+        key = read_signing_key(_required(key_file))
+        tree = read_tree(log or audit_path(), wanted)
+        with usage_errors():
+            checkpoint = sign_tree(tree, _name(origin), key)
+        records = export_log(tree, checkpoint, out, complete=wanted.leaves_all)
+        public = str(note_key(checkpoint.origin, key.public))
     if as_json:
         output.document({"export": out, "records": records, "complete": wanted.leaves_all, **_row(checkpoint, public)})
     else:
@@ -90,69 +114,145 @@ def export(
 
 @click.command(name="checkpoint")
 @log_option
+@store_options
 @_key_option
 @_origin_option
+@click.option("--watch", "watching", is_flag=True, help="With --store: sign each second in which records came.")
 @json_option
-def sign_checkpoint(log: str | None, key_file: str, origin: str | None, *, as_json: bool) -> int:
+def sign_checkpoint(
+    *,
+    log: str | None,
+    url: str | None,
+    tenant: str | None,
+    key_file: str | None,
+    origin: str | None,
+    watching: bool,
+    as_json: bool,
+) -> int:
     """Sign the present state of the log: the number of records and one hash over them.
 
     Keep the checkpoint in another place. A log that was changed, cut or replaced after it does not fit it any more.
 
-    Example: prowess audit checkpoint --key audit.key
-    """
-    key = read_signing_key(key_file)
-    tree = read_tree(log or audit_path(), RecordFilter())
-    with usage_errors():
-        signed = sign_tree(tree, _name(origin), key)
+    In a store, records that wait get their places first, if the key of the organisation is on this machine. Several
+    processes may do that at once, also with --watch: they take turns.
+
+    \b
+    Example:
+      prowess audit checkpoint --key audit.key
+      prowess audit checkpoint --store postgresql:///prowess --watch
+    """  # noqa: D301 -- click needs the control character
+    require_alone(url, tenant, log=log, origin=origin)
+    if watching and (url is None or as_json):
+        raise click.UsageError("--watch needs --store, and excludes --json")
+    if url is not None:
+        with central_log(url, tenant) as rows:
+            if watching:
+                watch(rows, url, key_file)
+            signed = brought_up(rows, url, key_file)
+        public = str(stated_key(url))
+    else:
+        key = read_signing_key(_required(key_file))
+        tree = read_tree(log or audit_path(), RecordFilter())
+        with usage_errors():
+            signed = sign_tree(tree, _name(origin), key)
+        public = str(note_key(signed.origin, key.public))
     if as_json:
-        output.document(_row(signed, str(note_key(signed.origin, key.public))))
+        output.document(_row(signed, public))
     else:
         output.raw(str(signed))
     return exit_codes.OK
 
 
 @click.command(name="witness")
-@click.option("--export", "file", required=True, metavar="FILE", help="A complete export of the log.")
+@click.option("--export", "file", metavar="FILE", help="A complete export of the log.")
+@store_options
 @click.option("--log-key", required=True, metavar="KEY", help="The public key of the log, as `audit verify` takes it.")
 @click.option("--key", "key_file", required=True, metavar="FILE", help="Your private Ed25519 key.")
 @click.option("--name", metavar="NAME", help="Your name as a witness; defaults to the host.")
 @click.option("--state", required=True, metavar="FILE", help="Where you keep the checkpoint that you cosigned last.")
 @json_option
-def witness_export(file: str, log_key: str, key_file: str, name: str | None, state: str, *, as_json: bool) -> int:
+def witness_log(
+    *,
+    file: str | None,
+    url: str | None,
+    tenant: str | None,
+    log_key: str,
+    key_file: str,
+    name: str | None,
+    state: str,
+    as_json: bool,
+) -> int:
     """Cosign the checkpoint of a log, if the log continues the one that you cosigned last.
 
     A witness is another person or machine than the one that keeps the log. Its cosignature states that the log has one
     history as far as the witness has seen. Nothing is cosigned, and the exit code is 1, if the log was cut, changed or
     replaced since.
 
-    Example: prowess audit witness --export audit.export --log-key acme+... --key witness.key --state acme.checkpoint
-    """
+    \b
+    Example:
+      prowess audit witness --export audit.export --log-key log.pub --key witness.key --state acme.checkpoint
+      prowess audit witness --store postgresql:///prowess --log-key log.pub --key witness.key --state seen
+    """  # noqa: D301 -- click needs the control character
+    require_alone(url, tenant, export=file)
+    if url is None and file is None:
+        raise click.UsageError("give --export FILE or --store URL")
+    size: int | None
     key = read_signing_key(key_file)
     with usage_errors():
-        log = public_key(log_key, "--log-key", read_header_of(file).checkpoint)
         me = note_key(_name(name), key.public, "cosignature")
-    kept = kept_checkpoint(state, log, "--state") if os.path.lexists(state) else None
-    with usage_errors():
-        verdict = verify_export(file, log, kept=kept)
-    if not verdict.complete:
-        raise click.UsageError(f"{printable_line(file)} has selected records; a witness needs an export of all")
+    if url is not None:
+        log = public_key(log_key, "--log-key", None)
+        with central_log(url, tenant) as rows:
+            checkpoint, fault = continued(rows, log, _seen(state, log))
+        signed, size, told = str(checkpoint), checkpoint.size, [] if fault is None else [fault]
+    else:
+        with usage_errors():
+            log = public_key(log_key, "--log-key", read_header_of(str(file)).checkpoint)
+            verdict = verify_export(str(file), log, kept=_seen(state, log))
+        if not verdict.complete:
+            raise click.UsageError(
+                f"{printable_line(str(file))} has selected records; a witness needs an export of all"
+            )
+        signed, size, told = str(verdict.checkpoint), verdict.size, [] if verdict.ok else list(report(verdict))
     cosigned = None
-    if verdict.ok and verdict.checkpoint is not None:
-        cosigned = str(cosign_note(read_note(verdict.checkpoint), me.name, key, int(time.time())))
+    if not told:
+        cosigned = str(cosign_note(read_note(signed), me.name, key, int(time.time())))
         write_atomically(os.path.abspath(state), cosigned.encode())
     if as_json:
-        output.document({**to_builtins(verdict), "checkpoint": cosigned, "public_key": str(me)})
+        row = {"ok": not told, "size": size, "checkpoint": cosigned, "public_key": str(me), "faults": told}
+        output.document(row)
     elif cosigned is None:
-        for line in report(verdict):
-            output.line(line)
+        for line in told:
+            output.line(printable_line(line))
     else:
         output.raw(cosigned)
         output.note(f"cosigned; verify with --witness {me}")
-    return exit_codes.OK if verdict.ok else exit_codes.FAILED
+    return exit_codes.FAILED if told else exit_codes.OK
 
 
-def verify_file(path: str, key: str | None, checkpoint: str | None, witness: str | None, *, as_json: bool) -> int:
-    """Verify an export file, and print the result."""
+def _seen(state: str, key: NoteKey) -> Checkpoint | None:
+    return kept_checkpoint(state, key, "--state") if os.path.lexists(state) else None
+
+
+def verify_store(
+    url: str, tenant: str | None, key: str | None, checkpoint: str | None, witness: str | None, *, as_json: bool
+) -> int:
+    """Verify the log of a tenant up to its last checkpoint, and print the result."""
+    if key is None:
+        key = str(stated_key(url))
+        output.note(f"verified with the key that the store states, {key}; --key takes one that you have from elsewhere")
+    with TemporaryDirectory(prefix="prowess-") as place:
+        out = os.path.join(place, "export")
+        with central_log(url, tenant) as rows:
+            export_central(rows, RecordFilter(), out)
+            shown = rows.database.url
+        return verify_file(out, key, checkpoint, witness, as_json=as_json, shown=shown)
+
+
+def verify_file(
+    path: str, key: str | None, checkpoint: str | None, witness: str | None, *, as_json: bool, shown: str | None = None
+) -> int:
+    """Verify an export file, and print the result. `shown` is its name in the result."""
     if key is None:
         raise click.UsageError("--export needs --key, the public key of the log")
     with usage_errors():
@@ -163,7 +263,7 @@ def verify_file(path: str, key: str | None, checkpoint: str | None, witness: str
     if by is not None and by.kind != "cosignature":
         raise click.BadParameter("this is the key of a log, not of a witness", param_hint="--witness")
     with usage_errors():
-        verdict = verify_export(path, log, kept=kept, witness=by)
+        verdict = replace(verify_export(path, log, kept=kept, witness=by), path=shown or path)
     if as_json:
         output.document(to_builtins(verdict))
     else:
@@ -172,7 +272,7 @@ def verify_file(path: str, key: str | None, checkpoint: str | None, witness: str
     return exit_codes.OK if verdict.ok else exit_codes.FAILED
 
 
-def public_key(text: str, option: str, signed: str) -> NoteKey:
+def public_key(text: str, option: str, signed: str | None) -> NoteKey:
     """Read the key of a log or witness: as text, or from a file that contains the text or an Ed25519 key in PEM form.
 
     A key in PEM form has no name. It takes the one with which it signed the note `signed`.
@@ -183,6 +283,10 @@ def public_key(text: str, option: str, signed: str) -> NoteKey:
         data = key_file_bytes(text, 4096)
         if not data.lstrip().startswith((b"-----BEGIN", b"ssh-")):
             return read_note_key(data.decode("utf-8", "replace"))
+        if signed is None:
+            raise click.BadParameter(
+                "with --store, give the key as NAME+ID+BASE64 or a file with it", param_hint=option
+            )
         key = read_public_key(data, text)
         kind: NoteKind = "cosignature" if option == "--witness" else "signature"
         note = read_note(signed)
@@ -218,6 +322,8 @@ def report(verdict: ExportVerification) -> Iterator[str]:
         return
     of = printable_line(f"{verdict.origin}, {verdict.size} records, root {verdict.root}")
     yield f"{count}, as in the checkpoint of {of}"
+    if verdict.erased:
+        yield f"the bodies of {counted(verdict.erased, 'record')} were erased, as the log states"
     if verdict.cosigned is not None:
         at = datetime.fromtimestamp(verdict.cosigned, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
         yield f"cosigned at {at}"
@@ -234,6 +340,12 @@ def usage_errors() -> Iterator[None]:
         raise click.UsageError(f"the file is no export of an audit log: {fault}") from None
     except SignatureError as fault:
         raise click.UsageError(printable_line(f"{fault.what}: {fault.reason}")) from None
+
+
+def _required(key_file: str | None) -> str:
+    if key_file is None:
+        raise click.UsageError("a log in a file needs --key FILE, a private Ed25519 key")
+    return key_file
 
 
 def _name(name: str | None) -> str:

@@ -8,6 +8,7 @@ import click
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.audit.erasing import erase_records
 from prowess.cli.options.governance_options import governance_log
 from prowess.errors import SignatureError
 from prowess.governance.acts import act, person
@@ -50,6 +51,9 @@ def command() -> None:
 
     Example: prowess admin init --store postgresql:///prowess
     """
+
+
+command.add_command(erase_records)
 
 
 @command.command()

@@ -24,7 +24,8 @@ from prowess.audit.record_table import rows
 from prowess.audit.selection import RecordFilter, select
 from prowess.audit.verification import verify_log
 from prowess.cli import exit_codes, output
-from prowess.cli.audit.proofs import export, sign_checkpoint, verify_file, witness_export
+from prowess.cli.audit.central import central_log, newest_records, require_alone, store_options
+from prowess.cli.audit.proofs import export, sign_checkpoint, verify_file, verify_store, witness_log
 from prowess.cli.audit.record_options import json_option, log_option, record_options
 from prowess.errors import AuditReadError
 
@@ -49,6 +50,7 @@ def command() -> None:
 
 @command.command(name="show")
 @log_option
+@store_options
 @click.option(
     "--tail", default=20, show_default=True, metavar="N", type=click.IntRange(min=1), help="Maximum number of records."
 )
@@ -56,11 +58,13 @@ def command() -> None:
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV for spreadsheets.")
 @json_option
 def show(
+    *,
     log: str | None,
+    url: str | None,
+    tenant: str | None,
     tail: int,
     since: str | None,
     until: str | None,
-    *,
     as_csv: bool,
     as_json: bool,
     **several: tuple[str, ...],
@@ -73,8 +77,13 @@ def show(
     """
     if as_csv and as_json:
         raise click.UsageError("--csv and --json exclude each other")
+    require_alone(url, tenant, log=log)
     path, wanted = log or audit_path(), RecordFilter(**several, since=since, until=until)
-    if wanted.leaves_all:
+    records: list[AuditRecord | None]
+    if url is not None:
+        with central_log(url, tenant) as central:
+            records, place = [*newest_records(central, wanted, tail)], central.database.url
+    elif wanted.leaves_all:
         records = read_tail(path, tail)
     else:
         chosen, damaged = select(path, wanted, tail)
@@ -82,7 +91,7 @@ def show(
         if damaged:
             output.note(f"{counted(damaged, 'line')} of the log cannot be read; run `prowess audit verify`")
     if as_json:
-        output.document({"log": os.path.abspath(path), "records": records})
+        output.document({"log": os.path.abspath(path) if url is None else place, "records": records})
     elif as_csv:
         output.raw(_table([record for record in records if record is not None]))
     elif records:
@@ -118,6 +127,7 @@ def _print(records: Sequence[AuditRecord | None]) -> None:
     "--head", metavar="HASH", help="A head hash that was kept elsewhere; it must be the hash of a record in this log."
 )
 @click.option("--export", "export_file", metavar="FILE", help="Verify this export instead of a log; needs --key.")
+@store_options
 @click.option("--key", metavar="KEY", help="The public key of the log: NAME+ID+BASE64, a file with it, or FILE.pub.")
 @click.option("--checkpoint", metavar="FILE", help="A checkpoint that was kept elsewhere; the export must continue it.")
 @click.option("--witness", metavar="KEY", help="The public key of a witness that must have cosigned.")
@@ -127,6 +137,8 @@ def verify(
     log: str | None,
     head: str | None,
     export_file: str | None,
+    url: str | None,
+    tenant: str | None,
     key: str | None,
     checkpoint: str | None,
     witness: str | None,
@@ -134,20 +146,24 @@ def verify(
 ) -> int:
     """Check that no record was changed, removed, moved or added.
 
-    An export is verified with the public key of its log, without the log itself. Exits with 1 if a fault is found, and
-    with 2 if FILE is no export.
+    An export is verified with the public key of its log, without the log itself. With --store, every record of the
+    tenant is compared with the signed checkpoint; give --key, because whoever changes a store can change the key in it.
+    Exits with 1 if a fault is found, and with 2 if FILE is no export.
 
     \b
     Example:
       prowess audit verify --head sha256:5b1f...
       prowess audit verify --export audit.export --key acme.example/log+530d903a+AekyeRrm...
     """  # noqa: D301 -- click needs the control character
+    require_alone(url, tenant, log=log, head=head, export=export_file)
+    if url is not None:
+        return verify_store(url, tenant, key, checkpoint, witness, as_json=as_json)
     if export_file is not None:
         if log is not None or head is not None:
             raise click.UsageError("--export excludes --log and --head")
         return verify_file(export_file, key, checkpoint, witness, as_json=as_json)
     if key is not None or checkpoint is not None or witness is not None:
-        raise click.UsageError("--key, --checkpoint and --witness need --export")
+        raise click.UsageError("--key, --checkpoint and --witness need --export or --store")
     if head is not None and not _HASH.fullmatch(head):
         raise click.BadParameter("give the 64 hexadecimal digits that `audit verify` printed", param_hint="--head")
     verdict = verify_log(log or audit_path(), head)
@@ -164,7 +180,7 @@ def verify(
 
 command.add_command(export)
 command.add_command(sign_checkpoint)
-command.add_command(witness_export)
+command.add_command(witness_log)
 
 
 @command.command(name="accept")

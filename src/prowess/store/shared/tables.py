@@ -119,3 +119,59 @@ TOKENS = Table(
     PrimaryKeyConstraint("tenant", "id"),
     UniqueConstraint("digest", name="tokens_by_digest"),
 )
+
+AUDIT_INBOX = Table(
+    "audit_inbox",  # records that have no place in the log yet
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    Column("person", Text),
+    Column("body", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("tenant", "id"),
+)
+
+AUDIT_RECORDS = Table(
+    "audit_records",  # the log; `leaf` is a hash of `body` and stays if the body is erased
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("sequence", BigInteger, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    Column("person", Text),
+    Column("leaf", LargeBinary, nullable=False),
+    Column("body", LargeBinary),
+    PrimaryKeyConstraint("tenant", "sequence"),
+    UniqueConstraint("tenant", "id", name="audit_records_by_id"),
+    Index("audit_records_by_person", "tenant", "person"),
+)
+
+AUDIT_TILES = Table(
+    "audit_tiles",
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("level", BigInteger, nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("hashes", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("tenant", "level", "number"),
+)
+
+AUDIT_LOGS = Table(
+    "audit_logs",  # the end of the log of a tenant
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("last", Text),
+    Column("checkpoint", AnyText, nullable=False),
+    PrimaryKeyConstraint("tenant"),
+)
+
+AUDIT_PEOPLE = Table(
+    "audit_people",  # the names of users whom the log knows by a pseudonym only
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("pseudonym", Text, nullable=False),
+    Column("user", AnyText, nullable=False),
+    PrimaryKeyConstraint("tenant", "pseudonym"),
+    UniqueConstraint("tenant", "user", name="audit_people_by_user"),
+)

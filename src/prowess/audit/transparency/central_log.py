@@ -1,0 +1,161 @@
+"""The audit log of one tenant in a shared store.
+
+`SharedAuditLog` is for those who record: a record is durable when `append` returns, and gets its place in the log later
+from a sequencer. The other functions read records that have a place. The log knows users by pseudonyms, whose names are
+in a table of their own.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from prowess._internal.text.canonical_json import NotJsonError
+from prowess._internal.uuid7 import uuid7
+from prowess.audit.record import MAX_LINE_BYTES, AuditRecord, read_line, time_now
+from prowess.audit.transparency.checkpoint import read_checkpoint
+from prowess.audit.transparency.erased import erased_line
+from prowess.audit.transparency.export import FORMAT, ExportHeader, proved_lines, write_export
+from prowess.audit.transparency.sequencer import event_bytes
+from prowess.audit.transparency.tiles import TileTree
+from prowess.errors import AuditError, AuditReadError, LimitExceededError, StoreError
+from prowess.store.shared.audit_rows import InboxRow, SharedAuditRows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from prowess.audit.record import AuditEvent
+    from prowess.audit.selection import RecordFilter
+    from prowess.audit.transparency.checkpoint import Checkpoint
+    from prowess.store.shared.database import SharedDatabase
+
+_PAGE = 1000
+_MOST_BYTES = MAX_LINE_BYTES - 4096  # place, hashes and time are added
+_OWN_KINDS = ("log.", "audit.erased")
+
+
+class SharedAuditLog:
+    """An `AuditLog` for a tenant of a shared store. Many processes may write at once.
+
+    Records that `append` returns have the place 0 and no hash, because they get both later.
+    """
+
+    def __init__(self, database: SharedDatabase) -> None:
+        self._rows = SharedAuditRows(database)
+        self._lock = threading.Lock()
+        self._pseudonyms: dict[str, str] = {}
+
+    def append(self, event: AuditEvent) -> AuditRecord:
+        """Write one record. On return it is durable. Blocks.
+
+        Raises:
+            AuditError: the record was not written, or it is not known whether it was.
+        """
+        url, at, data = self._rows.database.url, time_now(), event.data
+        if event.kind.startswith(_OWN_KINDS):
+            raise AuditError(url, f"kind {event.kind!r} is reserved for the log itself")
+        try:
+            user = data.get("user")
+            person = self._pseudonym(user) if isinstance(user, str) else None
+            body = event_bytes(event if person is None else replace(event, data={**data, "user": person}))
+            if len(body) > _MOST_BYTES:
+                raise AuditError(url, f"this event cannot be recorded: it has more than {_MOST_BYTES} bytes")
+            self._rows.add([InboxRow(id=uuid7(), at=at, person=person, body=body)])
+        except StoreError as fault:
+            raise AuditError(url, fault.reason) from fault
+        except NotJsonError as fault:
+            raise AuditError(url, f"this event cannot be recorded: {fault}") from fault
+        except LimitExceededError as fault:
+            raise AuditError(url, "this event cannot be recorded: its data is nested too deep") from fault
+        return AuditRecord(
+            sequence=0,
+            at=at,
+            kind=event.kind,
+            session_id=event.session_id,
+            call_id=event.call_id,
+            data=data,
+            previous=None,
+            hash="",
+        )
+
+    def close(self) -> None:
+        """Close the connections to the store."""
+        self._rows.database.close()
+
+    def _pseudonym(self, user: str) -> str:
+        with self._lock:
+            if user not in self._pseudonyms:
+                self._pseudonyms[user] = self._rows.pseudonym(user, f"person-{secrets.token_hex(8)}")
+            return self._pseudonyms[user]
+
+
+def newest(rows: SharedAuditRows, wanted: RecordFilter, count: int) -> list[AuditRecord]:
+    """Return the last `count` records that match, in order, with the names of users. Raises StoreError."""
+    people, end = rows.people(), rows.end()
+    found: list[AuditRecord] = []
+    last = 0 if end is None else end.size
+    while last > 0 and len(found) < count:
+        page = [row.body for row in rows.records(max(1, last - _PAGE + 1), last) if row.body is not None]
+        for body in reversed(page):
+            record = _named(read_line(body), people)
+            if wanted.fits(record):
+                found.append(record)
+        last -= _PAGE
+    return found[:count][::-1]
+
+
+def checkpoint_of(rows: SharedAuditRows) -> Checkpoint:
+    """Return the last checkpoint. Raises AuditReadError if no record has a place yet, and StoreError."""
+    end = rows.end()
+    if end is None:
+        waiting = rows.waiting()
+        advice = "run `prowess audit checkpoint --store URL`" if waiting else "nothing was recorded"
+        raise AuditReadError(rows.database.url, f"no record of tenant {rows.tenant!r} has a place yet; {advice}")
+    return read_checkpoint(end.checkpoint)
+
+
+def export_rows(rows: SharedAuditRows, wanted: RecordFilter, out: str) -> tuple[int, Checkpoint]:
+    """Write an export of the log up to its last checkpoint. Return the number of records, and the checkpoint.
+
+    Raises:
+        AuditReadError: no record has a place yet.
+        StoreError: the store cannot be used.
+        OSError: the file cannot be written.
+    """
+    checkpoint = checkpoint_of(rows)
+    if wanted.leaves_all:
+        header = ExportHeader(prowess_export=FORMAT, checkpoint=str(checkpoint), complete=True)
+        write_export(out, header, _lines(rows, checkpoint.size))
+        return checkpoint.size, checkpoint
+    chosen = list(_chosen(rows, wanted, checkpoint.size))
+    last = chosen[-1][0] if chosen else None
+    header = ExportHeader(
+        prowess_export=FORMAT, checkpoint=str(checkpoint), complete=False, records=len(chosen), last=last
+    )
+    write_export(out, header, proved_lines(TileTree(rows.tile, rows.database.url), checkpoint.size, chosen))
+    return len(chosen), checkpoint
+
+
+def _lines(rows: SharedAuditRows, size: int) -> Iterator[bytes]:
+    for row in rows.records(1, size):
+        yield erased_line(row.leaf) if row.body is None else row.body + b"\n"
+
+
+def _chosen(rows: SharedAuditRows, wanted: RecordFilter, size: int) -> Iterator[tuple[int, bytes]]:
+    people = rows.people()
+    for row in rows.records(1, size):
+        if row.body is not None and wanted.fits(_named(read_line(row.body), people)):
+            yield row.sequence - 1, row.body
+
+
+def _named(record: AuditRecord, people: Mapping[str, str]) -> AuditRecord:
+    """Return the record with the name of its user, if that was not erased."""
+    user = record.data.get("user")
+    return (
+        replace(record, data={**record.data, "user": people[user]})
+        if isinstance(user, str) and user in people
+        else record
+    )

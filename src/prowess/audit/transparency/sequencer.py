@@ -1,0 +1,134 @@
+"""The sequencer: gives records of the inbox their places in the log of a tenant, and signs what came of it.
+
+Any number of processes may call `continue_log`; one at a time does the work. Records, tree and checkpoint are written
+in one transaction, so a checkpoint is never published for records that are not there, and never signed twice over
+different ones.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from prowess._internal.text.canonical_json import canonical_json, sha256_of
+from prowess._internal.uuid7 import uuid7
+from prowess.audit.record import AuditEvent, seal, time_now
+from prowess.audit.transparency.checkpoint import is_signed, read_checkpoint, signed_checkpoint
+from prowess.audit.transparency.erased import ERASED_KIND
+from prowess.audit.transparency.merkle import leaf_hash, root_of
+from prowess.audit.transparency.tiles import TileTree, extended
+from prowess.errors import AuditError, AuditReadError, SignatureError
+from prowess.signing.signed_note import note_key
+from prowess.store.shared.audit_rows import ERASURE, InboxRow, LogEnd, LogRow
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from prowess.audit.record import AuditRecord
+    from prowess.audit.transparency.checkpoint import Checkpoint
+    from prowess.signing.keys import PrivateKey
+    from prowess.store.shared.audit_rows import Sequencing, SharedAuditRows
+
+BATCH = 5000
+
+
+class LogSigner(Struct, frozen=True, kw_only=True):
+    """The key of an organisation with its name. It signs the log `NAME/TENANT` of each tenant."""
+
+    name: str
+    key: PrivateKey
+
+
+def continue_log(rows: SharedAuditRows, signer: LogSigner) -> Checkpoint | None:
+    """Move up to `BATCH` records from the inbox into the log. Return its new checkpoint, None if nothing was moved.
+
+    Raises:
+        StoreError: the store cannot be used.
+        AuditError: the end of the log in the store was changed, so nothing was signed.
+        SignatureError: the key or the name of the tenant cannot be used.
+    """
+
+    def work(step: Sequencing) -> Checkpoint | None:
+        taken = step.take(BATCH)
+        return _append(step, taken, f"{signer.name}/{rows.tenant}", signer) if taken else None
+
+    return rows.sequence(work)
+
+
+def erase(
+    rows: SharedAuditRows, signer: LogSigner, *, by: Mapping[str, object], user: str | None, before: str | None
+) -> int | None:
+    """Remove the bodies of the records of a user, with the name of the user, or of those from before a time.
+
+    The hashes stay, so every proof still holds, and a record in the log states how many bodies were removed and by
+    whom (`by`). Return the number; None if another process was continuing the log, so that nothing was done.
+    """
+
+    def work(step: Sequencing) -> int:
+        origin = f"{signer.name}/{rows.tenant}"
+        while waiting := step.take(BATCH):  # what waits may be about this user too
+            _append(step, waiting, origin, signer)
+        person = None if user is None else step.forget(user)
+        if user is not None and person is None:
+            return 0
+        count = step.erase(person=person, before=before)
+        data = {"records": count, "person": person, "before": before}
+        event = AuditEvent(kind=ERASED_KIND, data={**data, **by})
+        row = InboxRow(id=f"{ERASURE}{uuid7()}", at=time_now(), person=None, body=event_bytes(event))
+        _append(step, [row], origin, signer)
+        return count
+
+    return rows.sequence(work)
+
+
+def event_bytes(event: AuditEvent) -> bytes:
+    """Return an event as it is stored in the inbox. Raises NotJsonError or LimitExceededError."""
+    return canonical_json([event.kind, event.session_id, event.call_id, event.data], floats=False)
+
+
+def _append(step: Sequencing, taken: Sequence[InboxRow], origin: str, signer: LogSigner) -> Checkpoint:
+    end = step.end() or LogEnd(size=0, last=None, checkpoint="")
+    if end.checkpoint:
+        _check(step, end, origin, signer)
+    last = end.last
+    records: list[LogRow] = []
+    for number, row in enumerate(taken, end.size + 1):
+        record, line = _sealed(row, number, last)
+        last, body = record.hash, line[:-1]
+        records.append(
+            LogRow(sequence=number, id=row.id, at=row.at, person=row.person, leaf=leaf_hash(body), body=body)
+        )
+    changed = extended(step.tile, end.size, [record.leaf for record in records])
+    size = end.size + len(records)
+
+    def read(level: int, number: int) -> bytes:
+        return changed.get((level, number)) or step.tile(level, number)
+
+    checkpoint = signed_checkpoint(origin, size, root_of(TileTree(read, origin), size), signer.name, signer.key)
+    step.put(records, changed, LogEnd(size=size, last=last, checkpoint=str(checkpoint)))
+    return checkpoint
+
+
+def _check(step: Sequencing, end: LogEnd, origin: str, signer: LogSigner) -> None:
+    """Refuse to continue a log whose end is not the one that this key signed: a second history would be signed."""
+    try:
+        before = read_checkpoint(end.checkpoint)
+        signed = before.origin == origin and is_signed(before, note_key(signer.name, signer.key.public))
+        fits = before.size == end.size and root_of(TileTree(step.tile, origin), end.size) == before.root
+    except (SignatureError, AuditReadError):
+        signed = fits = False
+    if not signed or not fits:
+        raise AuditError(origin, "the end of the log in the store is not the one that was signed; run `audit verify`")
+
+
+def _sealed(row: InboxRow, number: int, previous: str | None) -> tuple[AuditRecord, bytes]:
+    """Return the record and its line. What is no event is recorded by its digest, so that nothing stops the log."""
+    try:
+        kind, session, call, data = json.loads(row.body)
+        event = AuditEvent(kind=kind, session_id=session, call_id=call, data=data)
+        return seal(event, sequence=number, at=row.at, previous=previous)
+    except (ValueError, TypeError, RecursionError):
+        event = AuditEvent(kind="log.unreadable", data={"sha256": sha256_of(row.body), "bytes": len(row.body)})
+        return seal(event, sequence=number, at=row.at, previous=previous)

@@ -1,0 +1,204 @@
+"""Rows of the audit log of one tenant: the inbox of its writers, and what a sequencer made of it.
+
+Writers insert into the inbox in any order and without waiting for each other. `sequence` gives one process at a time
+the right to continue the log, until its transaction ends; so a sequencer that is killed leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import zlib
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct
+from sqlalchemy import delete, func, insert, select, text, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from prowess.store.shared.tables import AUDIT_INBOX, AUDIT_LOGS, AUDIT_PEOPLE, AUDIT_RECORDS, AUDIT_TILES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from sqlalchemy import ColumnElement, Connection, Row, Select, Table
+
+    from prowess.store.shared.database import SharedDatabase
+
+_T = TypeVar("_T")
+_PAGE = 1000
+_LOCK = text("SELECT pg_try_advisory_xact_lock(:space, :tenant)")
+_LOCK_SPACE = 0x50574C47  # "PWLG"
+
+
+class InboxRow(Struct, frozen=True, kw_only=True):
+    """A record without a place. `id` sorts by time; `person` is the pseudonym of its user, None if it has none."""
+
+    id: str
+    at: str
+    person: str | None
+    body: bytes
+
+
+class LogRow(Struct, frozen=True, kw_only=True):
+    """A record of the log. `leaf` is its hash in the tree; `body` is None if it was erased."""
+
+    sequence: int
+    id: str
+    at: str
+    person: str | None
+    leaf: bytes
+    body: bytes | None
+
+
+class LogEnd(Struct, frozen=True, kw_only=True):
+    """The end of the log: the number of records, the hash of the last one, and the signed checkpoint."""
+
+    size: int
+    last: str | None
+    checkpoint: str
+
+
+class SharedAuditRows:
+    """The audit rows of one tenant. Every operation blocks and raises StoreError if the store cannot be used."""
+
+    def __init__(self, database: SharedDatabase, tenant: str | None = None) -> None:
+        self.database, self.tenant = database, database.tenant if tenant is None else tenant
+
+    def add(self, rows: Sequence[InboxRow]) -> None:
+        """Add rows to the inbox. On return they are durable. A row whose id is there already is not added again."""
+        values = [{"tenant": self.tenant, **_fields(row)} for row in rows]
+        self.database.run(lambda db: db.execute(_insert(db, AUDIT_INBOX).on_conflict_do_nothing(), values))
+
+    def pseudonym(self, user: str, proposed: str) -> str:
+        """Return the pseudonym of a user: the stored one, or `proposed`, which is stored."""
+        known = select(AUDIT_PEOPLE.c.pseudonym).where(self._of(AUDIT_PEOPLE), AUDIT_PEOPLE.c.user == user)
+
+        def work(db: Connection) -> str:
+            row = {"tenant": self.tenant, "pseudonym": proposed, "user": user}
+            db.execute(_insert(db, AUDIT_PEOPLE).on_conflict_do_nothing(), [row])
+            return str(db.execute(known).scalar_one())
+
+        return self.database.run(work)
+
+    def people(self) -> dict[str, str]:
+        """Return the names of all users by their pseudonyms."""
+        wanted = select(AUDIT_PEOPLE.c.pseudonym, AUDIT_PEOPLE.c.user).where(self._of(AUDIT_PEOPLE))
+        rows = self.database.run(lambda db: db.execute(wanted).all(), write=False)
+        return {row[0]: row[1] for row in rows}
+
+    def end(self) -> LogEnd | None:
+        """Return the end of the log, None if it has no record yet."""
+        return self.database.run(lambda db: Sequencing(db, self.tenant).end(), write=False)
+
+    def waiting(self) -> int:
+        """Return the number of rows in the inbox."""
+        counted = select(func.count()).select_from(AUDIT_INBOX).where(self._of(AUDIT_INBOX))
+        return self.database.run(lambda db: int(db.execute(counted).scalar_one()), write=False)
+
+    def tile(self, level: int, number: int) -> bytes:
+        """Return the hashes of one tile, empty if there is none."""
+        return self.database.run(lambda db: Sequencing(db, self.tenant).tile(level, number), write=False)
+
+    def records(self, first: int, last: int) -> Iterator[LogRow]:
+        """Yield the records from number `first` to `last`, in pages."""
+        columns = [AUDIT_RECORDS.c[name] for name in LogRow.__struct_fields__]
+        while first <= last:
+            wanted = (
+                select(*columns)
+                .where(self._of(AUDIT_RECORDS), AUDIT_RECORDS.c.sequence.between(first, min(last, first + _PAGE - 1)))
+                .order_by(AUDIT_RECORDS.c.sequence)
+            )
+            for row in self.database.run(partial(_all, wanted), write=False):
+                yield LogRow(**dict(zip(LogRow.__struct_fields__, row, strict=True)))
+            first += _PAGE
+
+    def sequence(self, work: Callable[[Sequencing], _T]) -> _T | None:
+        """Return the result of `work`, committed; None, without calling it, if another process continues the log."""
+
+        def locked(db: Connection) -> _T | None:
+            if db.dialect.name == "postgresql":
+                key = {"space": _LOCK_SPACE, "tenant": zlib.crc32(self.tenant.encode()) - 2**31}
+                if not db.execute(_LOCK, key).scalar_one():
+                    return None
+            return work(Sequencing(db, self.tenant))
+
+        return self.database.run(locked)
+
+    def _of(self, table: Table) -> ColumnElement[bool]:
+        return table.c.tenant == self.tenant
+
+
+class Sequencing:
+    """One transaction that continues the log."""
+
+    def __init__(self, db: Connection, tenant: str) -> None:
+        self._db, self._tenant = db, tenant
+
+    def end(self) -> LogEnd | None:
+        """Return the end of the log."""
+        wanted = select(AUDIT_LOGS.c.size, AUDIT_LOGS.c.last, AUDIT_LOGS.c.checkpoint)
+        row = self._db.execute(wanted.where(AUDIT_LOGS.c.tenant == self._tenant)).first()
+        return None if row is None else LogEnd(size=row[0], last=row[1], checkpoint=row[2])
+
+    def take(self, most: int) -> list[InboxRow]:
+        """Remove up to `most` rows from the inbox, the oldest first. Return those that are not in the log already."""
+        mine = AUDIT_INBOX.c.tenant == self._tenant
+        columns = [AUDIT_INBOX.c[name] for name in InboxRow.__struct_fields__]
+        rows = self._db.execute(select(*columns).where(mine).order_by(AUDIT_INBOX.c.id).limit(most)).all()
+        found = [InboxRow(**dict(zip(InboxRow.__struct_fields__, row, strict=True))) for row in rows]
+        ids = [row.id for row in found]
+        self._db.execute(delete(AUDIT_INBOX).where(mine, AUDIT_INBOX.c.id.in_(ids)))
+        there = select(AUDIT_RECORDS.c.id).where(AUDIT_RECORDS.c.tenant == self._tenant, AUDIT_RECORDS.c.id.in_(ids))
+        known = set(self._db.execute(there).scalars())
+        return [row for row in found if row.id not in known]
+
+    def tile(self, level: int, number: int) -> bytes:
+        """Return the hashes of one tile, empty if there is none."""
+        wanted = select(AUDIT_TILES.c.hashes).where(
+            AUDIT_TILES.c.tenant == self._tenant, AUDIT_TILES.c.level == level, AUDIT_TILES.c.number == number
+        )
+        return bytes(self._db.execute(wanted).scalar() or b"")
+
+    def put(self, records: Sequence[LogRow], tiles: dict[tuple[int, int], bytes], end: LogEnd) -> None:
+        """Add records, write changed tiles, and set the end of the log."""
+        rows = [{"tenant": self._tenant, **_fields(record)} for record in records]
+        if rows:
+            self._db.execute(insert(AUDIT_RECORDS), rows)
+        for (level, number), hashes in tiles.items():
+            row = {"tenant": self._tenant, "level": level, "number": number, "hashes": hashes}
+            self._replace(AUDIT_TILES, row, ["tenant", "level", "number"])
+        self._replace(AUDIT_LOGS, {"tenant": self._tenant, **_fields(end)}, ["tenant"])
+
+    def erase(self, *, person: str | None = None, before: str | None = None) -> int:
+        """Remove the bodies of the records of a person, or from before a time. Return their number."""
+        change = update(AUDIT_RECORDS).where(AUDIT_RECORDS.c.tenant == self._tenant, AUDIT_RECORDS.c.body.is_not(None))
+        if person is not None:
+            change = change.where(AUDIT_RECORDS.c.person == person)
+        if before is not None:
+            change = change.where(AUDIT_RECORDS.c.at < before, ~AUDIT_RECORDS.c.id.startswith(ERASURE))
+        return self._db.execute(change.values(body=None)).rowcount
+
+    def forget(self, user: str) -> str | None:
+        """Remove the pseudonym of a user. Return it, None if there is none."""
+        mine = (AUDIT_PEOPLE.c.tenant == self._tenant, AUDIT_PEOPLE.c.user == user)
+        found: str | None = self._db.execute(select(AUDIT_PEOPLE.c.pseudonym).where(*mine)).scalar()
+        self._db.execute(delete(AUDIT_PEOPLE).where(*mine))
+        return found
+
+    def _replace(self, table: Table, row: dict[str, object], key: list[str]) -> None:
+        rest = {name: value for name, value in row.items() if name not in key}
+        self._db.execute(_insert(self._db, table).values(row).on_conflict_do_update(index_elements=key, set_=rest))
+
+
+ERASURE = "erasure-"  # begin of the ids of records about erasures, which are not erased
+
+
+def _insert(db: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
+    return postgresql.insert(table) if db.dialect.name == "postgresql" else sqlite.insert(table)
+
+
+def _all(wanted: Select[Any], db: Connection) -> Sequence[Row[Any]]:
+    return db.execute(wanted).all()
+
+
+def _fields(row: Struct) -> dict[str, object]:
+    return {name: getattr(row, name) for name in row.__struct_fields__}
