@@ -1,4 +1,4 @@
-"""The sequencer: gives records of the inbox their places in the log of a tenant, and signs what came of it.
+"""The sequencer: gives records of the inbox their places in the log of a tenant, and signs the result.
 
 Any number of processes may call `continue_log`; one at a time does the work. Records, tree and checkpoint are written
 in one transaction, so a checkpoint is never published for records that are not there, and never signed twice over
@@ -68,7 +68,7 @@ def erase(
 
     def work(step: Sequencing) -> int:
         origin = f"{signer.name}/{rows.tenant}"
-        while waiting := step.take(BATCH):  # what waits may be about this user too
+        while waiting := step.take(BATCH):  # waiting records may be about this user too
             _append(step, waiting, origin, signer)
         person = None if user is None else step.forget(user)
         if user is not None and person is None:
@@ -124,7 +124,7 @@ def _check(step: Sequencing, end: LogEnd, origin: str, signer: LogSigner) -> Non
 
 
 def _sealed(row: InboxRow, number: int, previous: str | None) -> tuple[AuditRecord, bytes]:
-    """Return the record and its line. What is no event is recorded by its digest, so that nothing stops the log."""
+    """Return the record and its line. A body that is no event is recorded by its digest: it must not stop the log."""
     try:
         kind, session, call, data = json.loads(row.body)
         event = AuditEvent(kind=kind, session_id=session, call_id=call, data=data)

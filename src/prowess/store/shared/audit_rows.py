@@ -1,4 +1,4 @@
-"""Rows of the audit log of one tenant: the inbox of its writers, and what a sequencer made of it.
+"""Rows of the audit log of one tenant: the inbox of its writers, and the log that a sequencer made of it.
 
 Writers insert into the inbox in any order and without waiting for each other. `sequence` gives one process at a time
 the right to continue the log, until its transaction ends; so a sequencer that is killed leaves nothing behind.
