@@ -1,4 +1,4 @@
-"""Revision 0002: the audit log of each tenant, with its inbox, tiles and pseudonyms."""
+"""Revision 0003: the audit log of each tenant, with its inbox, tiles and pseudonyms."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from alembic import op
 
 from prowess.store.shared.row_security import protect
 
-revision = "0002"
-down_revision = "0001"
+revision = "0003"
+down_revision = "0002"
 
 
 def upgrade() -> None:
