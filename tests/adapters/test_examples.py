@@ -14,16 +14,16 @@ from tests.adapters.provider import Turn, call_id, provider
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples" / "adapters").glob("*.py"))
 # One process for all of them: importing the frameworks takes longer than everything else.
-RUN_EACH = "import runpy, sys\nfor path in sys.argv.pop().split():\n    runpy.run_path(path, run_name='__main__')\n"
-
-
-NO_TASK = """
+RUN_EACH = """
 import runpy, sys
-for path in sys.argv.pop().split():
-    try:
-        runpy.run_path(path, run_name="__main__")
-    except SystemExit as ended:
-        print(ended)
+task, *paths = sys.argv[1:]
+for arguments in ([], [task]):
+    for path in paths:
+        sys.argv[1:] = arguments
+        try:
+            runpy.run_path(path, run_name="__main__")
+        except SystemExit as ended:
+            print(ended)
 """
 
 
@@ -36,14 +36,16 @@ def _turns(example: int) -> list[Turn]:
 
 
 @pytest.mark.unmeasured
-def test_each_example_runs_and_its_second_call_holds_what_the_first_one_loaded(tmp_path: Path) -> None:
+def test_each_example_tells_its_usage_and_its_second_call_holds_what_the_first_one_loaded(
+    tmp_path: Path,
+) -> None:
     for library in ("pydantic_ai", "langchain", "langchain_openai", "agents"):
         pytest.importorskip(library, reason=f"{library} is not installed")
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    paths = " ".join(f"examples/adapters/{example.name}" for example in EXAMPLES)
+    paths = [f"examples/adapters/{example.name}" for example in EXAMPLES]
     with provider(*(turn for number, _ in enumerate(EXAMPLES) for turn in _turns(number))) as running:
         ran = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", RUN_EACH, "Sum up march.csv", paths],
+            [sys.executable, "-W", "ignore", "-c", RUN_EACH, "Sum up march.csv", *paths],
             cwd=tmp_path,
             env={
                 **os.environ,
@@ -56,7 +58,10 @@ def test_each_example_runs_and_its_second_call_holds_what_the_first_one_loaded(t
             timeout=120,
             check=False,
         )
-    assert ran.stdout.splitlines() == [f"Done, {number}." for number, _ in enumerate(EXAMPLES)], ran.stderr
+    told = ran.stdout.splitlines()
+    assert told[len(EXAMPLES) :] == [f"Done, {number}." for number, _ in enumerate(EXAMPLES)], ran.stderr
+    for line, example in zip(told, EXAMPLES, strict=False):
+        assert line.endswith(f': python {example.name} "Sum up march.csv".')
     for number, example in enumerate(EXAMPLES):
         asked = running.asked[3 * number : 3 * number + 3]
         bodies = ["Turn a CSV file into numbers" in request.instructions for request in asked]
@@ -64,18 +69,6 @@ def test_each_example_runs_and_its_second_call_holds_what_the_first_one_loaded(t
         assert "You are a clerk." in asked[0].instructions
         read = asked[-1].results[call_id(3 * number + 1, 0)]
         assert '"path": "references/NUMBERS.md"' in read
-
-
-@pytest.mark.unmeasured
-def test_each_example_says_how_it_is_called_where_no_task_is_given() -> None:
-    for library in ("pydantic_ai", "langchain", "langchain_openai", "agents"):
-        pytest.importorskip(library, reason=f"{library} is not installed")
-    ran = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", NO_TASK, " ".join(map(str, EXAMPLES))],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
-    for line, example in zip(ran.stdout.splitlines(), EXAMPLES, strict=True):
-        assert line.endswith(f': python {example.name} "Sum up march.csv".')
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

@@ -6,7 +6,6 @@ looked for, which marks the trace. What the cases print goes to CASES.N, and the
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import signal
@@ -14,15 +13,14 @@ import sys
 from pathlib import Path
 
 from prowess.cli.dispatch import run
-from prowess.cli.main import COMMANDS
+from tests.fork_server import import_everything
 
 _ENDLESS = {("registry", "serve"), ("serve", "--http"), ("sync", "--watch")}
 
 
 def main() -> None:
     """Run the cases in their order."""
-    for name in [f"prowess.cli.commands.{name.replace('-', '_')}" for name in COMMANDS]:
-        importlib.import_module(name)
+    import_everything()
     place = sys.argv[1]
     codes = []
     for number, words in enumerate(json.loads(Path(place).read_text("utf-8"))):
