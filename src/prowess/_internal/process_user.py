@@ -30,3 +30,21 @@ def groups_of_process() -> frozenset[str]:
         with suppress(KeyError):
             names.add(grp.getgrgid(number).gr_name)
     return frozenset(names)
+
+
+def groups_of_user(name: str) -> frozenset[str]:
+    """Return the names of the groups of a user of this system; empty if there is no such user."""
+    if sys.platform == "win32":
+        return frozenset()
+    import grp  # Imported here for the same reason.
+    import pwd
+
+    try:
+        account = pwd.getpwnam(name)
+    except KeyError:
+        return frozenset()
+    names = set()
+    for number in os.getgrouplist(name, account.pw_gid):
+        with suppress(KeyError):
+            names.add(grp.getgrgid(number).gr_name)
+    return frozenset(names)

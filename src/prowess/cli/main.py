@@ -59,6 +59,7 @@ COMMANDS = {
     "policy": "Show the policy in force, or test a policy file.",
     "block": "Block a skill for everybody, or list the blocks.",
     "unblock": "Lift a block.",
+    "access": "Explain whether a person may use a skill.",
     "approve": "Approve a skill, for the policy that asks.",
     "approvals": "List, show, give and revoke approvals.",
     "audit": "Show or verify the audit log.",

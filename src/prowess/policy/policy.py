@@ -133,7 +133,7 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
         if (self._role_tables or self.hides_old) and (denied := self._limited(call)) is not None:
             return denied
         decision = strictest(tuple([_decide(file, self._for_file(file, call), workspace) for file in self.files]))
-        if self._demands and not isinstance(decision, Deny) and (denied := self._unapproved(call)) is not None:
+        if self._demands and not isinstance(decision, Deny) and (denied := self.approval_denial(call)) is not None:
             decision = denied
         if not self._monitored:
             return decision
@@ -179,7 +179,8 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
         found = (missing_approval(rule, skill, self.approvals) for rule in self._demands)
         return next((missing for missing in found if missing is not None), None)
 
-    def _unapproved(self, call: PolicyCall) -> Deny | None:
+    def approval_denial(self, call: PolicyCall) -> Deny | None:
+        """Return the denial of a call because of a missing approval; None if no approval is missing."""
         if canonical_tool_name(call.tool) not in SKILL_ARGUMENTS:
             return None
         for skill in call.about:

@@ -42,6 +42,7 @@ PERMITTED: Mapping[PersonRole, frozenset[Operation]] = {
     "administrator": frozenset(get_args(Operation)),
 }
 _OTHERS = "others"
+GROUP = "group"  # of a requester: groups of the operating system, for roles alone
 _SAID: Mapping[Operation, str] = {
     "use": "use or install skills",
     "create": "create skills",
@@ -82,7 +83,10 @@ class RoleTable(Struct, frozen=True, kw_only=True):
     def held_by(self, who: Requester) -> Iterator[tuple[str | None, tuple[PersonRole, ...]]]:
         """Yield each known user of a requester with the roles of this user; None if no user is known."""
         for user in who.get("user") or (None,):
-            groups = groups_of_process() if user is not None and user == login() else frozenset(who.get("team", ()))
+            if user is not None and user == login():
+                groups = groups_of_process()
+            else:
+                groups = frozenset((*who.get("team", ()), *who.get(GROUP, ())))
             yield user, self.roles_of(user, groups)
 
     def denial(self, operation: Operation, who: Requester) -> Deny | None:

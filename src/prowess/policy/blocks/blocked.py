@@ -14,6 +14,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from prowess import lockfile
 from prowess._internal.globs import as_written, fits_text, is_glob
 from prowess._internal.places import block_places
@@ -48,7 +50,7 @@ class Blocks:
     `enterprise_file` is the machine's policy file: blocks beside it mean the publishers whom the machine names.
     """
 
-    __slots__ = ("_bare", "_by", "_links", "_signers", "files")
+    __slots__ = ("_bare", "_by", "_enterprise_file", "_links", "_signers", "files")
 
     def __init__(self, files: Iterable[BlockFile] = (), enterprise_file: str = "") -> None:
         """Index the blocks.
@@ -57,6 +59,7 @@ class Blocks:
             PolicyError: a block names a publisher, and a publishers file cannot be read.
         """
         self.files = tuple(files)
+        self._enterprise_file = enterprise_file
         self._by: dict[BlockKind, dict[str, _Found]] = {kind: {} for kind in BLOCK_KINDS}
         self._bare: dict[str, _Found] = {}  # of blocks about one copy: the plain name
         self._links: list[tuple[str, _Found]] = []  # paths that lead elsewhere if a link on the way changes
@@ -117,7 +120,12 @@ class Blocks:
         """Return the blocks of both. Files with the same content count once."""
         known = {file.version for file in self.files}
         more = [file for file in other.files if file.version not in known]
-        return Blocks((*self.files, *more)) if more else self
+        return Blocks((*self.files, *more), self._enterprise_file or other._enterprise_file) if more else self
+
+    def without(self, ids: Collection[str]) -> Blocks:
+        """Return the blocks that are left if those with these ids are lifted."""
+        left = (replace(file, blocks=tuple(one for one in file.blocks if one.id not in ids)) for file in self.files)
+        return Blocks(left, self._enterprise_file)
 
     def refusal(self, call: PolicyCall) -> Deny | None:
         """Return the denial of a call that is about a blocked skill, or None."""

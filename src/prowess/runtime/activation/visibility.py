@@ -233,7 +233,12 @@ def permits(policy: Policy, skill: SkillIdentity, by: By) -> bool:
 
 def decided(policy: Policy, skill: SkillIdentity, by: By) -> Decision:
     """Return the decision of `policy` on the model, or the user, starting a skill."""
-    return policy.decide(_STARTS[by](skill))
+    return policy.decide(start_of(skill, by))
+
+
+def start_of(skill: SkillIdentity, by: By) -> PolicyCall:
+    """Return the call by which the model or the user starts a skill."""
+    return _STARTS[by](skill)
 
 
 def _with_rules(source: PolicySource | None) -> Policy | None:
