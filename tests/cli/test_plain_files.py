@@ -62,6 +62,7 @@ _LOOKS: dict[str, tuple[str, ...]] = {
     "read": ("plain", "scripts/try.py", *_ROOT),
     "run": ("plain", "scripts/try.py", *_ROOT, "--write"),
     "block": ("--list",),
+    "admin": ("--help",),  # it needs a store
     "access": ("plain", *_ROOT),
     "unblock": ("--help",),  # it takes no skill
     "trust": (".",),

@@ -35,7 +35,7 @@ _OFFERED: dict[StepName, str] = {
 
 
 class AccessStep(Struct, frozen=True, kw_only=True):
-    """What one step says about the skill. `origin` is the file and line of the rule, None if there is none."""
+    """The answer of one step about the skill. `origin` is the file and line of the rule, None if there is none."""
 
     step: StepName
     effect: Literal["allow", "ask", "deny"]
@@ -44,7 +44,7 @@ class AccessStep(Struct, frozen=True, kw_only=True):
     origin: str | None = None
 
 
-class Access(Struct, frozen=True, kw_only=True):
+class AccessExplanation(Struct, frozen=True, kw_only=True):
     """The effective decision about one skill for one requester.
 
     `changes` together turn it into `turns_to`; they are empty if no change of policy turns it. `origin` as in steps.
@@ -59,7 +59,7 @@ class Access(Struct, frozen=True, kw_only=True):
     turns_to: Literal["allow", "deny"]
 
 
-def explain_access(found: Resolution, call: PolicyCall | None, policy: Policy) -> Access:
+def explain_access(found: Resolution, call: PolicyCall | None, policy: Policy) -> AccessExplanation:
     """Explain the decision about loading a skill.
 
     `call` loads the copy in use, with the facts of this copy and of the requester; None if no copy is used.
@@ -67,7 +67,7 @@ def explain_access(found: Resolution, call: PolicyCall | None, policy: Policy) -
     offered = tuple(_steps_of_catalog(found))
     if call is None:
         copy = next((copy for copy in found.copies if copy.advice is not None), found.copies[0])
-        return Access(
+        return AccessExplanation(
             effect="deny",
             reason=f"no copy is used: it is {copy.reason}",
             rule=copy.rule,
@@ -79,7 +79,7 @@ def explain_access(found: Resolution, call: PolicyCall | None, policy: Policy) -
     decision = policy.decide(call)
     is_allowed = isinstance(decision, Allow)
     changes = (changes_to_deny if is_allowed else changes_to_allow)(policy, call)
-    return Access(
+    return AccessExplanation(
         effect=effect_of(decision),
         reason=decision.reason,
         rule=decision.rule,
@@ -138,7 +138,7 @@ def _step(name: StepName, decision: Decision | None, otherwise: str) -> AccessSt
 
 
 def _limited(limits: Restriction) -> str:
-    """Return what the skill's fields say about tools while it is active."""
+    """Return which tools the skill's fields permit while it is active, as a sentence."""
     if limits.fault is not None or limits.denial_fault is not None:
         return "while it is active, no tool may be called, because its allowed-tools or disallowed-tools cannot be read"
     told = []

@@ -200,7 +200,7 @@ def _key(block: Block) -> str:
 
 
 def _key_of(kind: BlockKind, value: str) -> str:
-    """Return what equal blocks have in common."""
+    """Return the text that equal blocks share."""
     return name_key(value) if kind == "name" else value
 
 

@@ -135,7 +135,9 @@ def _approved(policy: Policy, call: PolicyCall, decision: Deny) -> tuple[Change,
 def _with_votes(policy: Policy, rule: ApprovalRule, skill: SkillIdentity) -> Policy:
     """Return the policy after enough people have approved the skill for the rule."""
     votes = tuple(vote for tree in skill.trees if tree is not None for vote in _votes(rule, skill, tree))
-    place = next((one for one in policy.approvals if rule.origin.path in one.policy_files), None)
+    place = next(
+        (one for one in policy.approvals if one.policy_files is None or rule.origin.path in one.policy_files), None
+    )
     if place is None:
         added = Approvals(place="", statements=votes, policy_files=frozenset({rule.origin.path}))
         return replace(policy, approvals=(*policy.approvals, added))

@@ -41,7 +41,7 @@ def present_voter() -> Voter:
             continue
     try:
         return _voter(pwd.getpwuid(uid))
-    except KeyError:  # nobody knows whose account this is
+    except KeyError:  # the account is not known
         return Voter(user=f"user {uid}", uid=uid, kind="service")
 
 

@@ -1,11 +1,11 @@
-"""Roles: what people of an organisation may do. One table, for commands, sessions and everything that asks later.
+"""Roles: the rights of people in an organisation. One table, for commands, sessions and everything that asks later.
 
     [roles]
     others = "viewer"                                             # of people whom no entry names; "user" if not set
     administrator = { users = ["ada"], groups = ["platform"] }
     author = { groups = ["writers"] }
 
-Without this table nobody is limited by roles. With it, a person may do what one of the person's roles permits. Each
+Without this table, roles limit no person. With it, a person has the rights of each of the person's roles. Each
 policy file with the table must permit an act, so a lower layer can only tighten.
 
 A user is the one of the process and the one that a host states; both must have a role that permits the act. The groups
@@ -103,7 +103,7 @@ class RoleTable(Struct, frozen=True, kw_only=True):
 
 
 def operation_of(tool: str) -> Operation | None:
-    """Return what a call of a tool, given by its canonical name, does; None if roles do not limit it."""
+    """Return the operation of a call of a tool, given by its canonical name; None if roles do not limit it."""
     return _OF_TOOLS.get(tool)
 
 

@@ -1,4 +1,4 @@
-"""`prowess access`: explains step by step whether a person may use a skill, and what would change the answer."""
+"""`prowess access`: explains step by step whether a person may use a skill, and which change would turn the answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.catalog import Catalog
-    from prowess.governance.access import Access
+    from prowess.governance.access import AccessExplanation
     from prowess.policy.facts.requester import Requester
 
 _SAID = {"allow": "may use", "ask": "may use, if a person approves,", "deny": "may not use"}
@@ -82,7 +82,7 @@ def _requester(catalog: Catalog, user: str | None, teams: tuple[str, ...], roles
     return found | ({"team": teams} if teams else {}) | ({"role": roles} if roles else {})
 
 
-def _document(access: Access) -> dict[str, object]:
+def _document(access: AccessExplanation) -> dict[str, object]:
     return {
         "effect": access.effect,
         "rule": access.rule,
@@ -93,7 +93,7 @@ def _document(access: Access) -> dict[str, object]:
     }
 
 
-def _lines(access: Access, head: str) -> Iterator[str]:
+def _lines(access: AccessExplanation, head: str) -> Iterator[str]:
     yield f"{head}: {access.reason}"
     for step in access.steps:
         place = "" if step.origin is None else f" ({step.origin})"

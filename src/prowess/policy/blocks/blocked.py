@@ -107,7 +107,7 @@ class Blocks:
 
     @property
     def needs_digests(self) -> bool:
-        """Whether a block names what only reading a skill's files tells."""
+        """Whether a block names a digest or a file, so that the files of skills must be read."""
         return bool(self._by["digest"] or self._by["file"])
 
     def __iter__(self) -> Iterator[tuple[Block, RuleOrigin]]:

@@ -28,7 +28,7 @@ class _Verified(Struct, frozen=True, kw_only=True):
 
 
 def seconds_since(verified: str) -> float:
-    """Return the age of a time (ISO 8601); infinite if it is no time or lies in the future."""
+    """Return the age of a time (ISO 8601); infinite if it is no time or is in the future."""
     try:
         age = (datetime.now(UTC) - datetime.fromisoformat(verified)).total_seconds()
     except (ValueError, TypeError):  # no time, or one without a time zone
