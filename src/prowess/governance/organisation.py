@@ -1,7 +1,7 @@
 """The organisation of a shared store: its signing key, its tenants and its tokens.
 
 The public key is in the store. The private key is a file on the machine where the store was created, and on each
-machine that signs: whoever administers the database cannot sign for the organisation.
+machine that signs: an administrator of the database cannot sign for the organisation.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def add_token(
 
 
 def token_digest(text: str) -> bytes:
-    """Return what a store keeps of a token. Its 256 random bits need no slow hash."""
+    """Return the digest of a token, which a store keeps. Its 256 random bits need no slow hash."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 

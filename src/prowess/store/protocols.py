@@ -124,7 +124,7 @@ class VoteStore(Protocol):
 
 
 class TokenStore(Protocol):
-    """Stores tokens by the SHA-256 of their text, which nobody stores. Blocking.
+    """Stores tokens by the SHA-256 of their text; the text itself is not stored. Blocking.
 
     Raises:
         StoreError: by every operation, if the store cannot be reached, read or written.

@@ -286,7 +286,7 @@ def make_private_file(path: str) -> None:
 
 
 def fault_reason(fault: OSError | sqlite3.Error) -> str:
-    """Return what happened and what to do."""
+    """Return the fault and the remedy."""
     match fault:
         case OSError():
             return fault.strerror or str(fault)

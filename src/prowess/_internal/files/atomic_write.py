@@ -48,7 +48,7 @@ def write_atomically(path: str, data: bytes, mode: int = 0o600, *, sync: bool = 
 def remove_drafts(directory: str, name: str | None = None) -> None:
     """Remove what processes left that were killed in `write_atomically`: drafts of the file `name`, or of every file.
 
-    Nobody may write these files now. Other files stay, also those that other programs call `.NAME.tmp`.
+    These files must not be written now. Other files stay, also those that other programs call `.NAME.tmp`.
     """
     for entry in os.listdir(directory) if os.path.isdir(directory) else ():
         draft = _DRAFT.fullmatch(entry)

@@ -25,7 +25,7 @@ def _rules(policy_file: str | None) -> CallRules:
         StoreError: the home cannot be used.
         PolicyError: a policy file cannot be read.
     """
-    # Imported here because a command that changes nothing asks nobody.
+    # Imported here because a command without changes asks no question.
     from prowess._internal.places import ensure_private_directory, prowess_home
     from prowess._internal.process_user import login
     from prowess.audit.caller import Caller

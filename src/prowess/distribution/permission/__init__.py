@@ -1,6 +1,6 @@
 """Permission for changes of packages: each change is a tool call, with policy, approval and audit record.
 
-The names here are imported lazily: a command that changes nothing asks nobody.
+The names here are imported lazily: a command without changes asks no question.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ def _use_wal(connection: sqlite3.Connection, record: object) -> None:
 
 
 def reason_of(fault: SQLAlchemyError) -> str:
-    """Return what happened and what to do, in one line. It contains no statement and no value."""
+    """Return the fault and the remedy, in one line. It contains no statement and no value."""
     cause = fault.orig if isinstance(fault, DBAPIError) else None
     if cause is None:
         return f"{str(fault).partition(chr(10))[0]}; check the URL and try again"

@@ -29,7 +29,7 @@ _T = TypeVar("_T")
 
 
 class Organisation(Struct, frozen=True, kw_only=True):
-    """What a store holds about its organisation. `public_key` is its verifier key, `NAME+hash+base64`."""
+    """The organisation of a store. `public_key` is its verifier key, `NAME+hash+base64`."""
 
     origin: str
     public_key: str
@@ -94,7 +94,7 @@ class OrganisationStore:
         self._is_file = url.startswith(SQLITE)
 
     def organisation(self) -> Organisation:
-        """Return what the store holds about its organisation. Raises StoreError."""
+        """Return the organisation. Raises StoreError."""
         wanted = select(ORGANISATIONS.c.origin, ORGANISATIONS.c.public_key, ORGANISATIONS.c.created_at)
         row = self.database.run(lambda db: db.execute(wanted).first(), write=False)
         if row is None:
