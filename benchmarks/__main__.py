@@ -30,6 +30,7 @@ from benchmarks import (
     matching,
     pages,
     processes,
+    replaying,
     sandbox,
     serving,
     sessions,
@@ -56,6 +57,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[corpora.Corpus], int], list[Figure]]] =
     "machine_log": machine_log.run,
     "verifying": verifying.run,
     "distribution": distribution.run,
+    "replaying": replaying.run,
 }
 
 

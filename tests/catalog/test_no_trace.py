@@ -133,6 +133,8 @@ _CASES: dict[str, list[list[str]] | str] = {
     **dict.fromkeys(
         (f"admin {name}" for name in ("init", "migrate", "status", "tenant", "token", "erase")), _NO_SKILLS
     ),
+    "policy replay": _NO_SKILLS,
+    "report": [["report"], ["report", "--json"], ["report", "--by", "skill,team", "--csv"]],
     "audit show": [["audit", "show", "--skill", HIDDEN], ["audit", "show", "--json", "--skill", HIDDEN]],
     "audit verify": _NO_SKILLS,
     "audit export": _NO_SKILLS,

@@ -93,6 +93,7 @@ _LOOKS: dict[str, tuple[str, ...]] = {
     "policy": ("show",),
     "audit": ("show",),
     "machine": ("status",),
+    "report": (),
     "sandbox": ("check", "--help"),  # it takes no skill
     "config": ("show",),
     "doctor": (),

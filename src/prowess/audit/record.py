@@ -211,12 +211,26 @@ def read_tail(path: str | os.PathLike[str], count: int) -> list[AuditRecord | No
 
 def read_all(path: str | os.PathLike[str]) -> Iterator[AuditRecord | None]:
     """Yield every record, None for a damaged line. Skips an incomplete line at the end. Raises AuditReadError."""
+    return (record for record, _ in read_from(path, 0))
+
+
+def read_from(path: str | os.PathLike[str], start: int) -> Iterator[tuple[AuditRecord | None, int]]:
+    """Yield each record as `read_all` does, with the offset of the end of its line, from the offset `start` on.
+
+    Raise AuditReadError also if no line begins at `start`.
+    """
     log_path = os.path.abspath(path)
     try:
         with open_log(log_path) as stream:
+            if start:
+                stream.seek(start - 1)
+                if stream.read(1) != b"\n":
+                    raise AuditReadError(log_path, "no record begins at the place of this cursor")
+            end = start
             while line := stream.readline(MAX_LINE_BYTES + 1):
+                end += len(line)
                 if line.endswith(b"\n") or len(line) > MAX_LINE_BYTES:
-                    yield _record_or_none(line)
+                    yield _record_or_none(line), end
     except FileNotFoundError:
         raise AuditReadError(log_path, "there is no log here") from None
     except OSError as fault:

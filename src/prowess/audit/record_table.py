@@ -31,10 +31,11 @@ def rows(records: Sequence[AuditRecord]) -> Iterator[list[str]]:
         values = [getattr(record, name) for name in _OF_RECORD]
         values += [record.data.get(name) for name in (*CALLER_KEYS, *SKILL_KEYS)]
         values += [outcome_of(record) if name == "outcome" else record.data.get(name) for name in _OF_DATA]
-        yield [_cell(value) for value in (*values, record.data)]
+        yield [cell(value) for value in (*values, record.data)]
 
 
-def _cell(value: object) -> str:
+def cell(value: object) -> str:
+    """Return a value as a text that is safe in a spreadsheet."""
     if value is None:
         return ""
     if isinstance(value, list) and all(isinstance(item, str | None) for item in value):

@@ -9,7 +9,6 @@ write a new chain and a new head. A copy of the head in another place protects a
 from __future__ import annotations
 
 import os
-from collections import deque
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -23,7 +22,9 @@ from prowess.audit.record import open_log
 from prowess.errors import AuditReadError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from prowess.audit.record import AuditRecord
 
 
 class LogFile(Struct, frozen=True, kw_only=True):
@@ -57,10 +58,13 @@ class Verification(Struct, frozen=True, kw_only=True):
     files: tuple[LogFile, ...] = ()
 
 
-def verify_log(path: str | os.PathLike[str], head: str | None = None) -> Verification:
+def verify_log(
+    path: str | os.PathLike[str], head: str | None = None, seen: Callable[[AuditRecord], None] | None = None
+) -> Verification:
     """Verify the whole log at `path`. `head` is a hash from a copy of the head, with or without `sha256:`.
 
-    The log is verified as it was at one moment; writers may continue meanwhile.
+    `seen` is called with each unchanged record, in the order of the file. The log is verified as it was at one moment;
+    writers may continue meanwhile.
 
     Raises:
         AuditReadError: there is no log, or it cannot be read.
@@ -75,9 +79,10 @@ def verify_log(path: str | os.PathLike[str], head: str | None = None) -> Verific
                 else "nothing was recorded yet, or everything was removed"
             )
             walk.fault("head", f"{found}: {lost}")
-            deque(walk.read(stream, size, None), maxlen=0)
-        else:
-            deque(walk.read(stream, size, found), maxlen=0)
+        for record, _ in walk.read(stream, size, None if isinstance(found, str) else found):
+            if seen is not None and record is not None:
+                seen(record)
+        if not isinstance(found, str):
             walk.compare_with_head(found, expected)
     walk.finish()
     files = _files(log_path, walk)

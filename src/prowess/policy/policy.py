@@ -196,7 +196,7 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
         return replace(call, skills=tuple(self._with_approval(skill, file.path) for skill in call.skills))
 
     def _with_approval(self, skill: SkillIdentity, path: str) -> SkillIdentity:
-        if skill.approved is not None:
+        if skill.approved is not None or "approved" in skill.pending:
             return skill
         approved = is_approved(skill, self.approvals, path)
         return replace(skill, approved=approved and self.missing_approval(skill) is None)

@@ -68,6 +68,11 @@ def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERP
     return Policy(files=files, blocks=load_blocks(enterprise_file), approvals=approvals)
 
 
+def policy_alone(path: str, *, enterprise_file: str = ENTERPRISE_FILE) -> Policy:
+    """Return the policy of one file, without the files of this machine and this user. Raise PolicyError."""
+    return Policy(files=_with_publishers((read_policy_file(path),), enterprise_file))
+
+
 def _files(policy_file: str | None, enterprise_file: str) -> tuple[PolicyFile, ...]:
     files: list[PolicyFile] = []
     problems: list[str] = []

@@ -19,11 +19,12 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.globs import fits_text
 from prowess._internal.text.qualified_names import one_form, qualified_forms, version_form
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 Effect = Literal["allow", "ask", "deny"]
 EFFECTS: tuple[Effect, ...] = ("allow", "ask", "deny")
+_PENDING = Fit(certain=False, possible=False, kind="pending", reason="a value that it needs is not known")
 _SIGNER = re.compile(r"(key|x509|sigstore) |\*$")
 _DECISIONS: dict[Effect, type[Allow | Ask | Deny]] = {"allow": Allow, "ask": Ask, "deny": Deny}
 
@@ -51,14 +53,19 @@ class PolicyCall(Struct, frozen=True, kw_only=True):
     None if unknown. `skills` are the skills that the call names or, if its tool takes no skill name, the active skills.
     `skills` is None if nothing is known about the skills except the names in the arguments. `who` are the known facts
     about who makes the call; if None, those of the policy that decides.
+
+    A call that was recorded lacks values. `pending` has the keys of `match` whose values are not known, except those of
+    skills (`SkillIdentity.pending`). A rule with an effect in `pending_fits` matches them all, and any other rule none.
     """
 
     tool: str
     arguments: Mapping[str, object]
     registered: bool = True
-    accepts: frozenset[str] | None = None
+    accepts: Container[str] | None = None
     skills: tuple[SkillIdentity, ...] | None = None
     who: Requester | None = None
+    pending: Container[str] | None = None
+    pending_fits: frozenset[Effect] = frozenset({"allow"})
 
     @property
     def about(self) -> tuple[SkillIdentity, ...]:
@@ -242,15 +249,25 @@ class PolicyRule(Struct, frozen=True, kw_only=True, dict=True):
         if self._arguments:
             named = self.names_exactly(tool)
             for match in self._arguments:
+                if call.pending is not None and match.argument in call.pending:
+                    if self.effect in call.pending_fits:
+                        continue
+                    return _PENDING
                 fit = match.fit(tool, call, workspace, possible_without=named)
                 if not fit.possible:
                     return fit
                 doubt = fit if doubt.certain else doubt
         if self._facts:
-            fit = fit_of_skills(self._facts, call.about, refuses=self.effect != "allow")
+            pending = self.effect in call.pending_fits
+            fit = fit_of_skills(self._facts, call.about, refuses=self.effect != "allow", pending=pending)
             doubt = fit if doubt.certain or not fit.possible else doubt
         if self._requester and doubt.possible:
-            fit = fit_of_requester(self._requester, call.who or {}, refuses=self.effect != "allow")
+            wanted = self._requester
+            if call.pending is not None:
+                wanted = {fact: wanted[fact] for fact in wanted if f"{REQUESTER_PREFIX}{fact}" not in call.pending}
+                if len(wanted) < len(self._requester) and self.effect not in call.pending_fits:
+                    return _PENDING
+            fit = fit_of_requester(wanted, call.who or {}, refuses=self.effect != "allow")
             doubt = fit if doubt.certain or not fit.possible else doubt
         return doubt
 
@@ -276,7 +293,7 @@ def as_load(call: PolicyCall, effect: Effect) -> PolicyCall | None:
         skill = ""  # a call without a name is about no particular skill, and rules about all skills apply
     if tool == USER_TOOL:
         skill = typed_name(skill)
-    return PolicyCall(tool="skills.load", arguments={"names": [skill], "mode": "add"}, skills=call.skills, who=call.who)
+    return replace(call, tool="skills.load", arguments={"names": [skill], "mode": "add"}, registered=True, accepts=None)
 
 
 def is_load(tool: str, effect: Effect) -> bool:

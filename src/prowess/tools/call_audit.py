@@ -22,7 +22,8 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.audit.caller import SKILL_KEYS
 from prowess.audit.record import AuditEvent, is_in_use
 from prowess.errors import AuditError
-from prowess.policy.tool_names import PACKAGE_TOOLS, SKILL_ARGUMENTS
+from prowess.policy.rule import typed_name
+from prowess.policy.tool_names import PACKAGE_TOOLS, SKILL_ARGUMENTS, USER_TOOL
 from prowess.tools.running_call import running_call
 
 if TYPE_CHECKING:
@@ -204,7 +205,11 @@ def _subjects(call: ToolCall) -> Sequence[SkillIdentity]:
 def _named(call: ToolCall) -> list[str] | None:
     value = call.arguments.get(SKILL_ARGUMENTS.get(call.name, ""))
     names = [value] if isinstance(value, str) else value
-    return list(map(str, names)) if isinstance(names, list) else None
+    if not isinstance(names, list):
+        return None
+    return [
+        typed_name(str(name)) if call.name == USER_TOOL else str(name) for name in names
+    ]  # without the arguments that a user typed
 
 
 def _row(skill: SkillIdentity) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """Facts about the run of a script for audit records: its command line and its output, without secrets.
 
-The policy sets what is kept (`audit.command`, `audit.output`): the text, or only its digest. The digest is always
+The policy decides whether a text is kept or only its digest (`audit.command`, `audit.output`). The digest is always
 recorded. Platform requirements 003, script execution security.
 """
 

@@ -100,8 +100,8 @@ def test_records_get_places_in_order_and_an_export_proves_them(central: Log) -> 
     central.add(*range(5, 300), user="bob")
     assert continue_log(central.rows, SIGNER) is not None
     assert [record.data["n"] for record in newest(central.rows, ALL, 999)] == list(range(300))
-    assert [record.sequence for record in newest(central.rows, RecordFilter(users=("ann",)), 2)] == [4, 5]
-    whole, some = central.verified(kept=first), central.verified(RecordFilter(users=("ann",)))
+    assert [record.sequence for record in newest(central.rows, RecordFilter(facts={"user": ("ann",)}), 2)] == [4, 5]
+    whole, some = central.verified(kept=first), central.verified(RecordFilter(facts={"user": ("ann",)}))
     assert (whole.ok, whole.records, whole.complete) == (True, 300, True)
     assert (some.ok, some.records, some.size, some.complete) == (True, 5, 300, False)
 
@@ -111,7 +111,7 @@ def test_a_user_is_erased_and_every_proof_still_holds(central: Log) -> None:
     central.add(*range(10, 20), user="bob")
     before = continue_log(central.rows, SIGNER)
     proved = central.place / "proved"
-    export_rows(central.rows, RecordFilter(users=("ann",)), str(proved))
+    export_rows(central.rows, RecordFilter(facts={"user": ("ann",)}), str(proved))
     central.add(20)  # waits, and is about the user too
     assert b"ann" not in (central.place / "proved").read_bytes()
     assert erase(central.rows, SIGNER, by={"user": "root"}, user="ann", before=None) == 11

@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import to_builtins
@@ -34,7 +34,7 @@ from prowess.cli.audit.central import (
     store_options,
     watch,
 )
-from prowess.cli.audit.record_options import json_option, log_option, record_options
+from prowess.cli.audit.record_options import json_option, log_option, record_filter, record_options
 from prowess.cli.key_files import key_file_bytes, read_signing_key
 from prowess.errors import SignatureError
 from prowess.signing.keys import read_public_key
@@ -73,10 +73,8 @@ def export(
     key_file: str | None,
     origin: str | None,
     out: str,
-    since: str | None,
-    until: str | None,
     as_json: bool,
-    **several: tuple[str, ...],
+    **given: Any,  # noqa: ANN401 -- the values of `record_options`
 ) -> int:
     """Write records into a file that others can verify with the public key alone.
 
@@ -90,7 +88,7 @@ def export(
       prowess audit export --store postgresql:///prowess --tenant acme --user ann --out ann.export
     """  # noqa: D301 -- click needs the control character
     require_alone(url, tenant, log=log, origin=origin)
-    wanted = RecordFilter(**several, since=since, until=until)
+    wanted = record_filter(given)
     if url is not None:
         with central_log(url, tenant) as rows:
             brought_up(rows, url, key_file)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from prowess.audit.selection import OUTCOMES, moment
+from prowess.audit.selection import FACTS, OUTCOMES, RecordFilter, moment
 from prowess.cli.options import together
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 
 def _several(flag: str, metavar: str, text: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -32,6 +32,15 @@ log_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
+since_option = click.option(
+    "--since", metavar="TIME", callback=_moment, help="Records from this date or time on (UTC)."
+)
+until_option = click.option(
+    "--until",
+    metavar="TIME",
+    callback=_moment,
+    help="Records before this time, or up to and including this date (UTC).",
+)
 record_options = together(
     _several("--skill", "NAME", "Records about this skill, also as PLUGIN/NAME."),
     _several("--user", "NAME", "Records of this user."),
@@ -40,11 +49,20 @@ record_options = together(
     click.option(
         "--outcome", "outcomes", multiple=True, type=click.Choice(OUTCOMES), help="Records with this outcome."
     ),
-    click.option("--since", metavar="TIME", callback=_moment, help="Records from this date or time on (UTC)."),
-    click.option(
-        "--until",
-        metavar="TIME",
-        callback=_moment,
-        help="Records before this time, or up to and including this date (UTC).",
-    ),
+    *(_several(f"--{fact}", "VALUE", f"Records with this {fact}.") for fact in FACTS if fact != "user"),
+    since_option,
+    until_option,
 )
+
+
+def record_filter(given: Mapping[str, Any]) -> RecordFilter:
+    """Return the filter of the values of `record_options`, by the names of the parameters."""
+    return RecordFilter(
+        skills=given["skills"],
+        sessions=given["sessions"],
+        kinds=given["kinds"],
+        outcomes=given["outcomes"],
+        facts={fact: given[f"{fact}s"] for fact in FACTS if given[f"{fact}s"]},
+        since=given["since"],
+        until=given["until"],
+    )

@@ -9,32 +9,38 @@ import re
 import sys
 import textwrap
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import to_builtins
 
 from prowess._internal.places import audit_path
 from prowess._internal.text.terminal_text import counted, printable_line
-from prowess.audit.caller import CALLER_KEYS
+from prowess.audit.caller import CALL_KEYS, CALLER_KEYS
 from prowess.audit.chain_walk import UnfinishedCalls
 from prowess.audit.log import JsonlAuditLog
 from prowess.audit.record import read_tail
+from prowess.audit.record_lines import audit_lines
 from prowess.audit.record_table import rows
-from prowess.audit.selection import RecordFilter, select
+from prowess.audit.selection import page, select
 from prowess.audit.verification import verify_log
 from prowess.cli import exit_codes, output
 from prowess.cli.audit.central import central_log, newest_records, require_alone, store_options
 from prowess.cli.audit.proofs import export, sign_checkpoint, verify_file, verify_store, witness_log
-from prowess.cli.audit.record_options import json_option, log_option, record_options
+from prowess.cli.audit.record_options import json_option, log_option, record_filter, record_options
 from prowess.errors import AuditReadError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from prowess.audit.record import AuditRecord
+    from prowess.audit.selection import RecordFilter
     from prowess.audit.verification import Verification
 
+_OF_CALLS, _REFUSING = ("tool.", "approval."), {"tool.refused", "approval.given", "approval.refused"}
+_NOT_SHOWN = {*CALLER_KEYS, *CALL_KEYS, "requester"}
+MOST_ON_A_PAGE = 500
+_TAIL = 20
 _WIDTH = 80
 _SECONDS_FROM = 10_000  # milliseconds; shorter durations are shown in milliseconds
 _HASH = re.compile(r"(sha256:)?[0-9a-fA-F]{64}")
@@ -52,53 +58,81 @@ def command() -> None:
 @log_option
 @store_options
 @click.option(
-    "--tail", default=20, show_default=True, metavar="N", type=click.IntRange(min=1), help="Maximum number of records."
+    "--tail", metavar="N", type=click.IntRange(min=1), help="The last N records; 20 without --limit and --cursor."
 )
+@click.option(
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=1, max=MOST_ON_A_PAGE),
+    help=f"The first N records, at most {MOST_ON_A_PAGE}; with --cursor, those after it.",
+)
+@click.option("--cursor", metavar="CURSOR", help="Continue behind a page: `next` of its JSON document.")
 @record_options
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV for spreadsheets.")
+@click.option("--lines", "as_lines", is_flag=True, help="Print lines that begin with [AUDIT], with times in UTC.")
 @json_option
 def show(
     *,
     log: str | None,
     url: str | None,
     tenant: str | None,
-    tail: int,
-    since: str | None,
-    until: str | None,
+    tail: int | None,
+    limit: int | None,
+    cursor: str | None,
     as_csv: bool,
+    as_lines: bool,
     as_json: bool,
-    **several: tuple[str, ...],
+    **given: Any,  # noqa: ANN401 -- the values of `record_options`
 ) -> int:
-    """Print the last records that match the options.
+    """Print the last records that match the options, or page by page from the first one.
 
     Options that select records may be repeated, except --since and --until.
 
     Example: prowess audit show --tail 50 --skill csv-report --since 2026-11-01
     """
-    if as_csv and as_json:
-        raise click.UsageError("--csv and --json exclude each other")
-    require_alone(url, tenant, log=log)
-    path, wanted = log or audit_path(), RecordFilter(**several, since=since, until=until)
-    records: list[AuditRecord | None]
+    if as_csv + as_lines + as_json > 1:
+        raise click.UsageError("--csv, --lines and --json exclude each other")
+    if tail is not None and (limit is not None or cursor is not None):
+        raise click.UsageError("--tail takes the last records, --limit and --cursor go on from the first; give one")
+    require_alone(url, tenant, log=log, limit=limit, cursor=cursor)
+    path, wanted, place, damaged = log or audit_path(), record_filter(given), url, 0
+    following: str | None = None
+    records: Sequence[AuditRecord | None]
     if url is not None:
         with central_log(url, tenant) as central:
-            records, place = [*newest_records(central, wanted, tail)], central.database.url
-    elif wanted.leaves_all:
-        records = read_tail(path, tail)
+            records, place = newest_records(central, wanted, tail or _TAIL), central.database.url
     else:
-        chosen, damaged = select(path, wanted, tail)
-        records = list(chosen)
-        if damaged:
-            output.note(f"{counted(damaged, 'line')} of the log cannot be read; run `prowess audit verify`")
+        records, damaged, following = _selected(path, wanted, tail, limit, cursor)
+    if damaged:
+        output.note(f"{counted(damaged, 'line')} of the log cannot be read; run `prowess audit verify`")
     if as_json:
-        output.document({"log": os.path.abspath(path) if url is None else place, "records": records})
+        output.document({"log": place or os.path.abspath(path), "records": records, "next": following})
     elif as_csv:
         output.raw(_table([record for record in records if record is not None]))
+    elif as_lines:
+        for record in records:
+            for line in () if record is None else audit_lines(record):
+                output.line(line)
     elif records:
         _print(records)
     else:
         output.note("the log has no records" if wanted.leaves_all else "no record matches these options")
+    if following is not None and not as_json:
+        output.note(f"there are more records: --cursor {following}")
     return exit_codes.OK
+
+
+def _selected(
+    path: str, wanted: RecordFilter, tail: int | None, limit: int | None, cursor: str | None
+) -> tuple[Sequence[AuditRecord | None], int, str | None]:
+    """Return the records, the number of damaged lines among those read, and the cursor of the next page."""
+    if limit is not None or cursor is not None:
+        found = page(path, wanted, limit or MOST_ON_A_PAGE, cursor)
+        return found.records, found.damaged, found.next
+    if wanted.leaves_all:
+        return read_tail(path, tail or _TAIL), 0, None
+    chosen, damaged = select(path, wanted, tail or _TAIL)
+    return chosen, damaged, None
 
 
 def _table(records: list[AuditRecord]) -> str:
@@ -221,12 +255,15 @@ def _gist(record: AuditRecord) -> tuple[str, str]:
     """Return the subject of a record, and its outcome. `--json` prints all data of a record."""
     data = record.data
     skill = data.get("skill")
-    about = [data.get("tool"), ", ".join(map(str, skill)) if isinstance(skill, list) else skill, data.get("rule")]
+    # Every record has the tool and the rule of its call. They are shown if the record is about the call itself.
+    tool = data.get("tool") if record.kind.startswith(_OF_CALLS) else None
+    rule = data.get("rule") if record.kind in _REFUSING else None
+    about = [tool, ", ".join(map(str, skill)) if isinstance(skill, list) else skill, rule]
     ended = [data.get("code", data.get("outcome"))]  # a `code` is set if the call failed, and gives the reason
     if record.kind == "tool.finished":
         ended.append(_duration(data.get("duration_ms")))
     if not any((*about, *ended)):
-        about = [f"{name}={value}" for name, value in data.items() if value is not None and name not in CALLER_KEYS]
+        about = [f"{name}={value}" for name, value in data.items() if value is not None and name not in _NOT_SHOWN]
     return _joined(about), _joined(ended)
 
 

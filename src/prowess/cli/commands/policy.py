@@ -1,4 +1,4 @@
-"""`prowess policy`: shows the rules in force, and tests the expectations of a policy file."""
+"""`prowess policy`: shows the rules in force, tests a policy file, and replays recorded calls under it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import to_builtins
 
-from prowess._internal.places import working_directory
-from prowess._internal.text.terminal_text import printable_line
+from prowess._internal.places import audit_path, working_directory
+from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.audit.record_options import since_option, until_option
+from prowess.governance.replay.recorded_calls import replay_log, replay_records
 from prowess.policy.decision import effect_of
 from prowess.policy.policy_file import DEFAULT_EFFECT, PolicyFile, read_policy_file
-from prowess.policy.policy_in_force import ExpectationOutcome, check_expectations, load_policy
+from prowess.policy.policy_in_force import ExpectationOutcome, check_expectations, load_policy, policy_alone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from prowess.governance.replay.replay import Replayed
     from prowess.policy.approvals.rules import ApprovalRule
     from prowess.policy.policy import Policy
     from prowess.policy.rule import PolicyRule
@@ -34,12 +38,13 @@ _SETTINGS = (
     "max_age",
     "too_old",
 )
+_MOST_USERS = 20
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
 @click.group(name="policy")
 def command() -> None:
-    """Show the policy in force, or test a policy file.
+    """Show the policy in force, test a policy file, or replay recorded calls under one.
 
     Example: prowess policy test policy.toml
     """
@@ -91,6 +96,58 @@ def test(file: str, *, as_json: bool) -> int:
         output.error(f"{printable_line(file)} has no [[expect]], so nothing was tested; {_AN_EXPECTATION}")
         return exit_codes.USAGE
     return exit_codes.FAILED if failed else exit_codes.OK
+
+
+@command.command(name="replay")
+@click.argument("file", metavar="NEW")
+@click.option("--log", metavar="PATH", help="A log; defaults to audit/audit.jsonl in PROWESS_HOME. It is verified.")
+@click.option("--records", metavar="PATH", help="A file with one record on each line, which is not verified.")
+@since_option
+@until_option
+@_json_option
+def replay(
+    file: str, *, log: str | None, records: str | None, since: str | None, until: str | None, as_json: bool
+) -> int:
+    """Decide recorded calls again by the policy file NEW alone: who would have been denied or asked.
+
+    A call counts as unknown if its effect depends on a value that is not recorded, such as an argument. Exits with 1 if
+    the log has a fault.
+
+    Example: prowess policy replay new.toml --since 2026-11-01
+    """
+    if log is not None and records is not None:
+        raise click.UsageError("--log and --records exclude each other")
+    policy = policy_alone(file)
+    if records is not None:
+        found = replay_records(policy, records, since=since, until=until)
+    else:
+        found = replay_log(policy, log or audit_path(), since=since, until=until)
+    if as_json:
+        output.document(to_builtins(found))
+    else:
+        for line in _replayed(found):
+            output.line(line)
+    if records is None and not found.verified:
+        output.error("the log was tampered with or damaged; run `prowess audit verify`")
+        return exit_codes.FAILED
+    return exit_codes.OK
+
+
+def _replayed(found: Replayed) -> Iterator[str]:
+    counts = f"{found.allow} allowed, {found.ask} asked, {found.deny} denied, {found.unknown} unknown"
+    checked = "verified" if found.verified else "not verified"
+    yield f"{counted(found.records, 'call')} ({checked}): {counts}; {found.changed} would change"
+    for rule in found.by_rule:
+        place = "" if rule.origin is None else f"  {rule.origin}"
+        span = f"record {rule.first}" if rule.first == rule.last else f"records {rule.first} to {rule.last}"
+        line = f"  {rule.effect:<5} {rule.rule}{place}  {counted(rule.records, 'call')}, {span}"
+        yield printable_line(line)
+    affected = [user for user in found.by_user if user.ask or user.deny or user.unknown]
+    for user in affected[:_MOST_USERS]:
+        name = user.user or "user not known"
+        yield printable_line(f"  {name}: {user.deny} denied, {user.ask} asked, {user.unknown} unknown")
+    if len(affected) > _MOST_USERS:
+        yield f"  and {len(affected) - _MOST_USERS} more users; --json lists them"
 
 
 def _shown(policy: Policy) -> Iterator[str]:

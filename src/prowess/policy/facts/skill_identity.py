@@ -81,14 +81,22 @@ def is_fact(argument: str) -> bool:
     return argument.removeprefix(PREFIX) in FACTS and argument.startswith(PREFIX)
 
 
-def fit_of_skills(wanted: Mapping[str, Sequence[str]], skills: Sequence[SkillIdentity], *, refuses: bool = True) -> Fit:
+def fit_of_skills(
+    wanted: Mapping[str, Sequence[str]],
+    skills: Sequence[SkillIdentity],
+    *,
+    refuses: bool = True,
+    pending: bool | None = None,
+) -> Fit:
     """Compare the skills of one call with the patterns for each fact. A call without skills does not match.
 
-    `refuses` states whether the rule denies or asks. Such a rule waits for pending facts, and one that allows does not.
+    `refuses` states whether the rule denies or asks. `pending` states whether a pending fact matches if its known
+    values do not; by default, it matches rules that allow.
     """
+    waiting = not refuses if pending is None else pending
     outcomes = [
         [
-            not refuses if fact in skill.pending else _met(skill, fact, patterns, refuses=refuses)
+            met if (met := _met(skill, fact, patterns, refuses=refuses)) or fact not in skill.pending else waiting
             for fact, patterns in wanted.items()
         ]
         for skill in skills

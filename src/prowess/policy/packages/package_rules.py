@@ -25,7 +25,7 @@ from prowess.policy.facts.skill_identity import fit_of_skills
 from prowess.policy.tool_names import canonical_tool_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from prowess.policy.facts.skill_identity import SkillIdentity
     from prowess.policy.rule import PolicyCall
@@ -59,13 +59,15 @@ class PackageRules(Struct, frozen=True, kw_only=True):
         """
         if canonical_tool_name(call.tool) not in _BRINGS_SKILLS:
             return None
-        if self.sources is not None and not fit_of_skills({"source": self.sources}, call.about, refuses=False).certain:
+        waits = "allow" in call.pending_fits
+        wanted = {"source": self.sources or ()}
+        if self.sources is not None and not fit_of_skills(wanted, call.about, refuses=False, pending=waits).certain:
             listed = ", ".join(self.sources) or "none"
             refused = self._of_other_sources(call.about)
             return self._denied("packages.sources", f"only these sources of skills are permitted: {listed}{refused}")
         if self.require_signature:
             try:
-                unsigned = self._unsigned(call.about)
+                unsigned = self._unsigned([one for one in call.about if not waits or "publisher" not in one.pending])
             except PolicyError as fault:
                 return self._denied("packages.require_signature", str(fault))
             if unsigned:
@@ -81,8 +83,7 @@ class PackageRules(Struct, frozen=True, kw_only=True):
         named = [f"{one.name} of {one.sources[0]}" if one.name else one.sources[0] for one in wrong if one.sources]
         return f"; refused: {', '.join(dict.fromkeys(named))}" if named else ""
 
-    def _unsigned(self, skills: Iterable[SkillIdentity]) -> list[SkillIdentity]:
-        known = [skill for skill in skills if "publisher" not in skill.pending]
+    def _unsigned(self, known: Sequence[SkillIdentity]) -> list[SkillIdentity]:
         unsigned = [skill for skill in known if not skill.publisher]
         if unsigned or self.machine_file is None or not known:
             return unsigned

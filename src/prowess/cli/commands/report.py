@@ -1,0 +1,113 @@
+"""`prowess report`: how skills are used, by the audit log."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+import click
+from msgspec import to_builtins
+
+from prowess._internal.places import audit_path
+from prowess._internal.text.terminal_text import counted, printable_line
+from prowess.audit.record import read_all
+from prowess.audit.record_table import cell
+from prowess.cli import exit_codes, output
+from prowess.cli.audit.record_options import since_option, until_option
+from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
+from prowess.governance.usage import GROUPS, UsageCounter, UsageCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from prowess.governance.usage import UsageReport, WeakSkill
+
+_DIGEST = len("sha256:") + 12
+_SHORT = ("activations", "success", "errors", "refusals", "script_failures", "duration_ms", "tokens")
+
+
+def _groups(context: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
+    del context, parameter
+    chosen = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    for part in chosen:
+        if part not in GROUPS:
+            raise click.BadParameter(f"{part!r} is not a key; known here: {', '.join(GROUPS)}")
+    return chosen
+
+
+@click.command()
+@click.option("--by", default="skill", show_default=True, metavar="KEYS", callback=_groups, help="Keys of a row.")
+@click.option("--log", metavar="PATH", help="The log file; defaults to audit/audit.jsonl in PROWESS_HOME.")
+@since_option
+@until_option
+@catalog_options
+@click.option("--csv", "as_csv", is_flag=True, help="Print the rows as CSV for spreadsheets.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    *,
+    by: tuple[str, ...],
+    log: str | None,
+    since: str | None,
+    until: str | None,
+    skills: CatalogOptions,
+    as_csv: bool,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401 -- none is left
+) -> int:
+    """Report how skills are used: activations, outcomes, refusals, durations, failed scripts and tokens.
+
+    By skill, each version (digest) has a row. Also lists the skills of the catalog that were never chosen, and those
+    that were often abandoned or refused, with the numbers of records. Contents of messages are not recorded.
+
+    Example: prowess report --by skill,team --since 2026-11-01
+    """
+    del options
+    if as_csv and as_json:
+        raise click.UsageError("--csv and --json exclude each other")
+    counter, damaged = UsageCounter(by), 0
+    for record in read_all(log or audit_path()):
+        if record is None:
+            damaged += 1
+        elif (since is None or record.at >= since) and (until is None or record.at < until):
+            counter.take(record)
+    found = counter.report(entry.name for entry in skills.open(quiet=True, asks=False).entries())
+    if damaged:
+        output.note(f"{counted(damaged, 'line')} of the log cannot be read; run `prowess audit verify`")
+    if as_json:
+        output.document(to_builtins(found))
+    elif as_csv:
+        output.raw(_csv(found))
+    else:
+        for line in _lines(found):
+            output.line(printable_line(line))
+    return exit_codes.OK
+
+
+def _csv(found: UsageReport) -> str:
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow([*_keys(found), *UsageCounts.__struct_fields__])
+    table.writerows([cell(value) for value in row.values()] for row in found.rows)
+    return text.getvalue()
+
+
+def _keys(found: UsageReport) -> Sequence[str]:
+    return [part for key in found.by for part in ((key, "digest") if key == "skill" else (key,))]
+
+
+def _lines(found: UsageReport) -> Iterator[str]:
+    yield f"{counted(found.records, 'record')}, by {', '.join(found.by)}"
+    for row in found.rows:
+        names = [str(row[key] or "-")[: _DIGEST if key == "digest" else 64] for key in _keys(found)]
+        yield f"  {'  '.join(names)}: {', '.join(f'{key} {row[key]}' for key in _SHORT if row[key])}"
+    yield from _weak("never chosen", found.never_chosen, "refused calls")
+    yield from _weak("often abandoned", found.often_abandoned, "activations")
+    yield from _weak("often refused", found.often_refused, "calls")
+
+
+def _weak(title: str, skills: Sequence[WeakSkill], what: str) -> Iterator[str]:
+    for one in skills:
+        evidence = f": records {', '.join(map(str, one.records))}" if one.records else ""
+        share = f" ({one.cases} of {one.of} {what})" if what != "refused calls" else ""
+        yield f"{title}: {one.skill}{share}{evidence}"

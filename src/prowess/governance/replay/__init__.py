@@ -1,0 +1,1 @@
+"""Decides recorded calls again by another policy."""

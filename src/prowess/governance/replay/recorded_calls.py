@@ -1,0 +1,144 @@
+"""Reads recorded calls from a log, whose hash chain is verified, or from a file of JSON lines, which is not.
+
+A call counts once: by its record `tool.started` or `tool.refused`. Its records `tool.finished` and `skill.loaded` count
+only if the beginning of the call is not among the records.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec import DecodeError, Raw, Struct, ValidationError, convert
+from msgspec.json import Decoder
+
+from prowess.audit.record import MAX_LINE_BYTES, open_log
+from prowess.audit.verification import verify_log
+from prowess.errors import AuditReadError
+from prowess.governance.replay.recorded_facts import RecordedFacts
+from prowess.governance.replay.replay import Replay
+
+if TYPE_CHECKING:
+    from prowess.audit.record import AuditRecord
+    from prowess.governance.replay.replay import Replayed
+    from prowess.policy.policy import Policy
+    from prowess.policy.rule import Effect
+
+_BEGINNINGS = frozenset({"tool.started", "tool.refused"})
+_FURTHER = frozenset({"tool.finished", "skill.loaded"})
+_MOST_OPEN = 65_536  # calls that have begun and not finished
+_ONE_DOCUMENT = "this is a document and not JSON lines; write each element of `records` on a line of its own"
+
+
+class _Line(Struct):
+    kind: str
+    data: Raw
+    sequence: int | None = None
+    at: str = ""
+    session_id: str | None = None
+    call_id: str | None = None
+
+
+class _Outcome(Struct):
+    code: object = None
+    rule: object = None
+    approval: object = None
+
+
+def replay_log(policy: Policy, path: str, *, since: str | None = None, until: str | None = None) -> Replayed:
+    """Decide the calls of a log again. `verified` is false if the log has a fault.
+
+    `since` and `until` are compared with the time of each record; `until` is exclusive.
+
+    Raises:
+        AuditReadError: there is no log, or it cannot be read.
+    """
+    replay, begun = Replay(policy), _Begun()
+
+    def take(record: AuditRecord) -> None:
+        if (since is not None and record.at < since) or (until is not None and record.at >= until):
+            return
+        if not begun.counts(record.kind, record.session_id, record.call_id):
+            return
+        try:
+            facts: RecordedFacts | None = convert(record.data, RecordedFacts)
+        except ValidationError:
+            facts = None
+        replay.take(record.sequence, facts, _recorded(record.kind, convert(record.data, _Outcome)))
+
+    verdict = verify_log(path, seen=take)
+    return replay.result(verified=verdict.ok)
+
+
+def replay_records(policy: Policy, path: str, *, since: str | None = None, until: str | None = None) -> Replayed:
+    """Decide the calls of a file again that has one record on each line. `since` and `until` as in `replay_log`.
+
+    Raises:
+        AuditReadError: the file cannot be read, or a line is not a record; names the line.
+    """
+    replay, begun = Replay(policy), _Begun()
+    line_of, facts_of, outcome_of = Decoder(_Line).decode, Decoder(RecordedFacts).decode, Decoder(_Outcome).decode
+    counts, take = begun.counts, replay.take
+    whole = os.path.abspath(path)
+    number = 0
+    try:
+        with open_log(whole) as stream:
+            lines = iter(partial(stream.readline, MAX_LINE_BYTES + 1), b"")
+            for number, text in enumerate(lines, start=1):
+                if len(text) > MAX_LINE_BYTES:
+                    raise AuditReadError(whole, f"line {number} is longer than {MAX_LINE_BYTES} bytes")
+                if text.isspace():
+                    continue
+                line = line_of(text)
+                if (since is not None and line.at < since) or (until is not None and line.at >= until):
+                    continue
+                if not counts(line.kind, line.session_id, line.call_id):
+                    continue
+                try:
+                    facts: RecordedFacts | None = facts_of(line.data)
+                except ValidationError:
+                    facts = None
+                sequence = number if line.sequence is None else line.sequence
+                take(sequence, facts, _recorded(line.kind, outcome_of(line.data)))
+    except DecodeError as fault:
+        first = _ONE_DOCUMENT if number == 1 and text.lstrip().startswith((b"{", b"[")) else f"is not a record: {fault}"
+        raise AuditReadError(whole, f"line {number}: {first}") from None
+    except FileNotFoundError:
+        raise AuditReadError(whole, "there is no such file") from None
+    except OSError as fault:
+        raise AuditReadError(whole, f"cannot be read: {fault.strerror or fault}") from fault
+    return replay.result(verified=False)
+
+
+class _Begun:
+    """The calls whose beginning was counted and whose end has not come yet."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[str | None, str], None] = {}
+
+    def counts(self, kind: str, session: str | None, call: str | None) -> bool:
+        """Return whether this record counts as a call."""
+        if kind in _BEGINNINGS:
+            if kind == "tool.started" and call is not None:
+                self._open[session, call] = None
+                if len(self._open) > _MOST_OPEN:
+                    del self._open[next(iter(self._open))]
+            return True
+        if kind not in _FURTHER:
+            return False
+        if call is None:
+            return True
+        if kind == "tool.finished" and (session, call) in self._open:
+            del self._open[session, call]
+            return False
+        return (session, call) not in self._open
+
+
+def _recorded(kind: str, outcome: _Outcome) -> Effect | None:
+    """Return the effect that the policy had on a call, None if the call was refused before or for another reason."""
+    if outcome.code == "approval_required" or outcome.approval is not None or outcome.rule == "approval":
+        return "ask"
+    if kind != "tool.refused":
+        return "allow"
+    return "deny" if outcome.code in {"policy_denied", "policy_invalid", None} else None
