@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import prowess
 from benchmarks import (
     activation,
+    audit_proofs,
     checking,
     corpora,
     discovery,
@@ -56,6 +57,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[corpora.Corpus], int], list[Figure]]] =
     "matching": matching.run,
     "machine_log": machine_log.run,
     "verifying": verifying.run,
+    "audit_proofs": audit_proofs.run,
     "distribution": distribution.run,
     "replaying": replaying.run,
 }
