@@ -89,6 +89,13 @@ def test_a_witness_of_a_store_refuses_another_history(capsys: Capture, key: str)
     Path("shared.db").write_bytes(backup)
     assert document(capsys, *arguments, code=1)["faults"] == ["restored: the log has 2 records, and had 4 before"]
     append("bob", "bob", "bob")
+    capsys.readouterr()
+    assert run(["audit", "checkpoint", *STORE]) == 4  # the machine that signed notices it too
+    refused = capsys.readouterr().err
+    assert "does not continue the checkpoint with 4 records that this machine signed" in refused
+    for path in (Path.home() / ".prowess" / "audit" / "checkpoints").iterdir():
+        assert str(path) in refused
+        path.unlink()
     assert document(capsys, "audit", "checkpoint", *STORE)["size"] == 5
     faults = document(capsys, *arguments, code=1)["faults"]
     assert isinstance(faults, list)

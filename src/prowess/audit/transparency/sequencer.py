@@ -7,11 +7,15 @@ different ones.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.places import ensure_private_directory
 from prowess._internal.text.canonical_json import canonical_json, sha256_of
 from prowess._internal.uuid7 import uuid7
 from prowess.audit.record import AuditEvent, seal, time_now
@@ -35,10 +39,19 @@ BATCH = 5000
 
 
 class LogSigner(Struct, frozen=True, kw_only=True):
-    """The key of an organisation with its name. It signs the log `NAME/TENANT` of each tenant."""
+    """The key of an organisation with its name. It signs the log `NAME/TENANT` of each tenant.
+
+    The last checkpoint that was signed on this machine is kept in the directory `kept`, if there is one, so that a log
+    that was replaced by an older one is not signed.
+    """
 
     name: str
     key: PrivateKey
+    kept: str | None = None
+
+    def last(self, origin: str) -> str | None:
+        """Return the path of the checkpoint that was signed last."""
+        return None if self.kept is None else os.path.join(self.kept, hashlib.sha256(origin.encode()).hexdigest()[:32])
 
 
 def continue_log(rows: SharedAuditRows, signer: LogSigner) -> Checkpoint | None:
@@ -54,7 +67,11 @@ def continue_log(rows: SharedAuditRows, signer: LogSigner) -> Checkpoint | None:
         taken = step.take(BATCH)
         return _append(step, taken, f"{signer.name}/{rows.tenant}", signer) if taken else None
 
-    return rows.sequence(work)
+    signed = rows.sequence(work)
+    if signed is not None and (path := signer.last(signed.origin)) is not None:
+        ensure_private_directory(os.path.dirname(path))
+        write_atomically(path, str(signed).encode(), sync=False)
+    return signed
 
 
 def erase(
@@ -121,6 +138,15 @@ def _check(step: Sequencing, end: LogEnd, origin: str, signer: LogSigner) -> Non
         signed = fits = False
     if not signed or not fits:
         raise AuditError(origin, "the end of the log in the store is not the one that was signed; run `audit verify`")
+    path = signer.last(origin)
+    if path is None or not os.path.exists(path):
+        return
+    with open(path, encoding="utf-8") as file:
+        kept = read_checkpoint(file.read())
+    if kept.size > end.size or root_of(TileTree(step.tile, origin), kept.size) != kept.root:
+        reason = f"it does not continue the checkpoint with {kept.size} records that this machine signed"
+        advice = f"was a backup restored? To continue it all the same, move {path} away and keep it"
+        raise AuditError(origin, f"{reason}; {advice}")
 
 
 def _sealed(row: InboxRow, number: int, previous: str | None) -> tuple[AuditRecord, bytes]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
+from prowess._internal.places import prowess_home
 from prowess._internal.text.terminal_text import counted
 from prowess.audit.transparency.checkpoint import is_signed
 from prowess.audit.transparency.merkle import consistency_holds, consistency_proof
@@ -86,13 +88,13 @@ def signer_of(url: str, key_file: str | None) -> LogSigner:
     """
     from prowess.audit.transparency.sequencer import LogSigner  # Imported here: see `central_log`.
 
-    organisation = organisation_of(url)
+    organisation, kept = organisation_of(url), os.path.join(prowess_home(), "audit", "checkpoints")
     if key_file is None:
-        return LogSigner(name=organisation.origin, key=organisation_key(organisation))
+        return LogSigner(name=organisation.origin, key=organisation_key(organisation), kept=kept)
     key = read_signing_key(key_file)
     if str(note_key(organisation.origin, key.public)) != organisation.public_key:
         raise SignatureError(key_file, f"it is not the key of {organisation.origin}: {organisation.public_key}")
-    return LogSigner(name=organisation.origin, key=key)
+    return LogSigner(name=organisation.origin, key=key, kept=kept)
 
 
 def brought_up(rows: SharedAuditRows, url: str, key_file: str | None) -> Checkpoint:
