@@ -33,9 +33,16 @@ if TYPE_CHECKING:
     from prowess.store.shared.organisation import Organisation
 
 _SECONDS = 1.0  # between two checkpoints
+_store_option = click.option(
+    "--store", "url", metavar="URL", help="Use the log in this shared store instead of a file."
+)
 store_options = together(
-    click.option("--store", "url", metavar="URL", help="Use the log in this shared store instead of a file."),
+    _store_option,
     click.option("--tenant", metavar="NAME", help="The tenant of the shared store; defaults to `default`."),
+)
+store_or_tenant_options = together(
+    _store_option,
+    click.option("--tenant", metavar="NAME", help="Records of this tenant; with --store, the tenant of the store."),
 )
 
 

@@ -32,6 +32,7 @@ from prowess.cli.audit.central import (
     require_alone,
     stated_key,
     store_options,
+    store_or_tenant_options,
     watch,
 )
 from prowess.cli.audit.record_options import json_option, log_option, record_filter, record_options
@@ -59,7 +60,7 @@ _origin_option = click.option(
 
 @click.command(name="export")
 @log_option
-@store_options
+@store_or_tenant_options
 @record_options
 @_key_option
 @_origin_option
@@ -87,8 +88,8 @@ def export(
       prowess audit export --key audit.key --out audit.export
       prowess audit export --store postgresql:///prowess --tenant acme --user ann --out ann.export
     """  # noqa: D301 -- click needs the control character
-    require_alone(url, tenant, log=log, origin=origin)
-    wanted = record_filter(given)
+    require_alone(url, None, log=log, origin=origin)
+    wanted = record_filter(given, tenant if url is None else None)
     if url is not None:
         with central_log(url, tenant) as rows:
             brought_up(rows, url, key_file)

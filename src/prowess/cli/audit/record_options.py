@@ -41,6 +41,7 @@ until_option = click.option(
     callback=_moment,
     help="Records before this time, or up to and including this date (UTC).",
 )
+_OFFERED = tuple(fact for fact in FACTS if fact != "tenant")  # `--tenant` can be the tenant of a store
 record_options = together(
     _several("--skill", "NAME", "Records about this skill, also as PLUGIN/NAME."),
     _several("--user", "NAME", "Records of this user."),
@@ -49,20 +50,21 @@ record_options = together(
     click.option(
         "--outcome", "outcomes", multiple=True, type=click.Choice(OUTCOMES), help="Records with this outcome."
     ),
-    *(_several(f"--{fact}", "VALUE", f"Records with this {fact}.") for fact in FACTS if fact != "user"),
+    *(_several(f"--{fact}", "VALUE", f"Records with this {fact}.") for fact in _OFFERED if fact != "user"),
     since_option,
     until_option,
 )
 
 
-def record_filter(given: Mapping[str, Any]) -> RecordFilter:
-    """Return the filter of the values of `record_options`, by the names of the parameters."""
+def record_filter(given: Mapping[str, Any], tenant: str | None = None) -> RecordFilter:
+    """Return the filter of the values of `record_options`, by the names of the parameters, and of a tenant."""
+    facts = {fact: given[f"{fact}s"] for fact in _OFFERED if given[f"{fact}s"]}
     return RecordFilter(
         skills=given["skills"],
         sessions=given["sessions"],
         kinds=given["kinds"],
         outcomes=given["outcomes"],
-        facts={fact: given[f"{fact}s"] for fact in FACTS if given[f"{fact}s"]},
+        facts=facts if tenant is None else {**facts, "tenant": (tenant,)},
         since=given["since"],
         until=given["until"],
     )

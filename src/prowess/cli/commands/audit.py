@@ -25,7 +25,7 @@ from prowess.audit.record_table import rows
 from prowess.audit.selection import page, select
 from prowess.audit.verification import verify_log
 from prowess.cli import exit_codes, output
-from prowess.cli.audit.central import central_log, newest_records, require_alone, store_options
+from prowess.cli.audit.central import central_log, newest_records, require_alone, store_options, store_or_tenant_options
 from prowess.cli.audit.proofs import export, sign_checkpoint, verify_file, verify_store, witness_log
 from prowess.cli.audit.record_options import json_option, log_option, record_filter, record_options
 from prowess.errors import AuditReadError
@@ -56,7 +56,7 @@ def command() -> None:
 
 @command.command(name="show")
 @log_option
-@store_options
+@store_or_tenant_options
 @click.option(
     "--tail", metavar="N", type=click.IntRange(min=1), help="The last N records; 20 without --limit and --cursor."
 )
@@ -94,8 +94,9 @@ def show(
         raise click.UsageError("--csv, --lines and --json exclude each other")
     if tail is not None and (limit is not None or cursor is not None):
         raise click.UsageError("--tail takes the last records, --limit and --cursor go on from the first; give one")
-    require_alone(url, tenant, log=log, limit=limit, cursor=cursor)
-    path, wanted, place, damaged = log or audit_path(), record_filter(given), url, 0
+    require_alone(url, None, log=log, limit=limit, cursor=cursor)
+    path, place, damaged = log or audit_path(), url, 0
+    wanted = record_filter(given, tenant if url is None else None)
     following: str | None = None
     records: Sequence[AuditRecord | None]
     if url is not None:
