@@ -109,6 +109,28 @@ def test_bad_input_is_refused_with_place_and_remedy(entry: str, said: str, tmp_p
     assert caught.value.problems[0].startswith(f"{path}:{said}")
 
 
+@pytest.mark.parametrize(
+    ("members", "is_possible"),
+    [
+        ('approver = { users = ["ada"] }', False),
+        ('approver = { users = ["ada"] }\nadministrator = { users = ["ada", "bob"] }', True),
+        ('approver = { groups = ["reviewers"] }', True),
+        ('others = "approver"', True),
+        ('viewer = { users = ["ada", "bob"] }', False),
+    ],
+)
+def test_a_count_above_the_number_of_possible_approvers_is_a_fault(
+    members: str, *, is_possible: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text(f'{_DEMAND}count = 2\nroles = ["approver"]\n[roles]\n{members}\n', encoding="utf-8")
+    if is_possible:
+        assert read_policy_file(str(path)).approval_rules[0].count == 2
+    else:
+        with pytest.raises(PolicyError, match=f"^{path}:4: approval.count: is more than the number of people with"):
+            read_policy_file(str(path))
+
+
 def test_policy_show_and_test_know_approvals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "policy.toml"
     expectations = "".join(

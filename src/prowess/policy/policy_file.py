@@ -187,6 +187,7 @@ class _Reader(TableReader):
         self.only(content, _KEYS)
         audit, packages = self.table(content, "audit"), self.table(content, "packages")
         self.only(audit, ("required", "command", "output", "sink"), "audit")
+        roles = read_roles(self, content)
         return PolicyFile(
             path=self.path,
             default=self.choice(content, "default", EFFECTS),
@@ -200,8 +201,8 @@ class _Reader(TableReader):
             audit_output=self.choice(audit, "output", AUDIT_DETAILS, "audit"),
             audit_sink=self.choice(audit, "sink", AUDIT_SINKS, "audit"),
             packages=self._packages(packages) if "packages" in content else None,
-            roles=read_roles(self, content),
-            approval_rules=read_approval_rules(self, content),
+            roles=roles,
+            approval_rules=read_approval_rules(self, content, roles),
             rules=self.each(content, "rule", self._rule),
             expectations=self.each(content, "expect", self._expectation),
         )

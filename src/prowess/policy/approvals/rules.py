@@ -26,6 +26,7 @@ from prowess.policy.roles import ROLES
 if TYPE_CHECKING:
     from prowess.policy.decision import RuleOrigin
     from prowess.policy.facts.skill_identity import SkillIdentity
+    from prowess.policy.roles import RoleTable
     from prowess.policy.table_reader import TableReader
 
 NEW_SKILLS = "new-skills"
@@ -64,14 +65,33 @@ class ApprovalRule(Struct, frozen=True, kw_only=True):
         return tuple(word for word in self.words if word == NEW_SKILLS or capabilities is None or word in capabilities)
 
 
-def read_approval_rules(file: TableReader, content: dict[str, object]) -> tuple[ApprovalRule, ...]:
-    """Read the entries `[[approval]]` of a policy file, and report every fault. Two entries have different names."""
+def read_approval_rules(
+    file: TableReader, content: dict[str, object], roles: RoleTable | None
+) -> tuple[ApprovalRule, ...]:
+    """Read the entries `[[approval]]` of a policy file, and report every fault. `roles` are those of the file.
+
+    Two entries have different names, and as many people as an entry wants must have one of its roles.
+    """
     rules = file.each(content, "approval", lambda table, *at: _approval(file, table, *at))
     names = [rule.name for rule in rules]
-    for place, name in enumerate(names):
+    for place, (name, rule) in enumerate(zip(names, rules, strict=True)):
         if name and name in names[:place]:
             file.fault(f"another entry has the name {name} too; give one of them an id", "approval", place, "for")
+        people = None if roles is None else _possible(rule, roles)
+        if people is not None and rule.count > len(people):
+            who = ", ".join(sorted(people)) or "nobody"
+            why = f"is more than the number of people with the role {' or '.join(rule.roles)} ({who})"
+            file.fault(f"{why}; lower it, or give the role to more people in [roles]", "approval", place, "count")
     return rules
+
+
+def _possible(rule: ApprovalRule, roles: RoleTable) -> frozenset[str] | None:
+    """Return who may approve, by the roles of the file; None if groups or all others may."""
+    able = {*rule.roles, "administrator"}
+    members = [one for one in roles.members if one.role in able]
+    if roles.others in able or any(one.groups for one in members):
+        return None
+    return frozenset(user for one in members for user in one.users)
 
 
 def _approval(file: TableReader, table: dict[str, object], *at: str | int) -> ApprovalRule:
