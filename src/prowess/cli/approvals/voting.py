@@ -24,6 +24,7 @@ from prowess.governance.approving import (
     Ballot,
     questions_about,
 )
+from prowess.governance.call_requests import vote_on_call
 from prowess.governance.voters import present_voter
 from prowess.governance.voting import cast_vote
 from prowess.policy.approvals.statements import Voter
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from prowess.catalog import Catalog, SkillEntry
+    from prowess.governance.call_requests import CallRequest, RequestFiles
+    from prowess.policy.approval import Scope
+    from prowess.policy.approvals.matching import ApprovalState
     from prowess.policy.approvals.statements import Vote, VoterKind
     from prowess.policy.policy import Policy
 
@@ -150,6 +154,46 @@ class Voting:
         if role is not None:
             ballot = replace(ballot, role=role)
         return cast_vote(question, ballot, voter, policy=self.policy, audit=self._log, store=self._store)
+
+    def answer(self, files: RequestFiles, call: CallRequest, ballot: Ballot, scope: Scope) -> CallRequest:
+        """Answer the request of a call as this process's user. Returns and raises as `vote_on_call`."""
+        return vote_on_call(
+            files, call, ballot.vote, present_voter(), reason=ballot.reason, scope=scope, audit=self._log
+        )
+
+
+def call_state(call: CallRequest) -> ApprovalState:
+    """Return whether a request waits, or how it was answered."""
+    return "waiting" if call.vote is None else "approved" if call.vote == "approve" else "refused"
+
+
+def call_row(call: CallRequest) -> dict[str, object]:
+    """Return the request of a call for JSON, without the arguments of the call."""
+    by = [] if call.by is None else [call.by]
+    state, given = call_state(call), int(call.vote == "approve")
+    return {
+        "id": call.id,
+        "state": state,
+        "tool": call.tool,
+        "reason": call.reason,
+        "session": call.session,
+        "needed": 1,
+        "given": given,
+        "by": by,
+    }
+
+
+def told_of_call(call: CallRequest) -> str:
+    """Return one line about the request of a call and its answer."""
+    named = f"a call of {call.tool}"
+    match call_state(call):
+        case "approved":
+            told = f"{named} is approved by {call.by}; send it again"
+        case "refused":
+            told = f"{named} is refused by {call.by}"
+        case _:
+            told = f"{named} waits for a person: {call.reason}"
+    return printable_line(f"{told}; {call.id}")
 
 
 def row_of(question: ApprovalQuestion) -> dict[str, object]:

@@ -9,17 +9,33 @@ from msgspec import to_builtins
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.approvals.voting import VoteOptions, Voting, ballot_of, confirmed, row_of, told, vote_options
+from prowess.cli.approvals.voting import (
+    VoteOptions,
+    Voting,
+    ballot_of,
+    call_row,
+    call_state,
+    confirmed,
+    row_of,
+    told,
+    told_of_call,
+    vote_options,
+)
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import policy_option
 from prowess.governance.approving import VoteRefusedError
+from prowess.governance.call_requests import RequestFiles
 from prowess.policy.approvals.matching import statements_about
 from prowess.policy.roles import ROLES
+from prowess.tools.gates import question as question_of_call
 
 if TYPE_CHECKING:
-    from prowess.governance.approving import ApprovalQuestion
+    from prowess.governance.approving import ApprovalQuestion, Ballot
+    from prowess.governance.call_requests import CallRequest
+    from prowess.policy.approval import Scope
     from prowess.policy.approvals.statements import Vote, VoteStatement
 
+_CALL = "ask-"  # beginning of the ids of requests about calls
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 _id_argument = click.argument("request", metavar="ID")
 
@@ -38,19 +54,21 @@ def command() -> None:
 @vote_options
 @_json_option
 def list_(*, skills: CatalogOptions, policy_file: str | None, votes: VoteOptions, as_json: bool) -> int:
-    """List the skills that need an approval, and what each of them has.
+    """List the skills that need an approval with what each of them has, and the calls that wait for a person.
 
     Example: prowess approvals list --root examples/skills
     """
     voting = Voting(policy_file, votes, skills.tenant)
-    found = list(voting.questions(skills.open(quiet=as_json)))
+    found, calls = list(voting.questions(skills.open(quiet=as_json))), RequestFiles().all()
     if as_json:
-        output.document({"items": [row_of(one) for one in found], "next": None})
+        output.document({"items": [*map(row_of, found), *map(call_row, calls)], "next": None})
         return exit_codes.OK
     for one in found:
         output.line(f"{one.state:8}  {told(one)}")
-    if not found:
-        output.note("no policy asks for an approval of a skill here")
+    for call in calls:
+        output.line(f"{call_state(call):8}  {told_of_call(call)}")
+    if not (found or calls):
+        output.note("no policy asks for an approval of a skill here, and no call waits")
     return exit_codes.OK
 
 
@@ -65,6 +83,8 @@ def show(*, request: str, skills: CatalogOptions, policy_file: str | None, votes
 
     Example: prowess approvals show skill-0123456789abcdef0123456789abcdef
     """
+    if request.startswith(_CALL):
+        return _call_shown(RequestFiles().get(request), as_json=as_json)
     voting = Voting(policy_file, votes, skills.tenant)
     question = _found(voting, skills, request)
     path = question.rule.origin.path
@@ -88,6 +108,12 @@ def show(*, request: str, skills: CatalogOptions, policy_file: str | None, votes
 @policy_option
 @vote_options
 @click.option("--reason", metavar="TEXT", help="Why. It is kept with the vote.")
+@click.option(
+    "--scope",
+    type=click.Choice(("once", "session")),
+    default="once",
+    help="For a call: approve it once, or each time until its session ends.",
+)
 @click.option("--role", type=click.Choice(ROLES), help="The role in which you vote (default: the first of the rule).")
 @click.option("--until", metavar="DAY", help="The last day of an approval, for example 2026-12-31.")
 @click.option("--key", "key_file", metavar="FILE", help="Also sign the vote with this private key.")
@@ -103,15 +129,18 @@ def vote_(
     role: str | None,
     until: str | None,
     key_file: str | None,
+    scope: Scope,
     as_json: bool,
 ) -> int:
-    """Approve the skill of a request, or refuse it.
+    """Approve the skill or the call of a request, or refuse it.
 
     One refusal ends the request, until it is revoked.
 
     Example: prowess approvals vote skill-0123456789abcdef0123456789abcdef refuse --reason "it deletes files"
     """
     ballot, voting = ballot_of(vote, reason, role, until, key_file), Voting(policy_file, votes, skills.tenant)
+    if request.startswith(_CALL):
+        return _call_answered(voting, request, ballot, scope, as_json=as_json)
     question = _found(voting, skills, request)
     if not confirmed(question, vote.capitalize()):
         output.note("nothing was written")
@@ -142,6 +171,8 @@ def revoke(
     Example: prowess approvals revoke skill-0123456789abcdef0123456789abcdef --reason "a leak was found"
     """
     ballot, voting = ballot_of("revoke", reason, None, None, key_file), Voting(policy_file, votes, skills.tenant)
+    if request.startswith(_CALL):
+        return _call_answered(voting, request, ballot, "once", as_json=as_json)
     question = _found(voting, skills, request)
     if not (question.votes.given or question.votes.refused):
         raise VoteRefusedError(f"nobody has voted about {request}, so there is nothing to revoke")
@@ -157,6 +188,25 @@ def _found(voting: Voting, skills: CatalogOptions, request: str) -> ApprovalQues
         f"no skill here has the request {request[:80]!r}: it was removed or changed since; "
         "`prowess approvals list` shows all requests, with --root those of other folders"
     )
+
+
+def _call_answered(voting: Voting, request: str, ballot: Ballot, scope: Scope, *, as_json: bool) -> int:
+    files = RequestFiles()
+    call = voting.answer(files, files.get(request), ballot, scope)
+    if as_json:
+        output.document(call_row(call))
+    else:
+        output.line(told_of_call(call))
+    return exit_codes.OK
+
+
+def _call_shown(call: CallRequest, *, as_json: bool) -> int:
+    if as_json:
+        output.document({**call_row(call), "arguments": call.arguments})
+        return exit_codes.OK
+    output.line(question_of_call(call.as_request()))
+    output.line(told_of_call(call))
+    return exit_codes.OK
 
 
 def _answered(question: ApprovalQuestion, *, as_json: bool) -> int:

@@ -1,0 +1,97 @@
+"""Calls that wait for a person outside of their session: `prowess session`, `prowess approvals`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from prowess.cli.approvals import voting
+from prowess.cli.dispatch import run
+from prowess.policy.approvals.statements import Voter
+from tests.runtime.making import write_skill
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.unmeasured
+_ASK = 'default = "allow"\n[[rule]]\neffect = "ask"\ntool = "skills.read"\n'
+
+
+@pytest.fixture
+def session(own_home: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A session over JSON lines, in which a person must approve each read."""
+    (own_home / ".prowess").mkdir(mode=0o700)
+    (own_home / ".prowess" / "policy.toml").write_text(_ASK, encoding="utf-8")
+    write_skill(tmp_path / "skills", "deploy", files={"references/a.md": "text\n"})
+    command = [sys.executable, "-m", "prowess", "session", "--root", str(tmp_path / "skills")]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=os.environ, cwd=tmp_path) as process:
+        assert _call(process, "skills.load", {"names": ["deploy"]})["success"]
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+        process.wait(60)
+
+
+def _read(session: subprocess.Popen[str], path: str = "references/a.md") -> Any:  # noqa: ANN401 -- JSON
+    return _call(session, "skills.read", {"skill": "deploy", "path": path})
+
+
+def _call(session: subprocess.Popen[str], tool: str, arguments: object) -> Any:  # noqa: ANN401 -- JSON
+    assert session.stdin is not None
+    assert session.stdout is not None
+    session.stdin.write(json.dumps({"id": 1, "tool": tool, "arguments": arguments}) + "\n")
+    session.stdin.flush()
+    return json.loads(session.stdout.readline())
+
+
+def _approvals(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, Any]:
+    capsys.readouterr()
+    code = run(["approvals", *words, "--json"])
+    shown = capsys.readouterr()
+    return code, json.loads(shown.out) if shown.out else shown.err
+
+
+def test_a_waiting_call_is_listed_answered_and_sent_again(
+    session: subprocess.Popen[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = _read(session)
+    detail = refused["error_detail"]
+    assert detail["code"] == "approval_required"
+    assert f"prowess approvals vote {detail['request']}" in detail["message"]
+    (item,) = _approvals(capsys, "list")[1]["items"]
+    assert (item["id"], item["state"], item["tool"], item["given"]) == (detail["request"], "waiting", "skills.read", 0)
+    assert _approvals(capsys, "show", item["id"])[1]["arguments"]["path"] == "references/a.md"
+
+    monkeypatch.setattr(voting, "present_voter", lambda: Voter(user="www-data", kind="service"))
+    assert _approvals(capsys, "vote", item["id"])[0] == 1
+    monkeypatch.setattr(voting, "present_voter", lambda: Voter(user="ada"))
+    assert _approvals(capsys, "vote", item["id"])[1]["state"] == "approved"
+    assert _read(session)["success"]
+    assert _read(session)["error_detail"]["code"] == "approval_required"  # once is once
+
+    assert _approvals(capsys, "vote", item["id"], "--scope", "session")[1]["by"] == ["ada"]
+    assert [_read(session)["success"] for _ in range(2)] == [True, True]
+    other = _read(session, "SKILL.md")["error_detail"]["request"]
+    assert other != item["id"]
+    assert _approvals(capsys, "vote", other, "refuse", "--reason", "not now")[1]["state"] == "refused"
+    assert "not now" in _read(session, "SKILL.md")["error"]
+    code, error = _approvals(capsys, "vote", "ask-" + 32 * "0")
+    assert (code, "no call waits with the request" in error) == (1, True)
+
+
+def test_the_request_of_another_call_is_not_shown_for_an_id(
+    session: subprocess.Popen[str], own_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request = _read(session)["error_detail"]["request"]
+    path = own_home / ".prowess" / "call-requests" / f"{request}.json"
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.write_text(path.read_text(encoding="utf-8").replace("references/a.md", "harmless.md"), encoding="utf-8")
+    assert _approvals(capsys, "vote", request)[0] == 1
+    assert _approvals(capsys, "list")[1]["items"] == []
