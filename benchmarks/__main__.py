@@ -23,6 +23,7 @@ from benchmarks import (
     audit_proofs,
     checking,
     corpora,
+    decisions,
     discovery,
     distribution,
     index,
@@ -58,6 +59,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[corpora.Corpus], int], list[Figure]]] =
     "machine_log": machine_log.run,
     "verifying": verifying.run,
     "audit_proofs": audit_proofs.run,
+    "decisions": decisions.run,
     "distribution": distribution.run,
     "replaying": replaying.run,
 }

@@ -17,6 +17,7 @@ _REGISTRY = "ra-skills==1.0.0"
 _SKILLKIT = "skillkit==0.4.0 aiofiles"
 _MODEL_SIGNING = "model-signing==1.1.1 pyOpenSSL"  # it imports pyOpenSSL without requiring it
 _SDK = "agentskills-fs==0.7.0"  # brings agentskills-core
+_GOVERNANCE = "agent-governance-toolkit-core==5.0.0"
 _OPENSKILLS = "openskills@1.5.0"
 _LATER_PYTHONS = ("python3.14", "python3.13", "python3.12")  # it needs one of these
 _WAIT_SECONDS = 300
@@ -115,6 +116,15 @@ def skillkit() -> str:
 def model_signing() -> str:
     """Return the interpreter of an environment that holds model-signing. Raises PeerMissingError as `interpreter`."""
     return os.path.join(_environment(_MODEL_SIGNING, "python"), "python")
+
+
+def governance_toolkit() -> str:
+    """Return the interpreter of an environment that holds agent-governance-toolkit-core.
+
+    Raises:
+        PeerMissingError: as `interpreter`.
+    """
+    return os.path.join(_environment(_GOVERNANCE, "agentmesh"), "python")
 
 
 def sdk() -> str:
