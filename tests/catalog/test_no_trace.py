@@ -129,7 +129,7 @@ _CASES: dict[str, list[list[str]] | str] = {
     "block": "it keeps facts of skills, and opens no catalog",
     "unblock": _NO_SKILLS,
     "access": "like why, it tells an administrator why a skill is hidden",
-    **dict.fromkeys((f"machine {name}" for name in ("run", "status")), _NO_SKILLS),
+    **dict.fromkeys((f"machine {name}" for name in ("enroll", "run", "status")), _NO_SKILLS),
     **dict.fromkeys(
         (f"admin {name}" for name in ("init", "migrate", "status", "tenant", "token", "erase")), _NO_SKILLS
     ),

@@ -109,7 +109,7 @@ _TOOL = '{ tool = "a", x = 1 }'
     [
         ('defualt = "deny"\n', ":1: defualt: is not a key of a policy file; did you mean 'default'?"),
         ("zzz = 1\n", (":1: zzz: is not a key of a policy file; known here: default, allowed_tools, dynamic_commands, "
-         "script_dirs, env_allow, read_scripts, audit, packages, roles, approval, rule, expect")),
+         "script_dirs, env_allow, read_scripts, audit, machine, packages, roles, approval, rule, expect")),
         ('\ndefault = "maybe"\n', ":2: default: must be one of allow, ask, deny"),
         ("default = 1\n", ":1: default: must be one of allow, ask, deny"),
         ('allowed_tools = "on"\n', ":1: allowed_tools: must be one of restrict, ask, preapprove"),

@@ -27,16 +27,28 @@ USER_FILE, TRUST_FILE = "config.toml", "trust.json"  # in the home
 PUBLISHERS_FILE = "publishers.toml"  # in the home, and beside the machine's policy
 BLOCKS_FILE = "blocks.json"  # in the home, and beside the machine's policy
 LOCK_FILE = "prowess.lock"  # in the home, and at the root of a project
+ENROLMENT_FILE = "/etc/prowess/enterprise.toml"
+MACHINE_STATE, CONFIRMED_NAME, EXPIRES_FILE = "/var/lib/prowess", "confirmed", "expires"
+CONFIRMED_FILE = f"{MACHINE_STATE}/{CONFIRMED_NAME}"
+BUNDLE_FOLDER = f"{MACHINE_STATE}/bundle"  # of an enrolled machine; it has files as `/etc/prowess`
 _ROOT = 0
 
 
-def policy_places(machine_file: str = MACHINE_POLICY) -> tuple[str, ...]:
-    """Return the policy files that always apply if they exist, the stronger first: the machine's and the user's.
+def bundle_folder(machine_file: str = MACHINE_POLICY) -> str | None:
+    """Return the directory of the organisation's files on an enrolled machine, else None."""
+    return BUNDLE_FOLDER if machine_file == MACHINE_POLICY and os.path.lexists(ENROLMENT_FILE) else None
 
-    Beside each file in TOML there may be one in YAML.
+
+def policy_places(machine_file: str = MACHINE_POLICY) -> tuple[str, ...]:
+    """Return the policy files that always apply if they exist, the stronger first.
+
+    They are that of the organisation if the machine is enrolled, the machine's and the user's. Beside the last two in
+    TOML there may be one in YAML.
     """
+    bundle = bundle_folder(machine_file)
     both = machine_file, os.path.join(prowess_home(), POLICY_FILE)
-    return tuple(path for place in both for path in (place, f"{place.removesuffix('.toml')}.yaml"))
+    own = tuple(path for place in both for path in (place, f"{place.removesuffix('.toml')}.yaml"))
+    return own if bundle is None else (os.path.join(bundle, POLICY_FILE), *own)
 
 
 def block_places(machine_file: str = MACHINE_POLICY) -> tuple[str, str]:

@@ -9,12 +9,16 @@ A request is sent in packets. The first byte of a packet states whether more of 
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from prowess._internal.text.canonical_json import NotJsonError, canonical_json
 from prowess.audit.record import MAX_LINE_BYTES, AuditEvent, AuditRecord
 from prowess.errors import LimitExceededError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 AUDIT_SOCKET = "/run/prowess/audit.sock"
 MAX_EVENT_BYTES = MAX_LINE_BYTES - 8 * 1024  # the record has further fields
@@ -78,7 +82,7 @@ def answer_bytes(record: AuditRecord) -> bytes:
     return canonical_json({name: getattr(record, name) for name in _PLACE})
 
 
-def read_answer(answer: bytes, event: AuditEvent) -> AuditRecord:
+def read_acknowledgement(answer: bytes, event: AuditEvent) -> AuditRecord:
     """Return the record of an event: its data are those that were sent, without the verified facts about the sender.
 
     Raises:
@@ -101,12 +105,12 @@ def error_bytes(reason: str) -> bytes:
     return canonical_json({"error": reason[:1000]})
 
 
-def sent_by(event: AuditEvent, *, uid: int, user: str | None, host: str) -> AuditEvent:
-    """Return the event with the verified facts about its sender.
+def sent_by(event: AuditEvent, *, uid: int, user: str | None, machine: Mapping[str, str]) -> AuditEvent:
+    """Return the event with the verified facts about its sender, and the facts of the machine such as `host`.
 
     If the event names another user, this user is the word of the sender (`identified_by` is `host`).
     """
     stated = event.data.get("user")
     own = stated is None or stated == user
-    verified = {"uid": uid, "host": host, "user": user if own else stated, "identified_by": "system" if own else "host"}
+    verified = {**machine, "uid": uid, "user": user if own else stated, "identified_by": "system" if own else "host"}
     return replace(event, data={**event.data, **verified})

@@ -64,7 +64,7 @@ COMMANDS = {
     "approvals": "List, show, give and revoke approvals.",
     "audit": "Show or verify the audit log.",
     "report": "Report how skills are used, by the audit log.",
-    "machine": "Run the service of this machine, or show what holds here.",
+    "machine": "Enroll this machine, run its service, or show its state.",
     "sandbox": "Test what the sandbox of this machine blocks.",
     "config": "Show the settings in force, and where each was set.",
     "doctor": "Report the state of this machine and project.",

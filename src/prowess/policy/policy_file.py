@@ -57,6 +57,7 @@ from prowess.policy.tool_names import ALWAYS_ALLOWED, canonical_tool_name
 if TYPE_CHECKING:
     from prowess.policy.restriction import RestrictionMode
 
+_NO_AGE = 'must be a number of seconds, minutes, hours or days, such as "7d"'
 _ALWAYS_ALLOWED_FAULT = (
     f"no rule may deny or ask about {ALWAYS_ALLOWED}, because unloading a skill is always allowed; "
     "to prevent the use of skills, deny skills.load"
@@ -72,7 +73,7 @@ DEFAULT_EFFECT: Effect = "ask"
 _OF_FILES = frozenset({"skill.file", "skill.capability"})
 _OF_CONTENT = _OF_FILES | {"skill.digest", APPROVED_FACT}
 _SETTINGS = ("default", "allowed_tools", "dynamic_commands", "script_dirs", "env_allow", "read_scripts")
-_KEYS = (*_SETTINGS, "audit", "packages", "roles", "approval", "rule", "expect")
+_KEYS = (*_SETTINGS, "audit", "machine", "packages", "roles", "approval", "rule", "expect")
 
 
 class Expectation(Struct, frozen=True, kw_only=True):
@@ -89,6 +90,7 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
     `default` applies to calls that match no rule. If `audit_required` is true, a call that cannot be recorded is
     refused. `audit_command` and `audit_output` set whether records have command lines and outputs of scripts, or only
     their digests. `audit_sink` is the log that must have the record: that of the session (`file`) or of the `machine`.
+    `max_offline` are the seconds after which an enrolled machine that was cut off denies every call.
     `allowed_tools` sets whether `allowed-tools` of skills restrict, ask or pre-approve.
     `dynamic_commands` permits commands inside instructions. `script_dirs` are the directories of a skill whose scripts
     may run (relative, with `/`). `env_allow` are the host's environment variables that scripts receive. `read_scripts`
@@ -105,6 +107,7 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
     audit_command: AuditDetail | None = None
     audit_output: AuditDetail | None = None
     audit_sink: AuditSink | None = None
+    max_offline: int | None = None
     allowed_tools: RestrictionMode | None = None
     dynamic_commands: bool | None = None
     script_dirs: tuple[str, ...] | None = None
@@ -199,6 +202,7 @@ class _Reader(TableReader):
             audit_required=self.switch(audit, "required", "audit"),
             audit_command=self.choice(audit, "command", AUDIT_DETAILS, "audit"),
             audit_output=self.choice(audit, "output", AUDIT_DETAILS, "audit"),
+            max_offline=self._max_offline(self.table(content, "machine")),
             audit_sink=self.choice(audit, "sink", AUDIT_SINKS, "audit"),
             packages=self._packages(packages) if "packages" in content else None,
             roles=roles,
@@ -207,11 +211,19 @@ class _Reader(TableReader):
             expectations=self.each(content, "expect", self._expectation),
         )
 
+    def _max_offline(self, table: dict[str, object]) -> int | None:
+        self.only(table, ("max_offline",), "machine")
+        text = self.text(table, "max_offline", "machine")
+        seconds = None if text is None else seconds_of(text)
+        if text is not None and seconds is None:
+            self.fault(_NO_AGE, "machine", "max_offline")
+        return seconds
+
     def _packages(self, table: dict[str, object]) -> PackageRules:
         self.only(table, PACKAGE_KEYS, "packages")
         max_age = self.text(table, "max_age", "packages")
         if max_age is not None and seconds_of(max_age) is None:
-            self.fault('must be a number of seconds, minutes, hours or days, such as "7d"', "packages", "max_age")
+            self.fault(_NO_AGE, "packages", "max_age")
         return PackageRules(
             sources=self.texts(table, "sources", "packages"),
             require_signature=self.switch(table, "require_signature", "packages"),

@@ -9,9 +9,11 @@ denied. The earlier content is not used, and the file is not treated as missing.
 
 One policy decides about a call from beginning to end: inside `during_call`, `now` always returns the same policy.
 
-The policy files are the machine's, the user's, and the file that a command names. No file can permit a call that
-another file denies. The publishers files beside the first two are followed in the same way, because rules may have the
-names of publishers, and so are the blocked skills (`blocks.json`) beside them, and the approvals beside each file.
+The policy files are the machine's, the user's, and the file that a command names. On an enrolled machine, those of its
+organisation come first, and every call is denied if they are missing, could be changed by others, or are too old.
+No file can permit a call that another file denies. The publishers files of the machine and the user are followed in the
+same way, because rules may have the names of publishers, and so are the blocked skills (`blocks.json`) beside them, and
+the approvals beside each file.
 `check_expectations` tests a file against its own `[[expect]]` entries.
 """
 
@@ -27,12 +29,15 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prowess._internal.files.enrolment import bundle_fault, enrolment
 from prowess._internal.files.file_mark import Mark, last_change, mark_of, settled_before
 from prowess._internal.places import (
     BLOCKS_FILE,
+    ENROLMENT_FILE,
     MACHINE_POLICY,
     PUBLISHERS_FILE,
     block_places,
+    bundle_folder,
     policy_places,
     prowess_home,
 )
@@ -43,6 +48,8 @@ from prowess.policy.blocks.blocked import load_blocks
 from prowess.policy.decision import Decision, effect_of
 from prowess.policy.facts.publisher_names import publishers_trusted_by, signers_meant
 from prowess.policy.facts.requester import this_process
+from prowess.policy.machine.machine_rules import DEFAULT_MAX_OFFLINE
+from prowess.policy.machine.offline import offline_fault
 from prowess.policy.policy import Policy
 from prowess.policy.policy_file import YAML_ENDINGS, PolicyFile, read_policy_file
 
@@ -64,6 +71,7 @@ def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERP
     Raise PolicyError with every fault of every file. Pass it to `Policy.closed` for a policy that denies every call.
     """
     files = _with_publishers(_files(policy_file, enterprise_file), enterprise_file)
+    _require_bundle(enterprise_file, _max_offline(files))
     approvals = approvals_for(files, enterprise_file, prowess_home())
     return Policy(files=files, blocks=load_blocks(enterprise_file), approvals=approvals)
 
@@ -71,6 +79,22 @@ def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERP
 def policy_alone(path: str, *, enterprise_file: str = ENTERPRISE_FILE) -> Policy:
     """Return the policy of one file, without the files of this machine and this user. Raise PolicyError."""
     return Policy(files=_with_publishers((read_policy_file(path),), enterprise_file))
+
+
+def _max_offline(files: Iterable[PolicyFile]) -> int:
+    return min((file.max_offline for file in files if file.max_offline is not None), default=DEFAULT_MAX_OFFLINE)
+
+
+def _require_bundle(enterprise_file: str, max_offline: int) -> None:
+    """Raise PolicyError if this machine is enrolled, and its bundle is missing, not root's alone, or too old."""
+    if bundle_folder(enterprise_file) is None:
+        return
+    try:
+        enrolment()
+    except ValueError as fault:
+        raise PolicyError((str(fault),)) from None
+    if (reason := bundle_fault() or offline_fault(max_offline)) is not None:
+        raise PolicyError((reason,))
 
 
 def _files(policy_file: str | None, enterprise_file: str) -> tuple[PolicyFile, ...]:
@@ -189,6 +213,7 @@ class PolicyInForce:
         self._marks: _Marks | None = None
         self._policy = Policy()
         self._error: PolicyError | None = None
+        self._max_offline = DEFAULT_MAX_OFFLINE
 
     def require(self) -> Policy:
         """Return the current policy for a command that starts. Raise PolicyError with every fault of every file."""
@@ -261,9 +286,11 @@ class PolicyInForce:
         named = () if self._policy_file is None else (self._policy_file,)
         places = policy_places(self._enterprise_file)
         publishers = (os.path.join(folder, PUBLISHERS_FILE) for folder in dict.fromkeys(map(os.path.dirname, places)))
+        bundle = bundle_folder(self._enterprise_file)
+        of_bundle = () if bundle is None else (os.path.join(bundle, BLOCKS_FILE), ENROLMENT_FILE)
         others = (*named, *(file.path for file in self._given.files))
         approvals = approvals_places(self._enterprise_file, prowess_home(), others) if self._follows_approvals else ()
-        return (*places, *publishers, *block_places(self._enterprise_file), *named, *approvals)
+        return (*places, *of_bundle, *publishers, *block_places(self._enterprise_file), *named, *approvals)
 
     @property
     def _follows_approvals(self) -> bool:
@@ -289,6 +316,8 @@ class PolicyInForce:
                 marks.append(f"generation {self._statements.generation()}")
             except StoreError as fault:
                 marks.append(str(fault))
+        if bundle_folder(self._enterprise_file) is not None and offline_fault(self._max_offline) is not None:
+            marks.append("offline")
         return tuple(marks)
 
     def _read(self) -> Policy:
@@ -297,6 +326,8 @@ class PolicyInForce:
             return _unrestricted(given, self._enterprise_file)
         try:
             loaded = _with_publishers(_files(self._policy_file, self._enterprise_file), self._enterprise_file)
+            self._max_offline = _max_offline(loaded)
+            _require_bundle(self._enterprise_file, self._max_offline)
             further = _with_publishers(given.files, self._enterprise_file)
             blocks = load_blocks(self._enterprise_file).joined(given.blocks)
             files = (*loaded, *(file for file in further if file not in loaded))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from prowess._internal.files.enrolment import given_to_machine
 from prowess.audit.caller import Caller
 from prowess.policy.facts.requester import this_process
 
@@ -27,20 +28,25 @@ class Identity(Struct, frozen=True, kw_only=True):
 
 
 def caller_of(given: Caller | None, identity: Identity | None, audience: Audience) -> Caller:
-    """Return the caller of a session: `given` or this process's user, with the facts of the host and `audience`."""
+    """Return the caller of a session: `given` or this process's user, with the facts of the host and `audience`.
+
+    Tenant, team and environment that an enrolled machine was given win over all others.
+    """
     caller = Caller.here() if given is None else given
     here = audience.here()
     caller = replace(
         caller,
         agent=caller.agent or here.agent,
-        tenant=caller.tenant or here.tenant,
-        environment=caller.environment or here.environment,
+        tenant=given_to_machine("tenant") or caller.tenant or here.tenant,
+        team=given_to_machine("team") or caller.team,
+        environment=given_to_machine("environment") or caller.environment or here.environment,
     )
     if identity is None:
         return caller
     user = caller.user if identity.user is None else identity.user
     roles = None if identity.roles is None else tuple(identity.roles)
-    return replace(caller, user=user, team=identity.team, roles=roles, identified_by="host")
+    team = given_to_machine("team") or identity.team
+    return replace(caller, user=user, team=team, roles=roles, identified_by="host")
 
 
 def requester_of(caller: Caller, parent: Requester | None = None) -> Requester:

@@ -21,7 +21,7 @@ from prowess.audit.machine_wire import (
     RefusedEventError,
     event_bytes,
     packets,
-    read_answer,
+    read_acknowledgement,
 )
 from prowess.errors import AuditError
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from prowess.audit.record import AuditEvent, AuditLog, AuditRecord
     from prowess.policy.policy import PolicySource
 
-WAIT_SECONDS = 10.0
+_WAIT_SECONDS = 10.0
 _HELP = "run `prowess machine status`; an administrator starts the service with `prowess machine run`"
 _CREDENTIALS = struct.Struct("3i")  # process, user, group
 _ROOT = 0
@@ -42,7 +42,7 @@ class MachineLog:
     before its answer, the call is refused although the record may be in the log.
     """
 
-    def __init__(self, path: str = AUDIT_SOCKET, *, owner: int = _ROOT, wait_seconds: float = WAIT_SECONDS) -> None:
+    def __init__(self, path: str = AUDIT_SOCKET, *, owner: int = _ROOT, wait_seconds: float = _WAIT_SECONDS) -> None:
         self.path, self._owner, self._wait_seconds = path, owner, wait_seconds
         self._lock = threading.Lock()
         self._open: tuple[int, socket.socket] | None = None  # with the process that opened it
@@ -56,7 +56,7 @@ class MachineLog:
         try:
             message = event_bytes(event)
             with self._lock:
-                return read_answer(self._answer(message), event)
+                return read_acknowledgement(self._answer(message), event)
         except RefusedEventError as fault:
             raise AuditError(self.path, f"the audit service of this machine refused the record: {fault}") from None
 

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 USER = 65534
 PROWESS = [sys.executable, "-P", "-c", "from prowess.cli.main import main; main()"]
 BOUND = 30
+LIST = json.dumps({"id": "1", "tool": "skills.list", "arguments": {}}) + "\n"
 _TOOLS = ("unshare", "nsenter", "setpriv", "mount")
 _MOUNTS = """
 set -e
@@ -108,6 +109,36 @@ class Machine:
             process.terminate()
             process.wait(BOUND)
             process.stderr.close()
+
+    @contextmanager
+    def session(self, user: int | None = None) -> Iterator[Callable[[], dict[str, Any]]]:
+        """Run `prowess session` for the block. The result lists the skills and returns the answer."""
+        process = subprocess.Popen(
+            self.command([*PROWESS, "session", "--root", "/run/people"], user),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            cwd="/",
+            env=self.environment(user),
+        )
+        source, answers = process.stdin, process.stdout
+        assert source is not None
+        assert answers is not None
+
+        def called() -> dict[str, Any]:
+            source.write(LIST)
+            source.flush()
+            answer = json.loads(answers.readline())
+            assert isinstance(answer, dict)
+            return answer
+
+        try:
+            yield called
+        finally:
+            source.close()
+            process.wait(BOUND)
+            answers.close()
 
     def write(self, path: str, text: str, mode: int = 0o644) -> None:
         """Write a file of root, with the directories above it."""

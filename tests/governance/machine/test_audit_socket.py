@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.governance.machine.machines import BOUND, PROWESS, USER
+from tests.governance.machine.machines import BOUND, LIST, PROWESS, USER
 
 if TYPE_CHECKING:
     from tests.governance.machine.machines import Machine
 
 POLICY = '[audit]\nsink = "machine"\n[[rule]]\neffect = "allow"\ntool = "*"\n'
-LIST = json.dumps({"id": "1", "tool": "skills.list", "arguments": {}}) + "\n"
 SESSION = ["session", "--root", "/run/people"]
 
 # Appends records until the file "stop" exists, and prints what was acknowledged.
@@ -103,37 +102,16 @@ def test_a_socket_of_another_user_and_a_silent_one_are_refused(machine: Machine)
 
 def test_a_new_policy_holds_at_the_next_call_of_a_running_session(machine: Machine) -> None:
     machine.write("/etc/prowess/policy.toml", '[[rule]]\neffect = "allow"\ntool = "*"\n')
-    session = subprocess.Popen(
-        machine.command([*PROWESS, *SESSION], USER),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        cwd="/",
-        env=machine.environment(USER),
-    )
-    assert session.stdin is not None
-    assert session.stdout is not None
-
-    def called() -> bool:
-        assert session.stdin is not None
-        assert session.stdout is not None
-        session.stdin.write(LIST)
-        session.stdin.flush()
-        return bool(json.loads(session.stdout.readline())["success"])
-
-    assert called()
-    machine.write("/etc/prowess/policy.toml", POLICY)
-    assert not called()
-    with machine.service():
-        assert called()
-        assert {record["data"]["uid"] for record in machine.records()} == {USER}
-    assert not called()
-    with machine.service():
-        assert called()
-    session.stdin.close()
-    session.wait(BOUND)
-    session.stdout.close()
+    with machine.session(USER) as called:
+        assert called()["success"]
+        machine.write("/etc/prowess/policy.toml", POLICY)
+        assert not called()["success"]
+        with machine.service():
+            assert called()["success"]
+            assert {record["data"]["uid"] for record in machine.records()} == {USER}
+        assert not called()["success"]
+        with machine.service():
+            assert called()["success"]
 
 
 def test_a_sender_cannot_choose_who_it_is_nor_write_into_the_log(machine: Machine) -> None:

@@ -1,7 +1,8 @@
 """The audience of a catalog: the agent, tenant and environment that a skill's `scope` is compared with.
 
 Each of the three is the argument of the caller, else `PROWESS_AGENT`, `PROWESS_TENANT` or `PROWESS_ENVIRONMENT`, else
-the key of the same name in the table `[session]` of the user's `config.toml`. There is no default, and files of a
+the key of the same name in the table `[session]` of the user's `config.toml`. If the machine is enrolled, the tenant
+and the environment that it was given win over all of these. There is no default, and files of a
 project cannot set them. If the `scope` of a skill requires a value that is not known, the skill is not visible: the
 catalog answers as if it did not exist.
 """
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from msgspec import Struct
 
+from prowess._internal.files.enrolment import given_to_machine
 from prowess._internal.files.session_table import session_setting
 from prowess.catalog.viewing.left_out import LeftOut
 from prowess.errors import ConfigurationError
@@ -36,8 +38,8 @@ class Audience(Struct, frozen=True, kw_only=True):
         """Return this audience, with the values that are configured on this machine if the caller gave none."""
         return Audience(
             agent=self.agent or _configured("agent"),
-            tenant=self.tenant or _configured("tenant"),
-            environment=self.environment or _configured("environment"),
+            tenant=given_to_machine("tenant") or self.tenant or _configured("tenant"),
+            environment=given_to_machine("environment") or self.environment or _configured("environment"),
         )
 
     def hides(self, entry: SkillEntry) -> LeftOut | None:

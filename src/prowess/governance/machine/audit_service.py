@@ -36,6 +36,8 @@ from prowess.audit.machine_wire import (
 from prowess.errors import AuditError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from prowess.audit.log import JsonlAuditLog
     from prowess.audit.record import AuditEvent
 
@@ -58,12 +60,15 @@ class _Sender:
 
 
 class AuditService:
-    """The service of one log. The socket is at `path`, in a directory that its user alone can change."""
+    """The service of one log. The socket is at `path`, in a directory that its user alone can change.
 
-    def __init__(self, log: JsonlAuditLog, path: str) -> None:
+    `facts` are in every record, such as the tenant that an enrolled machine was given.
+    """
+
+    def __init__(self, log: JsonlAuditLog, path: str, facts: Mapping[str, str] | None = None) -> None:
         self.path = os.path.abspath(path)
         self._log = log
-        self._host = os.uname().nodename
+        self._facts = {"host": os.uname().nodename, **(facts or {})}
         self._senders: Counter[int] = Counter()  # connections of each user
         self._unfinished: Counter[int] = Counter()  # bytes of unfinished requests of each user
         self._turns: dict[_Sender, None] = {}  # in the order in which they became ready
@@ -114,7 +119,7 @@ class AuditService:
         return listener
 
     def _serve(self, listener: socket.socket) -> bool:
-        """Take what has come, write it, acknowledge it. Return False when the service must end."""
+        """Take records that have come, write them, acknowledge them. Return False when the service must end."""
         if not self._take(listener, None if not self._turns else 0):
             return False
         # Those who were just answered send again at once. Without a pause they would always miss the next sync.
@@ -185,7 +190,7 @@ class AuditService:
             return None
         message = b"".join(sender.parts)
         self._forget(sender)
-        return sent_by(read_event(message), uid=sender.uid, user=_login(sender.uid), host=self._host)
+        return sent_by(read_event(message), uid=sender.uid, user=_login(sender.uid), machine=self._facts)
 
     def _keep(self, sender: _Sender, part: bytes) -> None:
         if sender.size + len(part) > MAX_EVENT_BYTES:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from prowess._internal.places import bundle_folder
 from prowess.errors import PolicyError, StoreError
 from prowess.policy.approvals.statements import approvals_path, read_statements
 
@@ -22,7 +23,8 @@ def approvals_for(
 ) -> tuple[Approvals, ...]:
     """Return the statements that count for the policy files; none are read if no file needs them.
 
-    The layers are `source`, the directory of `machine_file`, the user's home, and the directories of all other files.
+    The layers are `source`, the bundle of the organisation on an enrolled machine, the directory of `machine_file`, the
+    user's home, and the directories of all other files.
 
     Raises:
         PolicyError: an approvals file is damaged, someone else could change it, or the source cannot be read.
@@ -36,13 +38,16 @@ def approvals_for(
         found = [] if source is None else [source.approvals()]
     except StoreError as fault:
         raise PolicyError((str(fault),)) from None
+    of_machine = 1 if bundle_folder(machine_file) is None else 2
     for layer, path in enumerate(places):
         below = frozenset(one.path for one in files if layer_of.get(approvals_path(one.path), lowest) >= layer)
-        found.append(replace(read_statements(path, is_machine=path == places[0]), policy_files=below))
+        found.append(replace(read_statements(path, is_machine=layer < of_machine), policy_files=below))
     return tuple(found)
 
 
 def approvals_places(machine_file: str, user_home: str, others: Iterable[str]) -> tuple[str, ...]:
     """Return the approvals files from the highest layer to the lowest; they may not exist."""
     own = os.path.join(user_home, os.path.basename(machine_file))
-    return tuple(dict.fromkeys(map(approvals_path, (machine_file, own, *others))))
+    bundle = bundle_folder(machine_file)
+    first = () if bundle is None else (os.path.join(bundle, os.path.basename(machine_file)),)
+    return tuple(dict.fromkeys(map(approvals_path, (*first, machine_file, own, *others))))

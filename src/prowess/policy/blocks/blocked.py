@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from prowess import lockfile
 from prowess._internal.globs import as_written, fits_text, is_glob
-from prowess._internal.places import block_places
+from prowess._internal.places import BLOCKS_FILE, block_places, bundle_folder
 from prowess._internal.text.qualified_names import one_form, qualified_forms, version_form
 from prowess._internal.text.terminal_text import printable_line
 from prowess.errors import InvalidArgumentsError
@@ -182,13 +182,16 @@ NO_BLOCKS = Blocks()
 
 
 def load_blocks(enterprise_file: str) -> Blocks:
-    """Return the blocks of this machine and this user.
+    """Return the blocks of the organisation, this machine and this user.
 
     Raises:
         PolicyError: a file is damaged, cannot be read, or another user could change it.
     """
     machine, user = block_places(enterprise_file)
-    files = (read_block_file(machine, is_machine=True), read_block_file(user, is_machine=False))
+    bundle = bundle_folder(enterprise_file)
+    files = [read_block_file(machine, is_machine=True), read_block_file(user, is_machine=False)]
+    if bundle is not None:
+        files.insert(0, read_block_file(os.path.join(bundle, BLOCKS_FILE), is_machine=True))
     found = [file for file in files if file is not None]
     return Blocks(found, enterprise_file) if found else NO_BLOCKS
 

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, assert_never
 
 from prowess._internal.globs import as_written, fits_text
-from prowess._internal.places import PUBLISHERS_FILE
+from prowess._internal.places import BUNDLE_FOLDER, PUBLISHERS_FILE
 from prowess.errors import ConfigurationError, MissingExtraError, PolicyError
 from prowess.policy.packages.trusted_publishers import trusted_publishers
 from prowess.signing.trust import TrustedIdentity, TrustedKey, TrustedRoot
@@ -32,7 +32,9 @@ def publishers_trusted_by(path: str, enterprise_file: str) -> tuple[Publisher, .
         known = trusted_publishers(machine)
     except (ConfigurationError, MissingExtraError) as fault:
         raise PolicyError((f"{path} names publishers, and they cannot be read: {fault}",)) from None
-    return tuple(one.publisher for one in known if path != enterprise_file or one.path == machine)
+    # Of a user's publishers, no file of the machine or of its organisation takes any.
+    from_users = path != enterprise_file and os.path.dirname(path) != BUNDLE_FOLDER
+    return tuple(one.publisher for one in known if from_users or one.path == machine)
 
 
 def signers_meant(patterns: Sequence[str], publishers: Iterable[Publisher]) -> tuple[str, ...]:

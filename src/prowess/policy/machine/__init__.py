@@ -1,1 +1,1 @@
-"""What an enrolled machine keeps: the settings about it in policy files, and the bundle of its organisation."""
+"""Settings about machines in policy files, and the age of the bundle of an enrolled machine."""

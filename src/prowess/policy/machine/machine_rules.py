@@ -13,3 +13,4 @@ from typing import Literal, get_args
 
 AuditSink = Literal["file", "machine"]
 AUDIT_SINKS: tuple[AuditSink, ...] = get_args(AuditSink)  # from the mildest to the strictest
+DEFAULT_MAX_OFFLINE = 24 * 3600  # seconds

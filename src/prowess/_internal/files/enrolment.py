@@ -1,0 +1,94 @@
+"""The enrolment of this machine in an organisation: `/etc/prowess/enterprise.toml`, of `prowess machine enroll`.
+
+    url = "https://prowess.example.com"
+    key = "example.com+0a1b2c3d+AbCd..."    # verifies the bundles of the organisation
+    tenant = "default"
+    team = "data"                           # team and environment are optional
+    environment = "production"
+
+It counts only if root alone can change it. This module imports little, so that listing skills stays fast.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+from prowess._internal.files.file_mark import Mark, mark_of
+from prowess._internal.places import BUNDLE_FOLDER, ENROLMENT_FILE, weakness_above
+
+_ROOT = 0
+_KEYS = ("url", "key", "tenant", "team", "environment")
+_NEEDED = _KEYS[:3]
+
+
+class Enrolment:
+    """The facts of an enrolment. `team` and `environment` are None if the machine was given none."""
+
+    __slots__ = _KEYS
+
+    def __init__(
+        self, *, url: str, key: str, tenant: str, team: str | None = None, environment: str | None = None
+    ) -> None:
+        self.url, self.key, self.tenant = url, key, tenant
+        self.team, self.environment = team, environment
+
+
+def enrolment() -> Enrolment | None:
+    """Return the enrolment of this machine; None if it is not enrolled.
+
+    Raises:
+        ValueError: the file is damaged, or someone else than root could change it.
+    """
+    try:
+        mark = mark_of(os.lstat(ENROLMENT_FILE))
+    except OSError:
+        return None
+    if (known := _known.get(ENROLMENT_FILE)) is None or known[0] != mark:
+        known = _known[ENROLMENT_FILE] = mark, _read()
+    return known[1]
+
+
+_known: dict[str, tuple[Mark, Enrolment]] = {}  # the content read last, with its mark
+
+
+def _read() -> Enrolment:
+    if (weakness := weakness_above(ENROLMENT_FILE, _ROOT)) is not None:
+        raise ValueError(f"{ENROLMENT_FILE}: someone else than root could change it: {weakness}")
+    import tomllib  # Imported here, not at the top: few machines are enrolled.
+
+    try:
+        with open(ENROLMENT_FILE, "rb") as file:
+            found = tomllib.load(file)
+    except (OSError, ValueError) as fault:
+        raise ValueError(f"{ENROLMENT_FILE}: {fault}") from None
+    if not all(name in _KEYS and isinstance(value, str) and value for name, value in found.items()):
+        raise ValueError(f"{ENROLMENT_FILE}: its keys are {', '.join(_KEYS)}, each a text")
+    if missing := [name for name in _NEEDED if name not in found]:
+        raise ValueError(f"{ENROLMENT_FILE}: {missing[0]} is missing; run `prowess machine enroll` again")
+    return Enrolment(**found)
+
+
+def given_to_machine(name: Literal["tenant", "team", "environment"]) -> str | None:
+    """Return a fact that the organisation gave this machine, else None. The policy reports a damaged file."""
+    try:
+        found = enrolment()
+    except ValueError:
+        return None
+    return None if found is None else getattr(found, name)
+
+
+def render_enrolment(found: Enrolment) -> bytes:
+    """Return the text of the file."""
+    import json  # a basic string of TOML with these escapes is a string of JSON
+
+    values = ((name, getattr(found, name)) for name in _KEYS)
+    return "".join(f"{name} = {json.dumps(value)}\n" for name, value in values if value is not None).encode()
+
+
+def bundle_fault() -> str | None:
+    """Return why the bundle of an enrolled machine cannot be trusted; None if it can."""
+    if not os.path.lexists(BUNDLE_FOLDER):
+        return f"{BUNDLE_FOLDER} is missing: this machine is enrolled, and has no bundle yet; run `prowess machine run`"
+    weakness = weakness_above(os.path.join(BUNDLE_FOLDER, "bundle.json"), _ROOT)
+    return None if weakness is None else f"the bundle of this machine is not trusted: {weakness}"

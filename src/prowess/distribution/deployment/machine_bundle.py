@@ -1,0 +1,114 @@
+"""Keeps the bundle of an enrolled machine up to date: asks the server, verifies, and remembers why it could not."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from prowess._internal.files.atomic_write import write_atomically
+from prowess.distribution.sources.http.client import HttpClient, HttpLimits
+from prowess.errors import DistributionError, SkillError
+from prowess.governance.machine.bundle import MAX_BUNDLE_BYTES
+from prowess.governance.machine.kept_bundle import KeptBundle
+from prowess.signing.signed_note import read_note_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from prowess._internal.files.enrolment import Enrolment
+
+TOKEN_FILE = "/etc/prowess/machine.token"  # noqa: S105 -- its path, not its content
+KEY_HEADER = "prowess-key"
+FAULT_FILE = "fault"
+_LIMITS = HttpLimits(connect=5.0, idle=10.0, total=60.0)
+_UNCHANGED = 304
+_READABLE = 0o644
+
+
+class BundleServer:
+    """The server of an organisation as its machines see it. `token` is one of the role `machine`."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self.url = url.rstrip("/")
+        self._token = token.strip()
+        self._client = HttpClient(limits=_LIMITS)
+
+    def fetch(self, version: int | None = None) -> tuple[bytes | None, str | None]:
+        """Return the bundle, and the key that the server states; None as bundle if it still has `version`.
+
+        Raises:
+            UnavailableError: the server cannot be reached.
+            DistributionError, LimitExceededError, UnsafePathError: its answer cannot be used.
+        """
+        headers = {"authorization": f"Bearer {self._token}"}
+        if version is not None:
+            headers["if-none-match"] = f'"{version}"'
+        answer = self._client.get(f"{self.url}/api/v1/bundle", most=MAX_BUNDLE_BYTES, headers=headers)
+        if answer.status in (401, 403):
+            reason = "the server refused the token; make one of the role machine, and enroll this machine again"
+            raise DistributionError(f"{self.url}: {reason}")
+        if answer.status == _UNCHANGED and version is not None:
+            return None, None
+        return answer.require_success("fetching the bundle of this machine"), answer.headers.get(KEY_HEADER)
+
+    def close(self) -> None:
+        """End connections."""
+        self._client.close()
+
+
+class BundleKeeper:
+    """Asks the server every `seconds`, in a thread. The first look is made before the constructor returns.
+
+    `tell` gets a sentence for each new version and each new fault.
+    """
+
+    def __init__(self, enrolled: Enrolment, state: str, seconds: float, tell: Callable[[str], None]) -> None:
+        self._fault_path = os.path.join(state, FAULT_FILE)
+        self._kept = KeptBundle(state, read_note_key(enrolled.key), enrolled.tenant)
+        with open(TOKEN_FILE, encoding="ascii") as file:
+            self._server = BundleServer(enrolled.url, file.read())
+        self._tell, self._seconds, self._ended = tell, seconds, threading.Event()
+        self._fault: str | None = ""  # unknown
+        self._look()
+        self._thread = threading.Thread(target=self._run, name="prowess-bundle", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread, after a look that has begun."""
+        self._ended.set()
+        self._thread.join(_LIMITS.total)
+        self._server.close()
+
+    def _run(self) -> None:
+        while not self._ended.wait(self._seconds):
+            self._look()
+
+    def _look(self) -> None:
+        try:
+            known = self._kept.present()
+            data, _ = self._server.fetch(None if known is None else known.version)
+            if data is not None:
+                bundle, is_new = self._kept.take(data)
+                if is_new:
+                    self._tell(f"version {bundle.version} of the bundle holds")
+            self._kept.confirm()
+        except (SkillError, OSError) as fault:
+            self._remember(str(fault))
+        else:
+            self._remember(None)
+
+    def _remember(self, fault: str | None) -> None:
+        """Keep the reason for `machine status`. A service without disk space goes on asking."""
+        if fault == self._fault:
+            return
+        self._fault = fault
+        if fault is not None:
+            self._tell(fault)
+        with suppress(OSError):
+            if fault is None:
+                with suppress(FileNotFoundError):
+                    os.unlink(self._fault_path)
+            else:
+                write_atomically(self._fault_path, fault.encode(), _READABLE, sync=False)
