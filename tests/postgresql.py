@@ -89,8 +89,13 @@ class Postgresql:
 
     def stop(self) -> None:
         """Stop as `pg_ctl -m immediate` does: every connection breaks, and nothing is written."""
-        self._server.send_signal(signal.SIGQUIT)
-        self._server.wait(_SECONDS)
+        until = time.monotonic() + _SECONDS
+        while self._server.poll() is None:
+            assert time.monotonic() < until, "PostgreSQL does not stop"
+            # Once more if a child hangs: the server kills it after 5 seconds, but may look only after a minute.
+            self._server.send_signal(signal.SIGQUIT)
+            with suppress(subprocess.TimeoutExpired):
+                self._server.wait(1)
 
     def start(self) -> None:
         """Start again after `stop`; connections are accepted when this returns."""

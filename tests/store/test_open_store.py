@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess.errors import StoreError
+from prowess.errors import MissingExtraError, StoreError
 from prowess.store import MemorySessionStore, SessionRow, SharedSessionStore, SqliteSessionStore, open_store
 from prowess.store.shared.organisation import create_store
 
@@ -108,3 +108,9 @@ def test_a_url_that_cannot_be_read_is_refused_without_its_password(url: str) -> 
         open_store(url)
     assert "secret" not in str(caught.value)
     assert "ret@host" not in str(caught.value)
+
+
+def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with open_store("postgresql://host/db") as store, pytest.raises(MissingExtraError, match=r"prowess\[postgresql\]"):
+        store.peek("one")
