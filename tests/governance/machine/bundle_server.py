@@ -12,6 +12,8 @@ from prowess.signing.keys import new_private_key
 from prowess.signing.signed_note import note_key
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from prowess.signing.keys import PrivateKey
 
 TOKEN = "machine-token"
@@ -26,12 +28,21 @@ class Organisation:
         self.key = str(note_key(origin, self.private.public))
         self.sent = b""
         self.version = 0
+        self.deployment: Path | None = None
         outer = self
 
         class Answer(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 if self.headers["authorization"] != f"Bearer {TOKEN}":
                     self.send_error(401)
+                elif self.path.startswith(asked := "/api/v1/bundle?file=") and outer.deployment is not None:
+                    file = outer.deployment / self.path.removeprefix(asked)
+                    if not file.is_file():
+                        self.send_error(404)
+                        return
+                    self.send_response(200)
+                    self.end_headers()
+                    self.wfile.write(file.read_bytes())
                 elif self.path != "/api/v1/bundle":
                     self.send_error(404)
                 elif self.headers["if-none-match"] == f'"{outer.version}"':
@@ -58,7 +69,7 @@ class Organisation:
 
     def bundle(self, version: int, *, seconds: float = 3600, tenant: str = "default", **files: str) -> Bundle:
         """Return a bundle with these files (`policy` is `policy.toml`)."""
-        named = {"policy": "policy.toml", "blocks": "blocks.json", "approvals": "approvals.json"}
+        named = {"policy": "policy.toml", "blocks": "blocks.json", "approvals": "approvals.json", "root": "root.json"}
         return Bundle(
             origin=self.origin,
             tenant=tenant,

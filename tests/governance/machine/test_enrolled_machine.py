@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prowess.signing.keys import new_private_key
+from tests.distribution.deployment.deployments import Deployment
 from tests.governance.machine.bundle_server import TOKEN, Organisation
 from tests.governance.machine.machines import BOUND, LIST, USER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.governance.machine.machines import Machine
 
@@ -203,3 +205,27 @@ def test_enrolling_needs_a_good_token_the_right_key_and_a_safe_address(
     assert "https" in ran.stderr
     assert not (machine.root / "etc/prowess/enterprise.toml").exists()
     assert listed(machine)["success"]
+
+
+def test_deployed_skills_are_enterprise_skills_of_the_machine_and_follow_the_release(
+    machine: Machine, organisation: Organisation, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    deployment = Deployment(tmp_path, capfd)
+    organisation.deployment = deployment.directory
+    root = deployment.root.read_text()
+    deployment.deploy("report")
+    organisation.send(organisation.bundle(1, policy=ALLOW, root=root))
+    enroll(machine, organisation)
+    with machine.service("--every", "0.05"):
+        until(machine, "")
+        (found,) = machine.document("list", "--root", "/run/people", user=USER)["skills"]
+        assert (found["name"], found["layer"]) == ("report", "enterprise")
+        deployment.signed_by(["revoke", "report", "--to", str(deployment.directory)], "alice", "bob")
+        organisation.send(organisation.bundle(2, policy=ALLOW, root=root))
+        until_version(machine, 2)
+        end = time.monotonic() + BOUND
+        while machine.document("list", "--root", "/run/people", user=USER)["skills"]:
+            assert time.monotonic() < end
+        (deployment.directory / "metadata/timestamp.json").write_text("{}")
+        organisation.send(organisation.bundle(3, policy=ALLOW, root=root))
+        until(machine, "the deployed skills are refused")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from prowess._internal.places import weakness_above
+from prowess._internal.places import MACHINE_STATE, bundle_folder, weakness_above
 from prowess.catalog.layers import Layer
 from prowess.catalog.ownership import weakness_below
 from prowess.catalog.sources.directory import DEFAULT_BOUNDS, DirectorySource, Walk
@@ -16,11 +16,16 @@ if TYPE_CHECKING:
     from prowess.catalog.scan import Scan
 
 ENTERPRISE_ROOT = "/etc/prowess/skills"
+DEPLOYED_ROOT = f"{MACHINE_STATE}/skills"
 
 
 def enterprise_sources(further: str | None = None) -> list[EnterpriseSource]:
-    """Return the sources of this machine's enterprise layer: the default directory, and `further` if it is set."""
-    roots = dict.fromkeys((ENTERPRISE_ROOT, *([] if further is None else [os.path.abspath(further)])))
+    """Return the sources of this machine's enterprise layer.
+
+    They are the default directory, the deployed skills of an enrolled machine, and `further` if it is set.
+    """
+    deployed = [] if bundle_folder() is None else [DEPLOYED_ROOT]
+    roots = dict.fromkeys((ENTERPRISE_ROOT, *deployed, *([] if further is None else [os.path.abspath(further)])))
     return [EnterpriseSource(root, layer=Layer.ENTERPRISE) for root in roots]
 
 

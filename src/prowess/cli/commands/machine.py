@@ -128,7 +128,7 @@ def enroll(
     kept = KeptBundle(MACHINE_STATE, organisation)
     bundle, _ = kept.take(data or b"", anew=True)
     kept.confirm()
-    found = Enrolment(url=server.url, key=str(organisation), tenant=bundle.tenant, team=team, environment=environment)
+    found = Enrolment(url=server.shown, key=str(organisation), tenant=bundle.tenant, team=team, environment=environment)
     os.makedirs(os.path.dirname(ENROLMENT_FILE), mode=_RIGHTS, exist_ok=True)
     write_atomically(TOKEN_FILE, f"{token}\n".encode(), 0o600)
     write_atomically(ENROLMENT_FILE, render_enrolment(found), 0o644)  # last: from now on it must hold

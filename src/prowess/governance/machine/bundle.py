@@ -4,7 +4,8 @@
 
 The text of the note has six lines: `prowess bundle 1`, the origin, the tenant, the version, the time of expiry in
 seconds since the epoch, and `sha256:` with the digest of the canonical JSON of `files`. The files have the format of
-those in `/etc/prowess`; each may be left out.
+those in `/etc/prowess`; each may be left out. If there is a `root.json`, the machine gets the skills of the deployment
+that trusts this root metadata, and a new release is a new version of the bundle.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from prowess.signing.keys import PrivateKey
     from prowess.signing.signed_note import NoteKey
 
-BUNDLE_FILES = ("policy.toml", "blocks.json", "approvals.json")
+RELEASE_ROOT = "root.json"  # the root metadata of the deployment whose skills this machine gets
+BUNDLE_FILES = ("policy.toml", "blocks.json", "approvals.json", RELEASE_ROOT)
 MAX_BUNDLE_BYTES = 64 * 1024 * 1024
 _FIRST_LINE = "prowess bundle 1"
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,14}")
