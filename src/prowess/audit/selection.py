@@ -136,11 +136,9 @@ def page(path: str | os.PathLike[str], wanted: RecordFilter, limit: int, cursor:
     Raises:
         AuditReadError: the log cannot be read, or the cursor is not one of this log.
     """
-    if cursor is not None and not _CURSOR.fullmatch(cursor):
-        raise AuditReadError(os.path.abspath(path), f"{cursor[:40]!r} is not a cursor; take `next` of the page before")
+    end = cursor_number(os.path.abspath(path), cursor)
     found: list[AuditRecord] = []
     damaged = 0
-    end = int(cursor or 0)
     for record, behind in read_from(path, end):
         if record is None:
             damaged += 1
@@ -150,6 +148,13 @@ def page(path: str | os.PathLike[str], wanted: RecordFilter, limit: int, cursor:
             found.append(record)
             end = behind
     return RecordPage(records=tuple(found), damaged=damaged, next=None)
+
+
+def cursor_number(log: str, cursor: str | None) -> int:
+    """Return the number in a cursor, 0 if it is None. Raises AuditReadError if it is no cursor."""
+    if cursor is not None and not _CURSOR.fullmatch(cursor):
+        raise AuditReadError(log, f"{cursor[:40]!r} is not a cursor; take `next` of the page before")
+    return int(cursor or 0)
 
 
 def moment(text: str, *, end: bool) -> str:

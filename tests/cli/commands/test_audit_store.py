@@ -54,6 +54,12 @@ def test_the_log_of_a_store_is_shown_exported_and_verified(capsys: Capture, key:
     assert isinstance(shown, list)
     assert [(row["sequence"], row["data"]["user"]) for row in shown] == [(1, "ann")]
     assert document(capsys, "audit", "verify", *STORE, "--key", key)["records"] == 2
+    first = document(capsys, "audit", "show", *STORE, "--tenant", "default", "--limit", "1")
+    second = document(capsys, "audit", "show", *STORE, "--limit", "1", "--cursor", str(first["next"]))
+    rows = [page["records"] for page in (first, second)]
+    assert [[row["sequence"] for row in page] for page in rows if isinstance(page, list)] == [[1], [2]]
+    assert second["next"] is None
+    assert run(["audit", "show", *STORE, "--cursor", "x"]) == 1
     assert document(capsys, "audit", "verify", *STORE)["ok"] is True
 
 
@@ -118,7 +124,7 @@ def test_records_of_a_user_are_erased_and_proofs_hold(capsys: Capture, key: str)
 
 def test_options_that_do_not_fit_together_are_refused(capsys: Capture, key: str) -> None:
     for arguments, reason in (
-        (("show", "--tenant", "a"), "--tenant needs --store"),
+        (("checkpoint", "--tenant", "a"), "--tenant needs --store"),
         (("show", *STORE, "--log", "x"), "--store excludes --log"),
         (("verify", *STORE, "--head", "0" * 64), "--store excludes --head"),
         (("export", *STORE, "--origin", "x", "--out", "x"), "--store excludes --origin"),

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from prowess._internal.text.canonical_json import NotJsonError
 from prowess._internal.uuid7 import uuid7
 from prowess.audit.record import MAX_LINE_BYTES, AuditRecord, read_line, time_now
+from prowess.audit.selection import RecordPage, cursor_number
 from prowess.audit.transparency.checkpoint import read_checkpoint
 from prowess.audit.transparency.erased import erased_line
 from prowess.audit.transparency.export import FORMAT, ExportHeader, proved_lines, write_export
@@ -105,6 +106,26 @@ def newest(rows: SharedAuditRows, wanted: RecordFilter, count: int) -> list[Audi
                 found.append(record)
         last -= _PAGE
     return found[:count][::-1]
+
+
+def page_of_store(rows: SharedAuditRows, wanted: RecordFilter, limit: int, cursor: str | None) -> RecordPage:
+    """Return the first `limit` matching records after `cursor`, which is the number of a record.
+
+    Raises:
+        AuditReadError: the cursor is not one of a store.
+        StoreError: the store cannot be used.
+    """
+    people, end = rows.people(), rows.end()
+    after = cursor_number(rows.database.url, cursor)
+    found: list[AuditRecord] = []
+    for row in rows.records(after + 1, 0 if end is None else end.size):
+        record = None if row.body is None else _named(read_line(row.body), people)
+        if record is not None and wanted.fits(record):
+            if len(found) == limit:
+                return RecordPage(records=tuple(found), damaged=0, next=str(after))
+            found.append(record)
+            after = row.sequence
+    return RecordPage(records=tuple(found), damaged=0, next=None)
 
 
 def checkpoint_of(rows: SharedAuditRows) -> Checkpoint:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.audit.record import AuditRecord
-    from prowess.audit.selection import RecordFilter
+    from prowess.audit.selection import RecordFilter, RecordPage
     from prowess.audit.transparency.checkpoint import Checkpoint
     from prowess.audit.transparency.sequencer import LogSigner
     from prowess.signing.signed_note import NoteKey
@@ -144,6 +144,13 @@ def newest_records(rows: SharedAuditRows, wanted: RecordFilter, count: int) -> l
     if waiting := rows.waiting():
         output.note(f"{counted(waiting, 'record')} still without a place in the log; run `prowess audit checkpoint`")
     return newest(rows, wanted, count)
+
+
+def page_of(rows: SharedAuditRows, wanted: RecordFilter, limit: int, cursor: str | None) -> RecordPage:
+    """Return the first records that match after a cursor."""
+    from prowess.audit.transparency.central_log import page_of_store  # Imported here: see `central_log`.
+
+    return page_of_store(rows, wanted, limit, cursor)
 
 
 def export_central(rows: SharedAuditRows, wanted: RecordFilter, out: str) -> tuple[int, Checkpoint]:

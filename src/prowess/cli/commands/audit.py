@@ -25,7 +25,14 @@ from prowess.audit.record_table import rows
 from prowess.audit.selection import page, select
 from prowess.audit.verification import verify_log
 from prowess.cli import exit_codes, output
-from prowess.cli.audit.central import central_log, newest_records, require_alone, store_options, store_or_tenant_options
+from prowess.cli.audit.central import (
+    central_log,
+    newest_records,
+    page_of,
+    require_alone,
+    store_options,
+    store_or_tenant_options,
+)
 from prowess.cli.audit.proofs import export, sign_checkpoint, verify_file, verify_store, witness_log
 from prowess.cli.audit.record_options import json_option, log_option, record_filter, record_options
 from prowess.errors import AuditReadError
@@ -36,6 +43,7 @@ if TYPE_CHECKING:
     from prowess.audit.record import AuditRecord
     from prowess.audit.selection import RecordFilter
     from prowess.audit.verification import Verification
+    from prowess.store.shared.audit_rows import SharedAuditRows
 
 _OF_CALLS, _REFUSING = ("tool.", "approval."), {"tool.refused", "approval.given", "approval.refused"}
 _NOT_SHOWN = {*CALLER_KEYS, *CALL_KEYS, "requester"}
@@ -94,14 +102,15 @@ def show(
         raise click.UsageError("--csv, --lines and --json exclude each other")
     if tail is not None and (limit is not None or cursor is not None):
         raise click.UsageError("--tail takes the last records, --limit and --cursor go on from the first; give one")
-    require_alone(url, None, log=log, limit=limit, cursor=cursor)
+    require_alone(url, None, log=log)
     path, place, damaged = log or audit_path(), url, 0
     wanted = record_filter(given, tenant if url is None else None)
     following: str | None = None
     records: Sequence[AuditRecord | None]
     if url is not None:
         with central_log(url, tenant) as central:
-            records, place = newest_records(central, wanted, tail or _TAIL), central.database.url
+            place = central.database.url
+            records, following = _of_store(central, wanted, tail, limit, cursor)
     else:
         records, damaged, following = _selected(path, wanted, tail, limit, cursor)
     if damaged:
@@ -134,6 +143,16 @@ def _selected(
         return read_tail(path, tail or _TAIL), 0, None
     chosen, damaged = select(path, wanted, tail or _TAIL)
     return chosen, damaged, None
+
+
+def _of_store(
+    central: SharedAuditRows, wanted: RecordFilter, tail: int | None, limit: int | None, cursor: str | None
+) -> tuple[Sequence[AuditRecord | None], str | None]:
+    """Return the records of a tenant, and the cursor of the next page."""
+    if limit is None and cursor is None:
+        return newest_records(central, wanted, tail or _TAIL), None
+    found = page_of(central, wanted, limit or MOST_ON_A_PAGE, cursor)
+    return found.records, found.next
 
 
 def _table(records: list[AuditRecord]) -> str:
