@@ -478,7 +478,7 @@ def test_a_policy_that_a_program_makes_up_brings_no_approvals(
 def test_list_marks_a_skill_that_waits(skills: Path, demand: Callable[..., Path], ask: Callable[..., Any]) -> None:
     demand()
     effects = {one["name"]: one["policy"] for one in ask("list")[1]["skills"]}
-    assert (effects["deploy"]["effect"], effects["deploy"]["approvals"]) == ("ask", "0 of 1")
+    assert (effects["deploy"]["effect"], effects["deploy"]["rule"]) == ("ask", "approval for scripts")
     assert effects["notes"]["effect"] == "allow"
     call = PolicyCall(tool="skills.load", arguments={"names": ["deploy"]})
     assert effect_of(load_policy().decide(call)) == "deny"  # nothing is known about the skill

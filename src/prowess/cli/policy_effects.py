@@ -22,14 +22,13 @@ if TYPE_CHECKING:
 _SAID = {"allow": "allowed", "ask": "asked about", "deny": "denied"}
 
 
-class PolicyEffect(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PolicyEffect(Struct, frozen=True, kw_only=True):
     """The decision about one skill: the rule, its place (None for a default) and the reason."""
 
     effect: Literal["allow", "ask", "deny"]
     rule: str
     origin: str | None
     reason: str
-    approvals: str | None = None  # how many people approved the skill, if not enough have
 
     @property
     def short(self) -> str:
@@ -37,8 +36,8 @@ class PolicyEffect(Struct, frozen=True, kw_only=True, omit_defaults=True):
         place = "the policy's default" if self.origin is None else self.origin
         if place.startswith(home := f"{user_home()}/"):
             place = f"~/{place.removeprefix(home)}"
-        if self.approvals is not None:
-            return f"needs approvals, has {self.approvals}, by {place}"
+        if self.rule.startswith("approval for "):  # of people, before the skill may be used
+            return f"needs approvals, by {place}"
         return f"{_SAID[self.effect]} by {'a policy that cannot be read' if self.is_unreadable else place}"
 
     @property
@@ -93,10 +92,9 @@ class PolicyEffects:
 
         known = of_entry(entry, catalog if self.policy.needs_digests else None, self.policy)
         decision = decided(self.policy, known, "model")
-        missing = decision.missing if isinstance(decision, Deny) else None
+        waits = isinstance(decision, Deny) and decision.missing is not None
         return PolicyEffect(
-            effect="ask" if missing is not None else effect_of(decision),
-            approvals=None if missing is None else f"{missing.given} of {missing.needed}",
+            effect="ask" if waits else effect_of(decision),
             rule=decision.rule,
             origin=None if decision.origin is None else str(decision.origin),
             reason=decision.reason,

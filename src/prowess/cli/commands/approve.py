@@ -14,6 +14,8 @@ from prowess.cli.options.skill_completion import complete_skill
 from prowess.governance.approving import VoteRefusedError
 from prowess.policy.roles import ROLES
 
+_OTHERS = "for several people, demand approvals in the policy of the machine, or vote with --store"
+
 
 @click.command()
 @click.argument("name", shell_complete=complete_skill)
@@ -80,4 +82,6 @@ def command(
     else:
         for one in answered:
             output.line(told(one))
+            if one.state == "waiting" and not one.is_machine and votes.store_url is None:
+                output.note(f"only you can write {output.shown_path(one.place)}; {_OTHERS}")
     return exit_codes.OK
