@@ -1,4 +1,4 @@
-"""Connections to one shared store, for one tenant.
+"""DatabaseEngine to one shared store, for one tenant.
 
 SQLAlchemy's engine is used from worker threads. Sessions run on any event loop, also on several at once, and look for
 their state when they are created, without a loop; connections of an asynchronous driver belong to one loop.
@@ -48,7 +48,7 @@ class SharedDatabase:
         MissingExtraError: the driver is not installed.
     """
 
-    def __init__(self, url: str, tenant: str = DEFAULT, *, connections: Connections | None = None) -> None:
+    def __init__(self, url: str, tenant: str = DEFAULT, *, connections: DatabaseEngine | None = None) -> None:
         self.url = shown_url(url)
         self.tenant = tenant
         if not url.startswith(SQLITE) and (fault := url_fault(url)):
@@ -63,7 +63,7 @@ class SharedDatabase:
             f"BEGIN; SET LOCAL ROLE {ROLE}; SET LOCAL {SETTING} = '{tenant}'; "
             f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'"
         )
-        self._connections = Connections(url) if connections is None else connections
+        self._connections = DatabaseEngine(url) if connections is None else connections
         self._checked: Engine | None = None
 
     def of_tenant(self, tenant: str) -> SharedDatabase:
@@ -129,7 +129,7 @@ class SharedDatabase:
         return engine
 
 
-class Connections:
+class DatabaseEngine:
     """The engine of one database in this process, shared by all tenants that are used here."""
 
     def __init__(self, address: str) -> None:
