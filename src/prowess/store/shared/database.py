@@ -1,4 +1,4 @@
-"""DatabaseEngine to one shared store, for one tenant.
+"""Connections to one shared store, for one tenant.
 
 SQLAlchemy's engine is used from worker threads. Sessions run on any event loop, also on several at once, and look for
 their state when they are created, without a loop; connections of an asynchronous driver belong to one loop.
