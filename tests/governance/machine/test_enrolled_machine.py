@@ -12,7 +12,7 @@ import pytest
 from prowess.signing.keys import new_private_key
 from tests.distribution.deployment.deployments import Deployment
 from tests.governance.machine.bundle_server import TOKEN, Organisation
-from tests.governance.machine.machines import BOUND, LIST, USER
+from tests.governance.machine.machines import BOUND, LIST, PROWESS, USER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,6 +92,15 @@ def test_the_policy_of_the_organisation_holds_for_every_user_and_follows_the_ser
         facts = {name: status["enrolment"][name] for name in ("tenant", "team", "environment", "version", "fault")}
         assert facts == {"tenant": "default", "team": "blue", "environment": "production", "version": 3, "fault": None}
     assert len(os.listdir(machine.root / STATE / "bundles")) == 2
+    # Approvals of the organisation come first, so those of a user's home do not count for its rules.
+    places = "from prowess.policy.approvals.places import approvals_places as found\n"
+    places += "print(*found('/etc/prowess/policy.toml', '/run/people/x', ['/var/lib/prowess/bundle/policy.toml']))"
+    ran = machine.run(program=[*PROWESS[:2], "-c", places], user=USER)
+    assert [os.path.dirname(path) for path in ran.stdout.split()] == [
+        "/var/lib/prowess/bundle",
+        "/etc/prowess",
+        "/run/people/x",
+    ]
 
 
 def test_bundles_that_must_not_be_used_leave_the_present_one(machine: Machine, organisation: Organisation) -> None:
