@@ -20,6 +20,7 @@ from prowess._internal.shell import syntax_tree
 from prowess._internal.text import canonical_json, strict_json
 from prowess.agent import create_skill, model, transcript, turn_loop
 from prowess.audit import log as audit_log
+from prowess.audit import machine_wire
 from prowess.audit import record as audit_record
 from prowess.audit.record import AuditRecord
 from prowess.audit.transparency import export as audit_export
@@ -222,6 +223,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (audit_log.BadHeadError("no head"), "no head"),
     (audit_record.BadLineError("no line"), "no line"),
     (audit_export.NotAnExportError("no header"), "no header"),
+    (machine_wire.RefusedEventError("too large"), "too large"),
     (audit_record.ChangedRecordError(_RECORD), "AuditRecord("),
     (locale_order.UnknownOrderError("no order"), "no order"),
     (workspace_root.ChangedMeanwhileError("a"), "a"),

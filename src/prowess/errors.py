@@ -80,6 +80,7 @@
     ├── BadLineError                                              audit: a line of the log is not a record
     ├── ChangedRecordError                 .record                audit: the hash does not fit the record
     ├── NotAnExportError                                          audit: the file is no export of a log
+    ├── RefusedEventError                                         audit: the machine does not record this event
     └── UnknownOrderError                                         lockfile: `localeCompare` has no known order for it
     OSError
     └── ChangedMeanwhileError                                     _internal: the file changed after it was read
