@@ -6,7 +6,7 @@ codes, and no contents of messages.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -200,7 +200,9 @@ class _Cases:
         self._calls: Counter[str] = Counter()
         self._refused: dict[str, _Evidence] = {}
         self._abandoned: dict[str, _Evidence] = {}
-        self._unused: dict[str | None, set[str]] = {}  # skills of each session without a successful call
+        self._unused: OrderedDict[str | None, set[str]] = (
+            OrderedDict()
+        )  # skills of each session without a successful call
 
     def take(self, skill: str, record: AuditRecord) -> None:
         """Count a record about a skill."""
@@ -209,7 +211,7 @@ class _Cases:
             self._activations[skill] += 1
             self._unused.setdefault(session, set()).add(skill)
             if len(self._unused) > _MOST_SESSIONS:
-                del self._unused[next(iter(self._unused))]
+                self._unused.popitem(last=False)
         elif kind == "skill.unloaded":
             if self._used(session, skill):
                 self._abandoned.setdefault(skill, _Evidence()).add(record)

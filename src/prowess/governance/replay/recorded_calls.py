@@ -7,6 +7,7 @@ only if the beginning of the call is not among the records.
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -115,7 +116,7 @@ class _Begun:
     """The calls whose beginning was counted and whose end has not come yet."""
 
     def __init__(self) -> None:
-        self._open: dict[tuple[str | None, str], None] = {}
+        self._open: OrderedDict[tuple[str | None, str], None] = OrderedDict()
 
     def counts(self, kind: str, session: str | None, call: str | None) -> bool:
         """Return whether this record counts as a call."""
@@ -123,7 +124,7 @@ class _Begun:
             if kind == "tool.started" and call is not None:
                 self._open[session, call] = None
                 if len(self._open) > _MOST_OPEN:
-                    del self._open[next(iter(self._open))]
+                    self._open.popitem(last=False)
             return True
         if kind not in _FURTHER:
             return False
