@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from prowess._internal.text.canonical_json import sha256_of
 from prowess.policy import Allow, Ask, Deny, Policy, PolicyCall, PolicyInForce, read_policy_file
 from prowess.policy.decision import effect_of
 
@@ -158,3 +159,28 @@ def test_a_session_under_test_is_unrestricted_except_where_the_machine_has_a_pol
     decision = in_force.now().decide(_PUSH)
     assert isinstance(decision, Deny)
     assert "other.toml: this machine has a policy" in decision.reason
+
+
+def test_a_bundle_that_is_replaced_while_it_is_read_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for version in ("1", "2"):
+        (tmp_path / version).mkdir()
+        (tmp_path / version / "policy.toml").write_text(f'default = "allow"\n# {version}\n')
+    link = tmp_path / "bundle"
+    link.symlink_to("1")
+    module = "prowess.policy.policy_in_force"
+    monkeypatch.setattr(f"{module}.bundle_folder", lambda *_: str(link))
+    monkeypatch.setattr(f"{module}.policy_places", lambda *_: (str(link / "policy.toml"),))
+    turned: list[bool] = []
+
+    def turn(*_: object) -> None:
+        """Replace the bundle after its policy file was read, once."""
+        if not turned:
+            turned.append(True)
+            link.unlink()
+            link.symlink_to("2")
+
+    monkeypatch.setattr(f"{module}._require_bundle", turn)
+    (file,) = PolicyInForce(enterprise_file=str(tmp_path / "none.toml")).now().files
+    assert file.digest == sha256_of((tmp_path / "2" / "policy.toml").read_bytes())

@@ -32,7 +32,7 @@ from prowess._internal.files.open_flags import READ
 from prowess._internal.places import OTHERS, ensure_private_directory, exposed
 from prowess._internal.text.canonical_json import canonical_json, sha256_of
 from prowess.audit.caller import Caller, with_keys
-from prowess.audit.record import AuditEvent, BadLineError, ChangedRecordError, read_line, seal, time_now
+from prowess.audit.record import AuditEvent, BadLineError, ChangedRecordError, read_line, seal, time_text
 from prowess.errors import AuditError
 
 if TYPE_CHECKING:
@@ -370,7 +370,7 @@ class JsonlAuditLog:
         """Write records after `head`. `before` are the heads of adopted records, not yet counted in head.json."""
         records, lines, steps, behind = [], [], list(before), head
         for event in events:
-            record, line = seal(event, sequence=behind.count + 1, at=time_now(), previous=behind.hash)
+            record, line = seal(event, sequence=behind.count + 1, at=time_text(), previous=behind.hash)
             behind = AuditHead(count=record.sequence, hash=record.hash, size=behind.size + len(line))
             records.append(record)
             lines.append(line)

@@ -112,9 +112,9 @@ def seal(event: AuditEvent, *, sequence: int, at: str, previous: str | None) -> 
     return _record({**fields, "hash": digest}), line
 
 
-def time_now() -> str:
-    """Return the present time in the form of `AuditRecord.at`."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+def time_text(moment: datetime | None = None) -> str:
+    """Return a time in UTC, by default the present one, in the form of `AuditRecord.at`."""
+    return (moment or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def read_line(line: bytes) -> AuditRecord:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from prowess._internal.text.qualified_names import qualified_forms
-from prowess.audit.record import read_all, read_from
+from prowess.audit.record import read_all, read_from, time_text
 from prowess.errors import AuditReadError
 from prowess.format.name import normalise
 
@@ -170,4 +170,4 @@ def moment(text: str, *, end: bool) -> str:
     if end and len(text.strip()) <= _DATE_LENGTH:
         parsed += timedelta(days=1)
     parsed = parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
-    return parsed.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return time_text(parsed)

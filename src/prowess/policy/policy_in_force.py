@@ -232,7 +232,7 @@ class PolicyInForce:
         with self._lock:
             marks = self._look()
             if marks is None or marks != self._marks:
-                policy = self._read()
+                policy = self._read_one_bundle()
                 contents = [*map(_version_of, policy.files), *(file.digest for file in policy.blocks.files)]
                 contents += [one.version for one in policy.approvals if one.version]
                 version = sha256_of("\n".join(contents).encode())
@@ -320,6 +320,14 @@ class PolicyInForce:
             marks.append("offline")
         return tuple(marks)
 
+    def _read_one_bundle(self) -> Policy:
+        """Read all files, and again if the bundle was replaced meanwhile: its files are of one version."""
+        while True:
+            before = _bundle_version(self._enterprise_file)
+            policy = self._read()
+            if _bundle_version(self._enterprise_file) == before:
+                return policy
+
     def _read(self) -> Policy:
         given, self._error = self._given, None
         if given.unrestricted:
@@ -336,6 +344,12 @@ class PolicyInForce:
             self._error = error
             return Policy.closed(error)
         return replace(given, files=files, blocks=blocks, approvals=approvals)
+
+
+def _bundle_version(enterprise_file: str) -> str | None:
+    """Return the directory to which the link of the bundle leads; None if there is no link."""
+    folder = bundle_folder(enterprise_file)
+    return os.readlink(folder) if folder is not None and os.path.islink(folder) else None
 
 
 def _unrestricted(policy: Policy, enterprise_file: str) -> Policy:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from prowess._internal.text.canonical_json import NotJsonError
 from prowess._internal.uuid7 import uuid7
-from prowess.audit.record import MAX_LINE_BYTES, AuditRecord, read_line, time_now
+from prowess.audit.record import MAX_LINE_BYTES, AuditRecord, read_line, time_text
 from prowess.audit.selection import RecordPage, cursor_number
 from prowess.audit.transparency.checkpoint import read_checkpoint
 from prowess.audit.transparency.erased import erased_line
@@ -55,7 +55,7 @@ class SharedAuditLog:
         Raises:
             AuditError: the record was not written, or it is not known whether it was.
         """
-        url, at, data = self._rows.database.url, time_now(), event.data
+        url, at, data = self._rows.database.url, time_text(), event.data
         if event.kind.startswith(_OWN_KINDS):
             raise AuditError(url, f"kind {event.kind!r} is reserved for the log itself")
         try:

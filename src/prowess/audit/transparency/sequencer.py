@@ -18,7 +18,7 @@ from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.places import ensure_private_directory
 from prowess._internal.text.canonical_json import canonical_json, sha256_of
 from prowess._internal.uuid7 import uuid7
-from prowess.audit.record import AuditEvent, seal, time_now
+from prowess.audit.record import AuditEvent, seal, time_text
 from prowess.audit.transparency.checkpoint import is_signed, read_checkpoint, signed_checkpoint
 from prowess.audit.transparency.erased import ERASED_KIND
 from prowess.audit.transparency.merkle import leaf_hash, root_of
@@ -93,7 +93,7 @@ def erase(
         count = step.erase(person=person, before=before)
         data = {"records": count, "person": person, "before": before}
         event = AuditEvent(kind=ERASED_KIND, data={**data, **by})
-        row = InboxRow(id=f"{ERASURE}{uuid7()}", at=time_now(), person=None, body=event_bytes(event))
+        row = InboxRow(id=f"{ERASURE}{uuid7()}", at=time_text(), person=None, body=event_bytes(event))
         _append(step, [row], origin, signer)
         return count
 

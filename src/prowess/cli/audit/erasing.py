@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import click
 from msgspec.structs import asdict
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.audit.caller import Caller
+from prowess.audit.record import time_text
 from prowess.audit.selection import moment
 from prowess.audit.transparency.sequencer import erase
 from prowess.cli import exit_codes, output
@@ -30,7 +31,7 @@ def _before(context: click.Context, parameter: click.Parameter, text: str | None
         seconds = seconds_of(text)
         if seconds is None:
             return moment(text, end=False)
-        return datetime.fromtimestamp(time.time() - seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        return time_text(datetime.now(UTC) - timedelta(seconds=seconds))
     except (ValueError, OverflowError, OSError):
         raise click.BadParameter(f"{text!r} is neither a date or time nor an age such as 400d") from None
 
