@@ -190,7 +190,7 @@ def new_engine(url: str) -> Engine:
 def _use_wal(connection: sqlite3.Connection, record: object) -> None:
     del record
     connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA synchronous = FULL")  # an acknowledged audit record survives a loss of power
 
 
 def reason_of(fault: SQLAlchemyError) -> str:
