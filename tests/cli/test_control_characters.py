@@ -111,6 +111,28 @@ CASES: list[tuple[str, ...]] = [
     ("audit", "show", "--json"),
     ("audit", "verify"),
     ("audit", ODD),
+    ("audit", "export", "--out", f"out{ODD}", "--key", ODD),
+    ("audit", "verify", "--export", ODD, "--key", ODD),
+    ("policy", "replay", "policy.toml", "--records", ODD),
+    ("report",),
+    ("report", "--json", "--by", ODD),
+    ("access", "good", "--user", ODD, "--team", ODD, *ROOT),
+    ("access", "--json", ODD, *ROOT),
+    ("approve", "good", "--reason", ODD, "--policy", "asking.toml", *ROOT),
+    ("approve", ODD, *ROOT),
+    ("approvals", "list", "--policy", "asking.toml", *ROOT),
+    ("approvals", "list", "--json", "--policy", "asking.toml", *ROOT),
+    ("approvals", "show", ODD, *ROOT),
+    ("block", ODD, "--reason", "x", "--scope", "user"),
+    ("block", "--source", f"./bad{ODD}", "--reason", ODD, "--scope", "user"),
+    ("block", "other", "--reason", "x y", "--scope", "user", "--json"),
+    ("block", "--list"),
+    ("unblock", ODD),
+    ("admin", "status", "--store", f"sqlite:///{ODD}"),
+    ("admin", "init", "--store", f"postgresql://{ODD}@/"),
+    ("admin", "token", "add", "--store", f"sqlite:///{ODD}", "--role", ODD, "--user", ODD),
+    ("machine", "status"),
+    ("machine", "enroll", f"https://{ODD}/", "--token-file", ODD, "--team", ODD),
     ("session", "--bogus", ODD),
     ("session", *ROOT),
     ("session", "--policy", ODD, *ROOT),
@@ -150,6 +172,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (skill / "references" / "plain.md").write_bytes(f"# {ODD}\r\nx {ODD}".encode())
         (skill / "assets" / "odd.bin").write_bytes(bytes(range(256)))
     (root / "policy.toml").write_text(f'default = "allow"\n[[rules]]\ntool = {quoted}\neffect = "none"\n')
+    (root / "asking.toml").write_text('default = "allow"\n[[approval]]\nfor = ["new-skills"]\n')
     (root / "prowess.toml").write_text(f"select = [{quoted.replace(chr(0x7F), '')}]\n")
     return root
 

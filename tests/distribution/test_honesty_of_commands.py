@@ -39,6 +39,8 @@ class Case(NamedTuple):
 
 ROOT = ("--root", "../deployment/metadata/1.root.json")
 KEY = ("--key", "release.key")
+WITNESS = ("--key", "audit.key", "--state", "seen")
+STORE = ("--store", "sqlite:///shared.db")
 SIGNERS = ("--online", "online.key", "--signer", "release.key.pub", "--threshold", "1")
 # Every command and subcommand, in an order in which each one finds what it needs. `{index}` and the like are servers.
 CASES = [
@@ -123,6 +125,28 @@ CASES = [
     Case(("audit", "show")),
     Case(("audit", "verify")),
     Case(("audit", "accept")),
+    Case(("key", "new", "audit.key", "--type", "ed25519")),
+    Case(("audit", "checkpoint", "--key", "audit.key")),
+    Case(("audit", "export", "--key", "audit.key", "--out", "audit.export")),
+    Case(("audit", "verify", "--export", "audit.export", "--key", "audit.key.pub")),
+    Case(("audit", "witness", "--export", "audit.export", "--log-key", "audit.key.pub", *WITNESS)),
+    Case(("report",)),
+    Case(("policy", "replay", "policy.toml")),
+    Case(("access", "pdf")),
+    Case(("approvals", "list", "--policy", "asking.toml")),
+    *(Case(("approvals", act, "skill-0"), code=1) for act in ("show", "vote", "revoke")),
+    Case(("approve", "pdf", "--policy", "asking.toml")),
+    Case(("block", "csv", "--reason", "It leaks.", "--scope", "user")),
+    Case(("unblock", "block-0"), code=1),
+    Case(("admin", "init", *STORE)),
+    Case(("admin", "migrate", *STORE)),
+    Case(("admin", "status", *STORE)),
+    Case(("admin", "tenant", "add", "default", *STORE), code=1),
+    Case(("admin", "token", "add", *STORE, "--tenant", "default", "--role", "viewer", "--user", "ada")),
+    Case(("admin", "erase", *STORE, "--before", "1d")),
+    Case(("machine", "status")),
+    Case(("machine", "run", "--state", "../machine", "--socket", "../machine.sock")),
+    Case(("machine", "enroll", "{index}", "--token-file", "token"), "index", code=1),
     Case(("sandbox", "check"), "itself"),
     Case(("config", "show")),
     Case(("doctor",)),
@@ -145,7 +169,7 @@ def test_each_command_and_subcommand_has_a_case() -> None:
 SECRETS = {name: f"planted-{name}-password" for name in ("index", "variable", "git", "docker", "url")}
 BASIC = {name: base64.b64encode(f"me:{secret}".encode()).decode() for name, secret in SECRETS.items()}
 PLANTED = {".netrc", ".git-credentials", "config.json"}
-UNIX = {"/var/run/nscd/socket"}  # glibc asks for the user's name there
+UNIX = {"/var/run/nscd/socket", "/run/prowess/audit.sock"}  # of glibc for the name of the user; of `machine status`
 
 
 @pytest.fixture
@@ -161,6 +185,8 @@ def root(tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     answers = [{"text": "I load it.", "calls": calls}, {"text": "Done."}]
     (project / "answers.json").write_text(json.dumps(answers))
     (project / "policy.toml").write_text('default = "allow"\n[[expect]]\ncall = "Bash(git status)"\neffect = "allow"\n')
+    (project / "token").write_text("prowess_0123456789abcdef\n")
+    (project / "asking.toml").write_text('default = "allow"\n[[approval]]\nfor = ["new-skills"]\n')
     assert run(["publish", str(project / "skills" / "pdf"), "--to", str(tmp_path / "served")]) == 0
     commit(new_repository(tmp_path / "repositories" / "skills"), {"pdf/SKILL.md": skill("pdf")})
     monkeypatch.setenv("PROWESS_REGISTRIES", str(tmp_path / "registry"))

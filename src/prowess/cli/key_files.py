@@ -1,8 +1,9 @@
-"""Key files that a command line names: read with a password if one is needed, created for this user alone."""
+"""Files with keys and tokens that a command line names. Key files are created for this user alone."""
 
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 
 import click
@@ -15,6 +16,18 @@ from prowess.cli import output
 from prowess.distribution.signatures import read_file
 from prowess.errors import LimitExceededError, SignatureError
 from prowess.signing.keys import PrivateKey, PublicKey, read_private_key, read_public_key
+
+_TOKEN = re.compile("[!-~]{1,1024}")
+
+
+def read_token(path: str) -> str:
+    """Return the token in a file. Raises click.UsageError if the file cannot be read, or holds no token."""
+    text = key_file_bytes(path, 4096).decode("ascii", "replace").strip()
+    if _TOKEN.fullmatch(text) is None:
+        raise click.UsageError(
+            f"{printable_line(path)} holds no token; a token is one line, as `prowess admin token add` prints it"
+        )
+    return text
 
 
 def read_signing_key(path: str) -> PrivateKey:

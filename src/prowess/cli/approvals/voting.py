@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import output
-from prowess.cli.key_files import key_file_bytes, read_signing_key
+from prowess.cli.key_files import read_signing_key, read_token
 from prowess.cli.options import together
 from prowess.cli.options.session_options import open_rules
 from prowess.cli.options.store_options import store_approvals
@@ -92,7 +92,7 @@ class VoteOptions(Struct, frozen=True, kw_only=True):
 
     def _token(self) -> str | None:
         if self.token_file is not None:
-            return key_file_bytes(self.token_file, 4096).decode("ascii", "replace").strip()
+            return read_token(self.token_file)
         return os.environ.get(_TOKEN_VARIABLE) or None
 
 

@@ -18,6 +18,7 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.audit.log import JsonlAuditLog
 from prowess.audit.machine_wire import AUDIT_SOCKET
 from prowess.cli import exit_codes, output
+from prowess.cli.key_files import read_token
 from prowess.errors import AuditError, PolicyError
 from prowess.policy.machine.offline import confirmed_at
 from prowess.policy.policy_in_force import PolicyInForce
@@ -91,7 +92,6 @@ def run(state: str, socket_path: str, every: float) -> int:
     "--token-file",
     required=True,
     metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False),
     help="A token of the role machine.",
 )
 @click.option("--key", metavar="KEY", help="The public key of the organisation; else the one that the server states.")
@@ -114,8 +114,7 @@ def enroll(
     from prowess.governance.machine.kept_bundle import KeptBundle
     from prowess.signing.signed_note import read_note_key
 
-    with open(token_file, encoding="utf-8") as file:
-        token = file.read().strip()
+    token = read_token(token_file)
     server = BundleServer(url, token)
     try:
         data, stated = server.fetch()
