@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
@@ -194,10 +194,7 @@ match = { skill.publisher = "acme" }
 
 def _as_machine(policy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("prowess.policy.policy_in_force.ENTERPRISE_FILE", str(policy))
-    monkeypatch.setattr(
-        "prowess.policy.policy_in_force.PolicyInForce.__init__.__kwdefaults__",
-        {"policy_file": None, "enterprise_file": str(policy), "who": None},
-    )
+    monkeypatch.setitem(cast("dict[str, Any]", PolicyInForce.__init__.__kwdefaults__), "enterprise_file", str(policy))
 
 
 def _signed(commands: Commands) -> None:
@@ -309,12 +306,9 @@ def test_the_publishers_of_a_user_do_not_meet_the_policy_of_the_machine(
     publishers = tmp_path / "etc" / "publishers.toml"
     shutil.copy(os.path.join(prowess_home(), "publishers.toml"), publishers)
     commands.text("key", "forget", "acme")
-    monkeypatch.setattr(
-        "prowess.policy.packages.trusted_publishers.weakness_above", lambda *_: None
-    )  # as if root owned it
-    monkeypatch.setattr(
-        "prowess.policy.packages.trusted_publishers.trust_in_publishers.__defaults__", (str(publishers),)
-    )
+    module = "prowess.policy.packages.trusted_publishers"
+    monkeypatch.setattr(f"{module}.others_can_change", lambda *_, **__: None)  # as if root owned it
+    monkeypatch.setattr(f"{module}.trust_in_publishers.__defaults__", (str(publishers),))
     _policy('default = "allow"\n')
     commands.text(*_INSTALL)
 
