@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from prowess.runtime.call_options import ExposureName
     from prowess.tools import ToolSpec
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.unmeasured]
 
 _COUNT = 300
 _DENY_WHALES = 'default = "allow"\n[[rule]]\neffect = "deny"\ntool = "skills.load"\nmatch = { names = "whale*" }\n'
