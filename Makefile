@@ -88,6 +88,7 @@ stress: setup ## Make 10 000 calls on shared sessions, kill 1000 users of an ind
 		tests/catalog/test_index_under_kills.py tests/property/test_index_changes_no_answer.py tests/catalog/test_odd_tree.py
 	PROWESS_TAMPERING_PLACES=50 PROWESS_SEQUENCER_KILLS=30 $(BIN)/pytest -q -n 2 \
 		tests/audit/transparency/test_exports.py tests/audit/transparency/test_central_log.py
+	PROWESS_AUDIT_RECORDS=10000 $(BIN)/pytest -q -n 0 tests/audit/test_log.py
 
 clean: ## Remove everything that was made here
 	rm -rf .venv .cache .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
