@@ -439,6 +439,7 @@ def test_a_signed_vote_has_to_be_the_one_that_was_signed(
         (lambda path: path.chmod(0o666), "someone else could change it"),
         (lambda path: path.write_bytes(b"{}"), "it is no approvals file"),
         (lambda path: path.write_bytes(b"no"), "is not JSON"),
+        (lambda path: path.write_bytes(b"\xff"), "restore the file, or remove it and approve again"),
         (lambda path: path.write_bytes(b'{"prowess_approvals": 2, "statements": []}'), "update Prowess"),
         (lambda path: path.write_bytes(path.read_bytes().replace(b'"until"', b'"ends"')), "unknown field `ends`"),
     ],

@@ -29,6 +29,7 @@ Vote = Literal["approve", "refuse", "revoke"]
 VoterKind = Literal["person", "service"]
 MAX_BYTES = 32 * 1024 * 1024  # about 50 000 statements
 _VERSION = 1
+_REPAIR = "until it is repaired, nothing is permitted: restore the file, or remove it and approve again"
 _DIGITS = 32  # of a request's id: 128 bits
 _Time = Annotated[datetime, Meta(tz=True)]
 _Digest = Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$")]
@@ -160,7 +161,7 @@ def read_statements(path: str, *, is_machine: bool) -> Approvals:
         statements = parse_statements(data, path)
         return Approvals(place=path, statements=statements, version=sha256_of(data), is_machine=is_machine)
     except ValueError as fault:
-        raise fault if isinstance(fault, PolicyError) else PolicyError((str(fault),)) from None
+        raise fault if isinstance(fault, PolicyError) else PolicyError((f"{fault}; {_REPAIR}",)) from None
 
 
 def parse_statements(data: bytes, path: str) -> tuple[VoteStatement, ...]:
@@ -168,12 +169,12 @@ def parse_statements(data: bytes, path: str) -> tuple[VoteStatement, ...]:
     try:
         value = strict_json(data, "it")
         if not isinstance(value, dict) or value.keys() != {"prowess_approvals", "statements"}:
-            raise PolicyError((f"{path}: it is no approvals file",))
+            raise PolicyError((f"{path}: it is no approvals file; {_REPAIR}",))
         if value["prowess_approvals"] != _VERSION:
             raise PolicyError((f"{path}: a newer version of Prowess wrote it; update Prowess",))
         statements = tuple(map(checked_statement, _listed(value["statements"])))
     except (StrictJsonError, ValidationError) as fault:
-        raise PolicyError((f"{path}: {fault}",)) from None
+        raise PolicyError((f"{path}: {fault}; {_REPAIR}",)) from None
     except (SignatureError, MissingExtraError) as fault:
         raise PolicyError((f"{path}: {fault}",)) from None
     return statements
