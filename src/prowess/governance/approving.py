@@ -19,7 +19,7 @@ from prowess.execution.interpreters import has_interpreter
 from prowess.governance.voters import authorship
 from prowess.policy.approvals.matching import ApprovalState, Votes, is_same_voter, statements_about, votes_for
 from prowess.policy.approvals.rules import APPROVED_FACT, ApprovalRule
-from prowess.policy.approvals.statements import Vote, Voter, VoteStatement, approvals_path, request_id
+from prowess.policy.approvals.statements import Approvals, Vote, Voter, VoteStatement, approvals_path, request_id
 from prowess.policy.decision import RuleOrigin
 from prowess.policy.facts.capabilities import file_facts
 from prowess.policy.facts.skill_identity import SkillIdentity
@@ -201,9 +201,8 @@ def recounted(question: ApprovalQuestion, statements: Sequence[VoteStatement], p
     """Return the question with the votes that count if the place of the question has these statements now."""
     path = question.rule.origin.path
     others = [one for one in policy.approvals if one.place != question.place]
-    about = statements_about(question.tree, others, path)
-    about += [one for one in statements if one.tree == question.tree]
-    return replace(question, votes=votes_for(question.rule, about))
+    now = Approvals(place=question.place, statements=tuple(statements))
+    return replace(question, votes=votes_for(question.rule, statements_about(question.tree, (*others, now), path)))
 
 
 def _shown(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from prowess._internal.process_user import groups_of_user
 from prowess.errors import SkillError, StoreError
 from prowess.governance.acts import act, refused
 from prowess.governance.approval_file import ApprovalFile
@@ -66,7 +67,8 @@ def _in_a_held_role(
     question: ApprovalQuestion, ballot: Ballot, voter: Voter, policy: Policy, audit: AuditLog | None
 ) -> Ballot:
     """Return the ballot in a role that the voter has, if policy files give roles. An administrator has every role."""
-    held = policy.roles_of(voter.user)
+    # The user of a token is none of this system, also if the names are equal.
+    held = policy.roles_of(voter.user, groups_of_user(voter.user) if voter.identified_by == "system" else ())
     if held is None:
         return ballot
     wanted = question.rule.roles if ballot.role is None else (ballot.role,)

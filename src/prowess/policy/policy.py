@@ -28,7 +28,7 @@ from prowess.policy.machine.machine_rules import AUDIT_SINKS
 from prowess.policy.packages.deployment_age import deployment_of, too_old
 from prowess.policy.packages.package_rules import TOO_OLD
 from prowess.policy.restriction import RESTRICTION_MODES, decide
-from prowess.policy.roles import operation_of
+from prowess.policy.roles import GROUP, operation_of
 from prowess.policy.tool_names import (
     ALWAYS_ALLOWED,
     PACKAGE_TOOLS,
@@ -160,9 +160,10 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
         found = (table.denial(operation, asking) for table in self._role_tables)
         return next((denied for denied in found if denied is not None), None)
 
-    def roles_of(self, user: str) -> frozenset[PersonRole] | None:
-        """Return the roles that every table gives to a user; None if there is no table."""
-        held = [set(roles) for table in self._role_tables for _, roles in table.held_by({"user": (user,)})]
+    def roles_of(self, user: str, groups: Iterable[str] = ()) -> frozenset[PersonRole] | None:
+        """Return the roles that every table gives to a user of these groups; None if there is no table."""
+        facts = {"user": (user,), GROUP: tuple(groups)}
+        held = [set(roles) for table in self._role_tables for _, roles in table.held_by(facts)]
         return frozenset(set.intersection(*held)) if held else None
 
     @cached_property
@@ -208,9 +209,11 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def ends_of_approvals(self) -> tuple[float, ...]:
         """The times at which statements end, in seconds since the epoch."""
-        lasts = {rule.name: rule.expires for rule in self._demands}
+        lasts: dict[str, set[int | None]] = {}  # rules of two files may have one name
+        for rule in self._demands:
+            lasts.setdefault(rule.name, set()).add(rule.expires)
         statements = (one for place in self.approvals for one in place.statements)
-        ends = (one.end(lasts.get(one.rule)) for one in statements)
+        ends = {one.end(last) for one in statements for last in lasts.get(one.rule, {None})}
         return tuple(end.timestamp() for end in ends if end is not None)
 
     @cached_property

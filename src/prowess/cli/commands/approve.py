@@ -71,7 +71,9 @@ def command(
         output.note("prowess policy show lists the policy files, prowess why NAME the decision about one skill")
         return exit_codes.FAILED
     waiting = [one for one in asked if one.state != "approved"] or list(asked)
-    if not confirmed(waiting[0], "Approve"):
+    # A rule that does not ask for the given role is left to others; if none asks for it, the vote is refused.
+    waiting = [one for one in waiting if ballot.role in one.rule.roles] or waiting
+    if not all(confirmed(one, "Approve") for one in waiting):
         output.note("nothing was approved")
         return exit_codes.FAILED
     answered = [voting.cast(one, ballot) if one in waiting else one for one in asked]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -66,9 +67,16 @@ def is_same_voter(one: VoteStatement, other: VoteStatement) -> bool:
 
 
 def statements_about(tree: str, approvals: Sequence[Approvals], policy_file: str) -> list[VoteStatement]:
-    """Return the statements about a skill that count for the rules of a policy file."""
-    counted = [one for one in approvals if one.policy_files is None or policy_file in one.policy_files]
-    return [statement for one in counted for statement in one.by_tree.get(tree, ())]
+    """Return the statements about a skill that count for the rules of a policy file, in the order of their times.
+
+    Those of one place keep their order, also if a clock was set back.
+    """
+    dated: list[tuple[datetime, VoteStatement]] = []
+    for one in approvals:
+        if one.policy_files is None or policy_file in one.policy_files:
+            found = one.by_tree.get(tree, ())
+            dated += zip(accumulate((statement.at for statement in found), max), found, strict=True)
+    return [statement for _, statement in sorted(dated, key=lambda pair: pair[0])]
 
 
 def missing_approval(rule: ApprovalRule, skill: SkillIdentity, approvals: Sequence[Approvals]) -> ApprovalNeeded | None:
