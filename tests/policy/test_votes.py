@@ -65,5 +65,5 @@ def test_a_group_gives_its_role_to_another_user_than_the_one_of_the_process() ->
     members = (RoleMembers(role="approver", groups=frozenset({"security"})),)
     table = RoleTable(members=members, origin=RuleOrigin(path="/p", line=1))
     policy = Policy(files=(PolicyFile(path="/p", roles=table),))
-    assert policy.roles_of("somebody", ["security"]) == {"approver"}
-    assert policy.roles_of("somebody") == {"user"}
+    assert set(policy.roles_of("somebody", ["security"]) or ()) == {"approver"}
+    assert set(policy.roles_of("somebody") or ()) == {"user"}

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _MAX_BYTES = 4096
 MAX_GROUP = 16  # records written with one sync
-_MOST_ANNOUNCED = MAX_GROUP  # the records being written, and adopted records before them
+_MOST_ANNOUNCED = MAX_GROUP + 8  # the records being written, and adopted records before them; fits `_MAX_BYTES`
 
 
 class AuditHead(Struct, frozen=True, kw_only=True):

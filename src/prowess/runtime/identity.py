@@ -74,11 +74,11 @@ def requester_of(caller: Caller, parent: Requester | None = None) -> Requester:
 
 def beyond_record(caller: Caller, who: Requester) -> Requester:
     """Return the values of `who` that a record about `caller` does not have."""
-    recorded = {**asdict(caller), "role": caller.roles}
+    recorded = asdict(caller)
     found: dict[str, tuple[str, ...]] = {}
     for fact, values in who.items():
-        known = recorded[fact]
-        further = tuple(value for value in values if value != known and value not in (caller.roles or ()))
+        known = (caller.roles or ()) if fact == "role" else (recorded[fact],)
+        further = tuple(value for value in values if value not in known)
         if further:
             found[fact] = further
     return found

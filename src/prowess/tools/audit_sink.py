@@ -36,7 +36,7 @@ _ROOT = 0
 
 
 class MachineLog:
-    """The audit log of this machine, behind the socket at `path`. Safe to use from several threads and after a fork.
+    """The audit log of this machine, behind the socket at `path`. Safe to use from several threads.
 
     `owner` is the numeric id of the user who must run the service. A record is never sent twice, so if the service ends
     before its answer, the call is refused although the record may be in the log.
@@ -64,6 +64,11 @@ class MachineLog:
         """Raise AuditError if the service cannot be reached, or belongs to another user."""
         with self._lock:
             self._connected()
+
+    def forget(self) -> None:
+        """Drop the connection and the lock after a fork: a thread that no longer exists may have held the lock."""
+        self._lock = threading.Lock()
+        self._close()
 
     def _answer(self, message: bytes) -> bytes:
         connection = self._connected()
@@ -135,6 +140,8 @@ def _has_ended(connection: socket.socket) -> bool:
 
 
 MACHINE_LOG = MachineLog()  # one connection for all sessions of a process
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=MACHINE_LOG.forget)
 
 
 class SinkLog:

@@ -162,7 +162,9 @@ class ToolExecutor:
             audit.decided(matched_facts(ready))
             if call.name == RUN_TOOL:
                 keeps = self._policy is not None and self._policy.now().audit_command == "kept"
-                audit.decided(command_facts(command_of(ready.arguments), kept=keeps))
+                given = ready.arguments.get("env")
+                values = [one for one in given.values() if isinstance(one, str)] if isinstance(given, dict) else []
+                audit.decided(command_facts(command_of(ready.arguments), kept=keeps, known=values))
         return ready
 
     async def _pass_gates(self, call: ToolCall, spec: ToolSpec, audit: CallAudit) -> ToolCall:

@@ -49,7 +49,7 @@ def run_facts(policy: Policy, command: Sequence[str], done: ExecResult, known: I
     for name, raw, size in (("stdout", done.stdout, done.stdout_bytes), ("stderr", done.stderr, done.stderr_bytes)):
         facts |= {f"{name}_sha256": sha256_of(raw), f"{name}_bytes": size}
         if policy.audit_output == "kept":
-            facts[name] = _bounded(redacted(raw.decode("utf-8", "replace"), values))
+            facts[name] = _bounded(redacted(raw.decode("utf-8", "replace")[:_MOST_BYTES], values))
     return facts
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.audit.record import AuditEvent, read_line, seal
+from prowess.audit.transparency.checkpoint import signed_checkpoint
 from prowess.audit.transparency.export import NotAnExportError
 from prowess.audit.transparency.export_verification import ExportVerification, verify_export
 from prowess.signing.keys import new_private_key
@@ -184,3 +185,11 @@ def test_another_file_is_no_export(tmp_path: Path, data: bytes) -> None:
     path.write_bytes(data)
     with pytest.raises(NotAnExportError):
         verify_export(str(path), public())
+
+
+def test_a_checkpoint_of_another_log_is_not_taken_for_one_of_this_log(tmp_path: Path) -> None:
+    """One key may sign several logs."""
+    lines = LINES[:3]
+    other = signed_checkpoint("acme.example/other", 2, b"\0" * 32, "acme.example/log", key("acme.example/log"))
+    assert _kinds(verify_export(complete_export(tmp_path / "e", lines), public(), kept=other)) == ["key"]
+    assert verify_export(complete_export(tmp_path / "e", lines), public(), kept=checkpoint_of(lines)).ok

@@ -122,6 +122,15 @@ def test_records_of_a_user_are_erased_and_proofs_hold(capsys: Capture, key: str)
         assert run(["admin", "erase", *STORE, *arguments]) == 2
 
 
+def test_only_who_may_administer_erases(capsys: Capture, own_home: Path) -> None:
+    policy = own_home / ".prowess" / "policy.toml"
+    policy.write_text('[roles]\nothers = "viewer"\nadministrator = { users = ["nobody-here"] }\n', encoding="utf-8")
+    assert run(["admin", "erase", *STORE, "--before", "2099-01-01"]) == 3
+    assert "may not administer" in capsys.readouterr().err
+    policy.unlink()
+    assert document(capsys, "admin", "erase", *STORE, "--before", "2099-01-01")["records"] == 2
+
+
 def test_options_that_do_not_fit_together_are_refused(capsys: Capture, key: str) -> None:
     for arguments, reason in (
         (("checkpoint", "--tenant", "a"), "--tenant needs --store"),

@@ -77,7 +77,7 @@ def verify_export(
             records = _complete(stream, checkpoint, kept, found)
         else:
             records = _filtered(stream, header, checkpoint, found)
-    if checkpoint is not None and kept is not None and checkpoint.origin == kept.origin:
+    if checkpoint is not None and kept is not None:
         _compare(checkpoint, kept, found)
     return ExportVerification(
         ok=not found.faults,
@@ -238,6 +238,9 @@ def _filtered(stream: BinaryIO, header: ExportHeader, checkpoint: Checkpoint | N
 
 def _compare(checkpoint: Checkpoint, kept: Checkpoint, found: _Findings) -> None:
     """Compare with a checkpoint that was kept elsewhere."""
+    if checkpoint.origin != kept.origin:
+        found.fault("key", f"the checkpoint is one of {checkpoint.origin}, and the one kept elsewhere of {kept.origin}")
+        return
     if checkpoint.size < kept.size:
         text = f"the log has {checkpoint.size} records, and had {kept.size} before: an older state was restored"
         found.fault("restored", text, record=checkpoint.size + 1)

@@ -16,7 +16,9 @@ from prowess.audit.transparency.sequencer import erase
 from prowess.cli import exit_codes, output
 from prowess.cli.audit.central import central_log, signer_of
 from prowess.cli.audit.record_options import json_option
+from prowess.cli.options.governance_options import governance_log
 from prowess.errors import StoreError
+from prowess.governance.acts import act
 from prowess.policy.packages.package_rules import seconds_of
 from prowess.store.tenants import DEFAULT, shown_url
 
@@ -63,7 +65,9 @@ def erase_records(
         raise click.UsageError("give either --user or --before")
     signer, until = signer_of(url, key_file), time.monotonic() + _SECONDS
     by = {name: value for name, value in asdict(Caller.here()).items() if name in {"user", "uid", "host"}}
-    with central_log(url, tenant) as rows:
+    # The record does not name the user: it would stay in this machine's log.
+    facts = {"store": shown_url(url), "tenant": tenant, "by_user": user is not None, "before": before}
+    with act(governance_log("administer"), "erase", facts), central_log(url, tenant) as rows:
         while (count := erase(rows, signer, by=by, user=user, before=before)) is None:
             if time.monotonic() > until:
                 raise StoreError(shown_url(url), "other processes continue the log all the time; try again")
