@@ -8,11 +8,15 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
 
 from prowess.cli.approvals import voting
 from prowess.cli.dispatch import run
-from prowess.policy.approvals.statements import Voter
+from prowess.governance.approving import VoteRefusedError
+from prowess.governance.call_requests import CallRequest, RequestFiles, vote_on_call
+from prowess.policy.approval import Approval, ApprovalRequest, Unanswered
+from prowess.policy.approvals.statements import Vote, Voter
 from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:
@@ -95,3 +99,24 @@ def test_the_request_of_another_call_is_not_shown_for_an_id(
     path.write_text(path.read_text(encoding="utf-8").replace("references/a.md", "harmless.md"), encoding="utf-8")
     assert _approvals(capsys, "vote", request)[0] == 1
     assert _approvals(capsys, "list")[1]["items"] == []
+
+
+def test_a_vote_about_an_older_state_of_a_request_is_refused(own_home: Path) -> None:
+    """A second person may have read the request before the first one answered it."""
+    files, ada, bob = RequestFiles(), Voter(user="ada"), Voter(user="bob")
+    asked = ApprovalRequest(tool="Bash", arguments={"command": "ls"}, reason="a rule", skills=(), session_id="s")
+
+    def vote(request: CallRequest, vote: Vote, voter: Voter) -> None:
+        vote_on_call(files, request, vote, voter, reason="", scope="once", audit=None)
+
+    assert isinstance(anyio.run(files.approve, asked), Unanswered)
+    seen = files.get(asked.id)
+    vote(seen, "refuse", bob)
+    with pytest.raises(VoteRefusedError, match="bob has refused the call"):
+        vote(seen, "approve", ada)
+    vote(seen, "revoke", bob)
+    vote(seen, "approve", ada)
+    assert isinstance(anyio.run(files.approve, asked), Approval)
+    with pytest.raises(VoteRefusedError, match="its answer was used"):
+        vote(seen, "approve", ada)
+    assert isinstance(anyio.run(files.approve, asked), Unanswered)

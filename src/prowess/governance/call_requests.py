@@ -1,7 +1,7 @@
 """Requests of single calls that wait for a person, as files in the user's home: beside them, the answers.
 
     approver = RequestFiles()          # of a session: `Session(approver=approver)`
-    RequestFiles().answer(request_id, Approval(by="ada"))
+    vote_on_call(files, files.get(request_id), "approve", voter, reason="", scope="once", audit=log)
 
 A session without a person writes what it asks, and finds the answer when the call is sent again. The files contain the
 arguments of the call, so that a person can judge it; they are private to the user, and go after a week.
@@ -110,9 +110,20 @@ class RequestFiles:
         return found
 
     def answer(self, answered: CallRequest) -> None:
-        """Keep a request with its answer. The session finds it when the call is sent again. Raises StoreError."""
+        """Keep a request with its answer. The session finds it when the call is sent again.
+
+        Raises:
+            VoteRefusedError: the answer before was used meanwhile, or somebody has refused the call.
+            StoreError: the answer cannot be written.
+        """
         try:
             with self._locked():
+                now = self._read(answered.id)
+                if now is None:
+                    raise VoteRefusedError("the call does not wait any more: its answer was used, or it is too old")
+                if answered.vote is not None and now.vote == "refuse":
+                    again = f"`prowess approvals revoke {now.id}`"
+                    raise VoteRefusedError(f"{now.by} has refused the call; to ask again, run {again}")
                 self._write(answered)
         except OSError as fault:
             raise StoreError(self._directory, fault.strerror or str(fault)) from None
@@ -174,7 +185,7 @@ def vote_on_call(
     """Answer a request, or take the answer back (`revoke`). Return the request with its answer.
 
     Raises:
-        VoteRefusedError: the voter is a service.
+        VoteRefusedError: the voter is a service, or as in `RequestFiles.answer`.
         AuditError: the vote cannot be recorded, so it was not written.
         StoreError: the answer cannot be written.
     """
