@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from prowess.audit.record import AuditEvent, AuditLog, AuditRecord
 
-IdentifiedBy = Literal["system", "token", "host"]
+IdentifiedBy = Literal["system", "token", "login", "host"]
 SKILL_KEYS = ("layer", "source", "skill", "digest", "publisher")
 CALL_KEYS = ("tool", "rule", "approval", "trigger")
 
@@ -36,7 +36,7 @@ class Caller(Struct, frozen=True, kw_only=True):
     `user` is a login name, or over HTTP the name of a token. `uid` and `host` are those of this process. `client` is
     the name that the client program gives itself, `agent` the type of the agent, `tenant` the part of an organisation,
     `environment` a name such as `production`. `identified_by` states who vouches for `user`, `team` and `roles`: the
-    `system`, a verified `token`, or the `host`, whose word is not verified.
+    `system`, a verified `token` or `login`, or the `host`, whose word is not verified.
     """
 
     user: str | None = None

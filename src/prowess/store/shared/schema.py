@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-HEAD = "0003"  # the newest of `migrations`
+HEAD = "0004"  # the newest of `migrations`
 _MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")
 
 

@@ -175,3 +175,93 @@ AUDIT_PEOPLE = Table(
     PrimaryKeyConstraint("tenant", "pseudonym"),
     UniqueConstraint("tenant", "user", name="audit_people_by_user"),
 )
+
+POLICIES = Table(
+    "policies",  # the text of each policy that holds; those of the organisation hold for every tenant
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("toml", AnyText, nullable=False),
+    Column("by", AnyText, nullable=False),
+    Column("at", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "name"),
+)
+
+BLOCKS = Table(
+    "blocks",
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("value", AnyText, nullable=False),
+    Column("reason", AnyText, nullable=False),
+    Column("by", AnyText, nullable=False),
+    Column("at", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "id"),
+)
+
+APPROVAL_REQUESTS = Table(
+    "approval_requests",  # questions to people; `body` is JSON with what they are shown
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    Column("body", AnyText, nullable=False),
+    PrimaryKeyConstraint("tenant", "id"),
+)
+
+RELEASE_FILES = Table(
+    "release_files",  # the files of a deployment: metadata and archives
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("tenant", "path"),
+)
+
+MACHINES = Table(
+    "machines",  # enrolled machines; `log` is JSON about the end of the chain of their records
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("name", AnyText, nullable=False),
+    Column("team", AnyText),
+    Column("environment", AnyText),
+    Column("enrolled_at", Double, nullable=False),
+    Column("seen_at", Double, nullable=False),
+    Column("bundle", BigInteger),
+    Column("log", AnyText),
+    Column("inventory", AnyText),
+    PrimaryKeyConstraint("tenant", "id"),
+)
+
+LOGINS = Table(
+    "logins",  # logins of browsers; of an attempt that has no user yet, `body` has what the issuer must repeat
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("body", AnyText, nullable=False),
+    Column("expires_at", Double, nullable=False),
+    PrimaryKeyConstraint("tenant", "digest"),
+)
+
+CALL_REQUESTS = Table(
+    "call_requests",  # questions about single calls, and their answers, shared by the processes of a server
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("body", AnyText, nullable=False),
+    Column("expires_at", Double, nullable=False),
+    PrimaryKeyConstraint("tenant", "id"),
+)
+
+RATE_LIMITS = Table(
+    "rate_limits",  # how often something happened in a window of time, counted by all processes of a server
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("key", AnyText, nullable=False),
+    Column("window", BigInteger, nullable=False),
+    Column("count", BigInteger, nullable=False),
+    PrimaryKeyConstraint("tenant", "key", "window"),
+)

@@ -1,0 +1,113 @@
+"""One call of a person, a program or a machine to the store of an organisation: who asks, and in which tenant.
+
+    call.require("block")
+    with call.act("block", {"match": {"name": "deploy"}}):
+        add_the_block()
+
+A call sees the rows of its tenant. Every refusal and every act is in the audit log of this tenant; an act that cannot
+be recorded is not done.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+from prowess.audit.caller import Caller, with_keys
+from prowess.audit.record import AuditEvent
+from prowess.audit.transparency.central_log import SharedAuditLog
+from prowess.errors import AuditError, PolicyDeniedError
+from prowess.governance.acts import FAILED, REFUSED
+from prowess.policy.roles import PERMITTED, PersonRole
+from prowess.store.tenants import EVERY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from prowess.audit.caller import IdentifiedBy
+    from prowess.policy.roles import Operation
+    from prowess.store.shared.database import SharedDatabase
+
+ActorRole = PersonRole | Literal["machine"]
+
+
+class Actor(Struct, frozen=True, kw_only=True):
+    """Who asks, as verified. `tenant` is where the actor belongs, `*` for the organisation: it may act in every one."""
+
+    user: str
+    roles: tuple[ActorRole, ...]
+    tenant: str
+    identified_by: IdentifiedBy
+    team: str | None = None
+    token_id: str | None = None
+
+    @property
+    def is_machine(self) -> bool:
+        """Whether it is an enrolled machine, which fetches its bundle and sends records, and nothing else."""
+        return "machine" in self.roles
+
+    def may(self, operation: Operation) -> bool:
+        """Return whether one of the roles permits the operation."""
+        return any(operation in PERMITTED[role] for role in self.roles if role != "machine")
+
+
+class ServiceCall:
+    """One call of `actor`, which sees the rows of `tenant` in `database`. `client` is what the caller's program says.
+
+    Raises:
+        PolicyDeniedError: the actor belongs to another tenant. What tells an outsider must not differ from "not found".
+    """
+
+    def __init__(
+        self, actor: Actor, database: SharedDatabase, *, tenant: str | None = None, client: str | None = None
+    ) -> None:
+        self.tenant = actor.tenant if tenant is None else tenant
+        if actor.tenant not in {self.tenant, EVERY}:
+            raise PolicyDeniedError("tenant", f"{actor.user} does not belong to the tenant {self.tenant!r}")
+        self.actor = actor
+        self.database = database.of_tenant(self.tenant)
+        self.log = SharedAuditLog(self.database)
+        self._caller = Caller(
+            user=actor.user,
+            identified_by=actor.identified_by,
+            team=actor.team,
+            roles=actor.roles,
+            tenant=self.tenant,
+            client=client,
+        )
+
+    def require(self, operation: Operation) -> None:
+        """Check that a role of the actor permits the operation. A refusal is recorded.
+
+        Raises:
+            PolicyDeniedError: no role does.
+            AuditError: the refusal cannot be recorded.
+        """
+        if self.actor.may(operation):
+            return
+        able = " or ".join(role for role, permitted in PERMITTED.items() if operation in permitted)
+        held = " and ".join(self.actor.roles) or "no role"
+        rule = f"roles.{operation}"
+        self.record(REFUSED, {"operation": operation, "rule": rule, "code": PolicyDeniedError.code})
+        raise PolicyDeniedError(rule, f"{self.actor.user} has the role {held}; this needs the role {able}")
+
+    @contextmanager
+    def act(self, name: str, data: Mapping[str, object]) -> Iterator[None]:
+        """Record an act as `governance.NAME`, then let the block do it. If the block fails, that is recorded too.
+
+        Raises:
+            AuditError: the act cannot be recorded; the block was not run.
+        """
+        self.record(f"governance.{name}", data)
+        try:
+            yield
+        except BaseException as fault:
+            with suppress(AuditError):  # the failure that is raised matters more
+                self.record(FAILED, {**data, "act": name, "error": type(fault).__name__})
+            raise
+
+    def record(self, kind: str, data: Mapping[str, object]) -> None:
+        """Record an event of this call. Raises AuditError."""
+        self.log.append(with_keys(AuditEvent(kind=kind, data=data), self._caller))
