@@ -16,8 +16,11 @@ from prowess.store import (
     SqliteSessionStore,
     open_store,
 )
+from prowess.store.shared.logins import SharedLoginStore
 from prowess.store.shared.organisation import create_store
+from prowess.store.shared.rate_limits import SharedRateLimitStore
 from prowess.store.shared.tokens import SharedTokenStore
+from prowess.testing.conformance.login_stores import LoginStoreConformance, RateLimitStoreConformance
 from prowess.testing.conformance.stores import (
     EventStoreConformance,
     SessionStoreConformance,
@@ -49,7 +52,9 @@ class TestSharedFile(SessionStoreConformance, EventStoreConformance):
         return SharedSessionStore(SharedDatabase(url))
 
 
-class TestTokens(TokenStoreConformance):
+class SharedTables:
+    """The database of the organisation, in a file and on a server."""
+
     database: SharedDatabase
 
     @pytest.fixture(autouse=True, params=["file", "server"])
@@ -64,8 +69,23 @@ class TestTokens(TokenStoreConformance):
         yield
         self.database.close()
 
+
+class TestTokens(SharedTables, TokenStoreConformance):
     def open_store(self, place: Path) -> SharedTokenStore:
         return SharedTokenStore(self.database)
+
+
+class TestLogins(SharedTables, LoginStoreConformance):
+    def open_store(self, place: Path) -> SharedLoginStore:
+        return SharedLoginStore(self.database)
+
+    def tokens(self) -> SharedTokenStore:
+        return SharedTokenStore(self.database)
+
+
+class TestRateLimits(SharedTables, RateLimitStoreConformance):
+    def open_store(self, place: Path) -> SharedRateLimitStore:
+        return SharedRateLimitStore(self.database)
 
 
 class TestVotes(VoteStoreConformance):

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from prowess.store.protocols import (
         EventStore,
         KeptEvent,
+        LoginRow,
+        LoginStore,
         PeekingStore,
+        RateLimitStore,
         SessionRow,
         SessionStore,
         Token,
@@ -27,8 +30,11 @@ if TYPE_CHECKING:
 __all__ = [
     "EventStore",
     "KeptEvent",
+    "LoginRow",
+    "LoginStore",
     "MemorySessionStore",
     "PeekingStore",
+    "RateLimitStore",
     "SessionRow",
     "SessionStore",
     "SharedDatabase",
@@ -49,7 +55,7 @@ if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
             "opening": ("open_store",),
             "protocols": (
                 *("EventStore", "KeptEvent", "PeekingStore", "SessionRow", "SessionStore"),
-                *("Token", "TokenStore", "VoteStore"),
+                *("LoginRow", "LoginStore", "RateLimitStore", "Token", "TokenStore", "VoteStore"),
             ),
             "shared.database": ("SharedDatabase",),
             "shared.sessions": ("SharedSessionStore",),

@@ -141,3 +141,60 @@ class TokenStore(Protocol):
 
     def remove_token(self, token_id: str) -> bool:
         """Remove a token; return False if there is none with this id."""
+
+
+class LoginRow(Struct, frozen=True, kw_only=True):
+    """One login of a browser, or one attempt at an issuer. `body` is JSON text; times are in seconds since the epoch.
+
+    A row that was read has the `generation` of governance for its tenant, and the role of its token at that moment.
+    """
+
+    tenant: str
+    body: str
+    expires_at: float
+    token_id: str | None = None
+    token_role: str | None = None
+    generation: int = 0
+
+
+class LoginStore(Protocol):
+    """Stores logins by the SHA-256 of their secret; the secret itself is not stored. Blocking.
+
+    A login ends when its time is over, when it is removed, and when its token is removed or expires.
+
+    Raises:
+        StoreError: by every operation, if the store cannot be reached, read or written.
+    """
+
+    def add_login(self, digest: bytes, row: LoginRow) -> None:
+        """Add a login; `token_role` and `generation` of `row` are not used."""
+
+    def login(self, digest: bytes, at: float) -> LoginRow | None:
+        """Return the login with this digest, None if there is none at the time `at`."""
+
+    def extend_login(self, digest: bytes, expires_at: float) -> None:
+        """Let a login end at `expires_at`, unless it ends later already, or is gone."""
+
+    def take_login(self, digest: bytes, at: float) -> LoginRow | None:
+        """Remove the login and return it, None as `login` does. Of several callers, one gets it."""
+
+    def expire_logins(self, before: float) -> int:
+        """Remove every login that ended before the time `before`. Return their number."""
+
+
+class RateLimitStore(Protocol):
+    """Counts how often something happened in a window of time. Blocking.
+
+    Raises:
+        StoreError: by every operation, if the store cannot be reached, read or written.
+    """
+
+    def count(self, key: str, window: int) -> int:
+        """Count once more for `key` in the window, and return how often it was counted, this time included.
+
+        A window is named by its first second since the epoch. Counts of windows that began more than a day before
+        this one are removed.
+        """
+
+    def uncount(self, key: str, window: int) -> None:
+        """Take one count back."""

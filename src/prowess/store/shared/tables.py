@@ -242,8 +242,11 @@ LOGINS = Table(
     Column("tenant", Text, nullable=False),
     Column("digest", LargeBinary, nullable=False),
     Column("body", AnyText, nullable=False),
+    Column("token_id", Text),
     Column("expires_at", Double, nullable=False),
     PrimaryKeyConstraint("tenant", "digest"),
+    UniqueConstraint("digest", name="logins_by_digest"),
+    Index("logins_by_expiry", "expires_at"),
 )
 
 CALL_REQUESTS = Table(

@@ -58,8 +58,10 @@ def upgrade() -> None:
         "logins": (
             sa.Column("digest", sa.LargeBinary, nullable=False),
             sa.Column("body", sa.LargeBinary, nullable=False),
+            sa.Column("token_id", sa.Text),
             sa.Column("expires_at", sa.Double, nullable=False),
             sa.PrimaryKeyConstraint("tenant", "digest"),
+            sa.UniqueConstraint("digest", name="logins_by_digest"),
         ),
         "call_requests": (
             sa.Column("id", sa.Text, nullable=False),
@@ -79,3 +81,4 @@ def upgrade() -> None:
         if op.get_bind().dialect.name == "postgresql":
             for statement in protect(name, given=name in _OF_ORGANISATION):
                 op.execute(statement)
+    op.create_index("logins_by_expiry", "logins", ["expires_at"])
