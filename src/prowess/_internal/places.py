@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from functools import lru_cache
 
@@ -31,6 +32,7 @@ ENROLMENT_FILE = "/etc/prowess/enterprise.toml"
 MACHINE_STATE, CONFIRMED_NAME, EXPIRES_FILE = "/var/lib/prowess", "confirmed", "expires"
 CONFIRMED_FILE = f"{MACHINE_STATE}/{CONFIRMED_NAME}"
 BUNDLE_FOLDER = f"{MACHINE_STATE}/bundle"  # of an enrolled machine; it has files as `/etc/prowess`
+_NAMED_POLICY = re.compile(r"(organisation|tenant)\.[A-Za-z0-9][A-Za-z0-9._-]{0,79}\.toml")
 _ROOT = 0
 
 
@@ -42,13 +44,27 @@ def bundle_folder(machine_file: str = MACHINE_POLICY) -> str | None:
 def policy_places(machine_file: str = MACHINE_POLICY) -> tuple[str, ...]:
     """Return the policy files that always apply if they exist, the stronger first.
 
-    They are that of the organisation if the machine is enrolled, the machine's and the user's. Beside the last two in
+    They are those of the organisation if the machine is enrolled, the machine's and the user's. Beside the last two in
     TOML there may be one in YAML.
     """
     bundle = bundle_folder(machine_file)
     both = machine_file, os.path.join(prowess_home(), POLICY_FILE)
     own = tuple(path for place in both for path in (place, f"{place.removesuffix('.toml')}.yaml"))
-    return own if bundle is None else (os.path.join(bundle, POLICY_FILE), *own)
+    return own if bundle is None else (os.path.join(bundle, POLICY_FILE), *_named_policies(bundle), *own)
+
+
+def is_named_policy(name: str) -> bool:
+    """Whether a file of a bundle is one of several policies: `organisation.NAME.toml` or `tenant.NAME.toml`."""
+    return _NAMED_POLICY.fullmatch(name) is not None
+
+
+def _named_policies(bundle: str) -> list[str]:
+    """Return the policies of a bundle by name. If it cannot be read, everything is denied for that reason."""
+    try:
+        names = sorted(os.listdir(bundle))
+    except OSError:
+        return []
+    return [os.path.join(bundle, name) for name in names if is_named_policy(name)]
 
 
 def block_places(machine_file: str = MACHINE_POLICY) -> tuple[str, str]:

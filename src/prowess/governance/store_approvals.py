@@ -33,13 +33,13 @@ class StoreApprovals:
         """Return all statements. Raises StoreError, also if one of them is damaged."""
         bodies = self._votes.votes()
         version = sha256_of("\n".join(bodies).encode("utf-8", "surrogatepass"))
-        return Approvals(place=self.place, statements=self._statements(bodies), version=version)
+        return Approvals(place=self.place, statements=statements_of(bodies, self.place), version=version)
 
     def add(self, vote: Callable[[Sequence[VoteStatement]], VoteStatement]) -> VoteStatement:
         """Add the result of `vote`, which gets the statements that are there; it is called again if others voted."""
         while True:
             bodies = self._votes.votes()
-            added = vote(self._statements(bodies))
+            added = vote(statements_of(bodies, self.place))
             if self._votes.add_vote(encode(added).decode(), number=len(bodies) + 1):
                 return added
 
@@ -47,8 +47,10 @@ class StoreApprovals:
         """Close the connections to the store."""
         self._votes.close()
 
-    def _statements(self, bodies: Sequence[str]) -> tuple[VoteStatement, ...]:
-        try:
-            return tuple(checked_statement(strict_json(body.encode(), "a vote")) for body in bodies)
-        except (StrictJsonError, ValidationError, SignatureError, MissingExtraError, UnicodeEncodeError) as fault:
-            raise StoreError(self.place, f"a vote is damaged: {fault}") from None
+
+def statements_of(bodies: Sequence[str], place: str) -> tuple[VoteStatement, ...]:
+    """Return the statements of votes in a store. Raises StoreError if one of them is damaged."""
+    try:
+        return tuple(checked_statement(strict_json(body.encode(), "a vote")) for body in bodies)
+    except (StrictJsonError, ValidationError, SignatureError, MissingExtraError, UnicodeEncodeError) as fault:
+        raise StoreError(place, f"a vote is damaged: {fault}") from None

@@ -198,3 +198,49 @@ class RateLimitStore(Protocol):
 
     def uncount(self, key: str, window: int) -> None:
         """Take one count back."""
+
+
+class MachineRow(Struct, frozen=True, kw_only=True):
+    """One enrolled machine of a shared store. Times are in seconds since the epoch.
+
+    `bundle` is the version of the bundle that it follows. `state`, `log` and `inventory` are JSON texts: what it
+    reported, the end of the chain of its records, and its copies of skills.
+    """
+
+    tenant: str
+    id: str
+    name: str
+    team: str | None = None
+    environment: str | None = None
+    enrolled_at: float
+    seen_at: float
+    bundle: int | None = None
+    state: str | None = None
+    log: str | None = None
+    inventory: str | None = None
+
+
+class MachineStore(Protocol):
+    """Stores the enrolled machines of one tenant. Blocking.
+
+    Raises:
+        StoreError: by every operation, if the store cannot be reached, read or written.
+    """
+
+    def machine(self, machine_id: str) -> MachineRow | None:
+        """Return the machine with this id, None if there is none."""
+
+    def machines(self, after: str = "", limit: int | None = None) -> list[MachineRow]:
+        """Return the first machines whose id is above `after`, in the order of their ids."""
+
+    def put_machine(self, row: MachineRow) -> None:
+        """Add a machine, or replace the one with its id. The end of its log stays."""
+
+    def replace_log(self, machine_id: str, log: str, *, expected: str | None) -> bool:
+        """Set `log` of a machine if it is `expected`; otherwise return False."""
+
+    def seen(self, machine_id: str, at: float) -> None:
+        """Set the time of the last contact, unless the stored one is later."""
+
+    def remove_machine(self, machine_id: str) -> bool:
+        """Remove a machine; return False if there is none with this id."""

@@ -4,8 +4,12 @@
 
 The text of the note has six lines: `prowess bundle 1`, the origin, the tenant, the version, the time of expiry in
 seconds since the epoch, and `sha256:` with the digest of the canonical JSON of `files`. The files have the format of
-those in `/etc/prowess`; each may be left out. If there is a `root.json`, the machine gets the skills of the deployment
-that trusts this root metadata, and a new release is a new version of the bundle.
+those in `/etc/prowess`; each may be left out.
+
+An organisation may have several policies. Each is a file of its own, `organisation.NAME.toml` or `tenant.NAME.toml`,
+and none can permit what another denies. If there is a `root.json`, the machine gets the skills of the deployment that
+trusts this root metadata, and with `tenant-root.json` those of the tenant's own. A new release is a new version of the
+bundle.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess._internal.places import is_named_policy
 from prowess._internal.text.canonical_json import canonical_json, sha256_of
 from prowess.errors import SignatureError
 from prowess.signing.signed_note import read_note, sign_note, verified_by
@@ -27,7 +32,8 @@ if TYPE_CHECKING:
     from prowess.signing.signed_note import NoteKey
 
 RELEASE_ROOT = "root.json"  # the root metadata of the deployment whose skills this machine gets
-BUNDLE_FILES = ("policy.toml", "blocks.json", "approvals.json", RELEASE_ROOT)
+TENANT_RELEASE_ROOT = "tenant-root.json"
+BUNDLE_FILES = ("policy.toml", "blocks.json", "approvals.json", RELEASE_ROOT, TENANT_RELEASE_ROOT)
 MAX_BUNDLE_BYTES = 64 * 1024 * 1024
 _FIRST_LINE = "prowess bundle 1"
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,14}")
@@ -80,6 +86,6 @@ def read_bundle(data: bytes, key: NoteKey) -> Bundle:
         raise SignatureError(_WHAT, "its files are not texts")
     if sha256_of(canonical_json(files)) != digest:
         raise SignatureError(_WHAT, "its files are not those that were signed")
-    if unknown := sorted(files.keys() - set(BUNDLE_FILES)):
+    if unknown := sorted(name for name in files if name not in BUNDLE_FILES and not is_named_policy(name)):
         raise SignatureError(_WHAT, f"it has the file {unknown[0]!r}, which this version of Prowess does not know")
     return Bundle(origin=origin, tenant=tenant, version=int(version), expires=int(expires), files=files)

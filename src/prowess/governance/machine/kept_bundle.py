@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.atomic_write import write_atomically
-from prowess._internal.places import CONFIRMED_NAME, EXPIRES_FILE
+from prowess._internal.places import CONFIRMED_NAME, EXPIRES_FILE, is_named_policy
 from prowess.errors import SignatureError
 from prowess.governance.machine.bundle import read_bundle
 from prowess.policy.approvals.statements import read_statements
@@ -120,7 +120,8 @@ def _make_readable(directory: str) -> None:
 
 def _require_valid(folder: str) -> None:
     """Raise PolicyError if a file is not valid, so that a mistake of the organisation does not stop its machines."""
-    if os.path.exists(policy := os.path.join(folder, "policy.toml")):
-        read_policy_file(policy)
+    for name in sorted(os.listdir(folder)):
+        if name == "policy.toml" or is_named_policy(name):
+            read_policy_file(os.path.join(folder, name))
     read_block_file(os.path.join(folder, "blocks.json"), is_machine=False)
     read_statements(os.path.join(folder, "approvals.json"), is_machine=False)

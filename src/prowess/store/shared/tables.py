@@ -221,7 +221,7 @@ RELEASE_FILES = Table(
 )
 
 MACHINES = Table(
-    "machines",  # enrolled machines; `log` is JSON about the end of the chain of their records
+    "machines",  # enrolled machines; `state`, `log` and `inventory` are JSON
     METADATA,
     Column("tenant", Text, nullable=False),
     Column("id", Text, nullable=False),
@@ -231,6 +231,7 @@ MACHINES = Table(
     Column("enrolled_at", Double, nullable=False),
     Column("seen_at", Double, nullable=False),
     Column("bundle", BigInteger),
+    Column("state", AnyText),
     Column("log", AnyText),
     Column("inventory", AnyText),
     PrimaryKeyConstraint("tenant", "id"),

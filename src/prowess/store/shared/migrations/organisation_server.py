@@ -51,6 +51,7 @@ def upgrade() -> None:
             sa.Column("enrolled_at", sa.Double, nullable=False),
             sa.Column("seen_at", sa.Double, nullable=False),
             sa.Column("bundle", sa.BigInteger),
+            sa.Column("state", sa.LargeBinary),
             sa.Column("log", sa.LargeBinary),
             sa.Column("inventory", sa.LargeBinary),
             sa.PrimaryKeyConstraint("tenant", "id"),
