@@ -36,6 +36,7 @@ from prowess.distribution.installation.requests import SeveralSkillsError
 from prowess.errors import MissingExtraError, SkillError
 from prowess.execution import staging
 from prowess.governance.approving import VoteRefusedError
+from prowess.governance.service.listing import NoSuchItemError
 from prowess.lockfile.foreign import locale_order
 from prowess.runtime import forks as session_forks
 from prowess.runtime import json_lines
@@ -192,6 +193,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
         errors.SkillApprovalRequiredError("skills.load", "skill-1", "skill 'a' needs it", "Ask ada", "a", None, 2, 1),
         "skill 'a' needs it. Ask ada",
     ),
+    (NoSuchItemError("block", "block-1"), "there is no block 'block-1'"),
     (VoteRefusedError("ada has approved 'a' already"), "ada has approved 'a' already"),
     (errors.ConsentRequiredError(("major",), ("a",), ("- 1",)), "a: the change needs your consent"),
     (MissingExtraError("a.b", "c", "No module"), "a.b needs a library that cannot be imported (No module)"),

@@ -17,6 +17,7 @@
     │   ├── UnknownScriptError             .skill .path           resource_not_found  cli: lists the skill's scripts
     │   └── SectionNotFoundError           .slug .suggestions     resource_not_found  runtime: no such heading
     ├── NoSuchFileError(LookupError)       .path .suggestions     resource_not_found  tools: not in the workspace
+    ├── NoSuchItemError(LookupError)       .kind .id              resource_not_found  governance: not in the store
     ├── NotAFileError(LookupError)         .skill .path .entries  not_a_file          a directory instead of a file
     ├── WrongKindError(ValueError)         .path .kind .advice    not_a_file          tools: file instead of directory
     ├── NotTextError(ValueError)           .skill .path           not_text            bytes that are not UTF-8

@@ -29,8 +29,8 @@ _MAY: dict[PersonRole, str] = {  # written out, so that a change of the table is
     "viewer": "",
     "user": "use",
     "author": "use create publish",
-    "approver": "use approve",
-    "administrator": "use create publish approve deploy block administer",
+    "approver": "use approve audit",
+    "administrator": "use create publish approve deploy block audit administer",
 }
 
 

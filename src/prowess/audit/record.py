@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Mapping  # noqa: TC003 -- msgspec decodes it
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Protocol
@@ -23,7 +24,7 @@ from prowess._internal.text.canonical_json import NotJsonError, canonical_json, 
 from prowess.errors import AuditReadError, LimitExceededError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 _TEXTS = {"at", "hash", "kind"}

@@ -7,13 +7,14 @@ codes, and no contents of messages.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
+from collections.abc import Mapping  # noqa: TC003 -- msgspec decodes it
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from prowess.audit.record import AuditRecord
 

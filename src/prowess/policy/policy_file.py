@@ -174,6 +174,14 @@ def read_policy_file(path: str) -> PolicyFile:
     """Read one policy file. If it is missing, unreadable or invalid, raise PolicyError with every fault."""
     try:
         data = read_toml_bytes(path)
+    except ValueError as fault:
+        raise PolicyError((str(fault),)) from None
+    return policy_file_of(path, data)
+
+
+def policy_file_of(path: str, data: bytes) -> PolicyFile:
+    """Return the policy file with these bytes. `path` is its name in messages. Raise PolicyError with every fault."""
+    try:
         if path.endswith(YAML_ENDINGS):
             return PolicyFile(path=path, digest=sha256_of(data), rules=rules_of_block(path, data), built_in=True)
         file = TomlFile(path, data)

@@ -51,7 +51,7 @@ from prowess.policy.facts.requester import this_process
 from prowess.policy.machine.machine_rules import DEFAULT_MAX_OFFLINE
 from prowess.policy.machine.offline import offline_fault
 from prowess.policy.policy import Policy
-from prowess.policy.policy_file import YAML_ENDINGS, PolicyFile, read_policy_file
+from prowess.policy.policy_file import YAML_ENDINGS, PolicyFile, policy_file_of, read_policy_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -79,6 +79,12 @@ def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERP
 def policy_alone(path: str, *, enterprise_file: str = ENTERPRISE_FILE) -> Policy:
     """Return the policy of one file, without the files of this machine and this user. Raise PolicyError."""
     return Policy(files=_with_publishers((read_policy_file(path),), enterprise_file))
+
+
+def policy_of_text(name: str, text: str) -> Policy:
+    """Return the policy of one text, as `policy_alone` does of a file. `name` is its name in messages."""
+    file = policy_file_of(name, text.encode("utf-8", "surrogatepass"))
+    return Policy(files=_with_publishers((file,), ENTERPRISE_FILE))
 
 
 def _max_offline(files: Iterable[PolicyFile]) -> int:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from prowess.policy.facts.requester import Requester
     from prowess.policy.table_reader import TableReader
 
-Operation = Literal["use", "create", "publish", "approve", "deploy", "block", "administer"]
+Operation = Literal["use", "create", "publish", "approve", "deploy", "block", "audit", "administer"]
 PersonRole = Literal["viewer", "user", "author", "approver", "administrator"]
 
 ROLES: tuple[PersonRole, ...] = get_args(PersonRole)  # from the least rights to the most
@@ -38,7 +38,7 @@ PERMITTED: Mapping[PersonRole, frozenset[Operation]] = {
     "viewer": frozenset(),
     "user": frozenset({"use"}),
     "author": frozenset({"use", "create", "publish"}),
-    "approver": frozenset({"use", "approve"}),
+    "approver": frozenset({"use", "approve", "audit"}),
     "administrator": frozenset(get_args(Operation)),
 }
 _OTHERS = "others"
@@ -50,6 +50,7 @@ _SAID: Mapping[Operation, str] = {
     "approve": "approve skills",
     "deploy": "deploy skills",
     "block": "block skills",
+    "audit": "read records of other people",
     "administer": "administer a store",
 }
 _OF_TOOLS: Mapping[str, Operation] = {

@@ -11,15 +11,18 @@ import secrets
 import threading
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.json import Decoder
 from msgspec.structs import replace
 
 from prowess._internal.text.canonical_json import NotJsonError
 from prowess._internal.uuid7 import uuid7
 from prowess.audit.record import MAX_LINE_BYTES, AuditRecord, read_line, time_text
-from prowess.audit.selection import RecordPage, cursor_number
-from prowess.audit.transparency.checkpoint import read_checkpoint
+from prowess.audit.selection import RecordFilter, RecordPage, cursor_number
+from prowess.audit.transparency.checkpoint import Checkpoint, read_checkpoint
 from prowess.audit.transparency.erased import erased_line
-from prowess.audit.transparency.export import FORMAT, ExportHeader, proved_lines, write_export
+from prowess.audit.transparency.export import FORMAT, ExportHeader, header_line, proved_lines, write_export
+from prowess.audit.transparency.merkle import leaf_hash
 from prowess.audit.transparency.sequencer import event_bytes
 from prowess.audit.transparency.tiles import TileTree
 from prowess.errors import AuditError, AuditReadError, LimitExceededError, StoreError
@@ -29,13 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from prowess.audit.record import AuditEvent
-    from prowess.audit.selection import RecordFilter
-    from prowess.audit.transparency.checkpoint import Checkpoint
     from prowess.store.shared.database import SharedDatabase
 
 _PAGE = 1000
 _MOST_BYTES = MAX_LINE_BYTES - 4096  # place, hashes and time are added
 _OWN_KINDS = ("log.", "audit.erased")
+_record = Decoder(AuditRecord).decode
 
 
 class SharedAuditLog:
@@ -95,17 +97,32 @@ class SharedAuditLog:
 
 def newest(rows: SharedAuditRows, wanted: RecordFilter, count: int) -> list[AuditRecord]:
     """Return the last `count` records that match, in order, with the names of users. Raises StoreError."""
+    return list(newest_before(rows, wanted, count, None).records[::-1])
+
+
+def newest_before(rows: SharedAuditRows, wanted: RecordFilter, limit: int, cursor: str | None) -> RecordPage:
+    """Return the last `limit` matching records before `cursor`, the newest first, with the names of users.
+
+    Raises:
+        AuditReadError: the cursor is not one of a store.
+        StoreError: the store cannot be used.
+    """
     people, end = rows.people(), rows.end()
-    found: list[AuditRecord] = []
     last = 0 if end is None else end.size
-    while last > 0 and len(found) < count:
-        page = [row.body for row in rows.records(max(1, last - _PAGE + 1), last) if row.body is not None]
-        for body in reversed(page):
-            record = _named(read_line(body), people)
-            if wanted.fits(record):
+    if cursor is not None:
+        last = min(last, cursor_number(rows.database.url, cursor) - 1)
+    found: list[AuditRecord] = []
+    before = last + 1
+    while last > 0:
+        for row in reversed(list(rows.records(max(1, last - _PAGE + 1), last))):
+            record = None if row.body is None else with_name(read_line(row.body), people)
+            if record is not None and wanted.fits(record):
+                if len(found) == limit:
+                    return RecordPage(records=tuple(found), damaged=0, next=str(before))
                 found.append(record)
+                before = row.sequence
         last -= _PAGE
-    return found[:count][::-1]
+    return RecordPage(records=tuple(found), damaged=0, next=None)
 
 
 def page_of_store(rows: SharedAuditRows, wanted: RecordFilter, limit: int, cursor: str | None) -> RecordPage:
@@ -119,7 +136,7 @@ def page_of_store(rows: SharedAuditRows, wanted: RecordFilter, limit: int, curso
     after = cursor_number(rows.database.url, cursor)
     found: list[AuditRecord] = []
     for row in rows.records(after + 1, 0 if end is None else end.size):
-        record = None if row.body is None else _named(read_line(row.body), people)
+        record = None if row.body is None else with_name(read_line(row.body), people)
         if record is not None and wanted.fits(record):
             if len(found) == limit:
                 return RecordPage(records=tuple(found), damaged=0, next=str(after))
@@ -138,6 +155,42 @@ def checkpoint_of(rows: SharedAuditRows) -> Checkpoint:
     return read_checkpoint(end.checkpoint)
 
 
+class LogExport(Struct, frozen=True, kw_only=True):
+    """An export of a log up to `checkpoint`: the number of its records, and its lines, which are read as they are used.
+
+    `complete` is false if records were selected.
+    """
+
+    checkpoint: Checkpoint
+    records: int
+    complete: bool
+    header: ExportHeader
+    lines: Iterator[bytes]
+
+    def all_lines(self) -> Iterator[bytes]:
+        """Yield the header and all further lines. Raises StoreError."""
+        yield header_line(self.header)
+        yield from self.lines
+
+
+def export_lines(rows: SharedAuditRows, wanted: RecordFilter) -> LogExport:
+    """Return an export of the log up to its last checkpoint.
+
+    Raises:
+        AuditReadError: no record has a place yet.
+        StoreError: the store cannot be used.
+    """
+    checkpoint = checkpoint_of(rows)
+    header = ExportHeader(prowess_export=FORMAT, checkpoint=str(checkpoint), complete=wanted.leaves_all)
+    if wanted.leaves_all:
+        lines, records = _lines(rows, checkpoint.size), checkpoint.size
+    else:
+        chosen = list(_chosen(rows, wanted, checkpoint.size))
+        lines, records = proved_lines(TileTree(rows.tile, rows.database.url), checkpoint.size, chosen), len(chosen)
+        header = replace(header, records=records, last=chosen[-1][0] if chosen else None)
+    return LogExport(checkpoint=checkpoint, records=records, complete=wanted.leaves_all, header=header, lines=lines)
+
+
 def export_rows(rows: SharedAuditRows, wanted: RecordFilter, out: str) -> tuple[int, Checkpoint]:
     """Write an export of the log up to its last checkpoint. Return the number of records, and the checkpoint.
 
@@ -146,18 +199,30 @@ def export_rows(rows: SharedAuditRows, wanted: RecordFilter, out: str) -> tuple[
         StoreError: the store cannot be used.
         OSError: the file cannot be written.
     """
-    checkpoint = checkpoint_of(rows)
-    if wanted.leaves_all:
-        header = ExportHeader(prowess_export=FORMAT, checkpoint=str(checkpoint), complete=True)
-        write_export(out, header, _lines(rows, checkpoint.size))
-        return checkpoint.size, checkpoint
-    chosen = list(_chosen(rows, wanted, checkpoint.size))
-    last = chosen[-1][0] if chosen else None
-    header = ExportHeader(
-        prowess_export=FORMAT, checkpoint=str(checkpoint), complete=False, records=len(chosen), last=last
-    )
-    write_export(out, header, proved_lines(TileTree(rows.tile, rows.database.url), checkpoint.size, chosen))
-    return len(chosen), checkpoint
+    found = export_lines(rows, wanted)
+    write_export(out, found.header, found.lines)
+    return found.records, found.checkpoint
+
+
+def stored_records(
+    rows: SharedAuditRows, *, since: str | None = None, until: str | None = None
+) -> Iterator[AuditRecord]:
+    """Yield all records with a body, in order, with the names of users. `since` and `until` as in `RecordFilter`.
+
+    Raises:
+        AuditReadError: a record is not the one whose hash is in the log.
+        StoreError: the store cannot be used.
+    """
+    people, end = rows.people(), rows.end()
+    wanted = RecordFilter(since=since, until=until)
+    for row in rows.records(1, 0 if end is None else end.size):
+        if row.body is None:
+            continue
+        if leaf_hash(row.body) != row.leaf:
+            raise AuditReadError(rows.database.url, f"record {row.sequence} was changed; run `prowess audit verify`")
+        record = _record(row.body)
+        if wanted.fits(record):
+            yield with_name(record, people)
 
 
 def _lines(rows: SharedAuditRows, size: int) -> Iterator[bytes]:
@@ -168,12 +233,12 @@ def _lines(rows: SharedAuditRows, size: int) -> Iterator[bytes]:
 def _chosen(rows: SharedAuditRows, wanted: RecordFilter, size: int) -> Iterator[tuple[int, bytes]]:
     people = rows.people()
     for row in rows.records(1, size):
-        if row.body is not None and wanted.fits(_named(read_line(row.body), people)):
+        if row.body is not None and wanted.fits(with_name(read_line(row.body), people)):
             yield row.sequence - 1, row.body
 
 
-def _named(record: AuditRecord, people: Mapping[str, str]) -> AuditRecord:
-    """Return the record with the name of its user, if that was not erased."""
+def with_name(record: AuditRecord, people: Mapping[str, str]) -> AuditRecord:
+    """Return a record of a store with the name of its user, if that was not erased."""
     user = record.data.get("user")
     return (
         replace(record, data={**record.data, "user": people[user]})

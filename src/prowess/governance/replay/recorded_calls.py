@@ -15,6 +15,7 @@ from msgspec import DecodeError, Raw, Struct, ValidationError, convert
 from msgspec.json import Decoder
 
 from prowess.audit.record import MAX_LINE_BYTES, open_log
+from prowess.audit.transparency.central_log import stored_records
 from prowess.audit.verification import verify_log
 from prowess.errors import AuditReadError
 from prowess.governance.replay.recorded_facts import RecordedFacts
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from prowess.governance.replay.replay import Replayed
     from prowess.policy.policy import Policy
     from prowess.policy.rule import Effect
+    from prowess.store.shared.audit_rows import SharedAuditRows
 
 _BEGINNINGS = frozenset({"tool.started", "tool.refused"})
 _FURTHER = frozenset({"tool.finished", "skill.loaded"})
@@ -110,6 +112,27 @@ def replay_records(policy: Policy, path: str, *, since: str | None = None, until
     except OSError as fault:
         raise AuditReadError(whole, f"cannot be read: {fault.strerror or fault}") from fault
     return replay.result(verified=False)
+
+
+def replay_store(
+    policy: Policy, rows: SharedAuditRows, *, since: str | None = None, until: str | None = None
+) -> Replayed:
+    """Decide the calls of a tenant's log in a store again. `since` and `until` as in `replay_log`.
+
+    Raises:
+        AuditReadError: a record is not the one whose hash is in the log.
+        StoreError: the store cannot be used.
+    """
+    replay, begun = Replay(policy), _Begun()
+    for record in stored_records(rows, since=since, until=until):
+        if not begun.counts(record.kind, record.session_id, record.call_id):
+            continue
+        try:
+            facts: RecordedFacts | None = convert(record.data, RecordedFacts)
+        except ValidationError:
+            facts = None
+        replay.take(record.sequence, facts, _recorded(record.kind, convert(record.data, _Outcome)))
+    return replay.result(verified=True)
 
 
 class _Begun:

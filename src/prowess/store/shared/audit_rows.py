@@ -14,7 +14,7 @@ from msgspec import Struct
 from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from prowess.store.shared.tables import AUDIT_INBOX, AUDIT_LOGS, AUDIT_PEOPLE, AUDIT_RECORDS, AUDIT_TILES
+from prowess.store.shared.tables import AUDIT_INBOX, AUDIT_LOGS, AUDIT_PEOPLE, AUDIT_RECORDS, AUDIT_TILES, ORGANISATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -88,6 +88,11 @@ class SharedAuditRows:
     def end(self) -> LogEnd | None:
         """Return the end of the log, None if it has no record yet."""
         return self.database.run(lambda db: Sequencing(db, self.tenant).end(), write=False)
+
+    def public_key(self) -> str:
+        """Return the public key of the organisation, as the store states it."""
+        wanted = select(ORGANISATIONS.c.public_key)
+        return str(self.database.run(lambda db: db.execute(wanted).scalar_one(), write=False))
 
     def waiting(self) -> int:
         """Return the number of rows in the inbox."""
