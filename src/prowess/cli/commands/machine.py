@@ -69,13 +69,13 @@ def run(state: str, socket_path: str, every: float) -> int:
       sudo prowess machine run
     """  # noqa: D301 -- click needs the control character
     # Imported here because `machine status` must run where there are no Unix sockets.
-    from prowess.governance.machine.audit_service import AuditService
+    from prowess.governance.machine.audit_service import MachineAuditService
 
     os.makedirs(state, mode=_RIGHTS, exist_ok=True)
     log = JsonlAuditLog(os.path.join(state, "audit", "audit.jsonl"))
     enrolled = _enrolled()
     given = {} if enrolled is None else {name: getattr(enrolled, name) for name in _GIVEN}
-    service = AuditService(log, socket_path, {name: value for name, value in given.items() if value is not None})
+    service = MachineAuditService(log, socket_path, {name: value for name, value in given.items() if value is not None})
     with _alone(state), _asked_to_end() as wake, ExitStack() as stack:
         if enrolled is not None and os.path.abspath(state) == MACHINE_STATE:
             from prowess.distribution.deployment.machine_bundle import BundleKeeper  # needs the extra `install`

@@ -59,7 +59,7 @@ class _Sender:
         self.size = 0
 
 
-class AuditService:
+class MachineAuditService:
     """The service of one log. The socket is at `path`, in a directory that its user alone can change.
 
     `facts` are in every record, such as the tenant that an enrolled machine was given.
