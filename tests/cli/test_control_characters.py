@@ -130,6 +130,7 @@ CASES: list[tuple[str, ...]] = [
     ("unblock", ODD),
     ("admin", "status", "--store", f"sqlite:///{ODD}"),
     ("admin", "init", "--store", f"postgresql://{ODD}@/"),
+    ("admin", "serve", "--store", f"sqlite:///{ODD}", "--http", "127.0.0.1:0"),
     ("admin", "token", "add", "--store", f"sqlite:///{ODD}", "--role", ODD, "--user", ODD),
     ("machine", "status"),
     ("machine", "enroll", f"https://{ODD}/", "--token-file", ODD, "--team", ODD),

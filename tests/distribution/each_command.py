@@ -15,7 +15,7 @@ from pathlib import Path
 from prowess.cli.dispatch import run
 from tests.fork_server import import_everything
 
-_ENDLESS = {("registry", "serve"), ("serve", "--http"), ("sync", "--watch"), ("machine", "run")}
+_ENDLESS = {("registry", "serve"), ("serve", "--http"), ("sync", "--watch"), ("machine", "run"), ("admin", "serve")}
 
 
 def main() -> None:

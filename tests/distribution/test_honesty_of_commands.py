@@ -144,6 +144,7 @@ CASES = [
     Case(("admin", "tenant", "add", "default", *STORE), code=1),
     Case(("admin", "token", "add", *STORE, "--tenant", "default", "--role", "viewer", "--user", "ada")),
     Case(("admin", "erase", *STORE, "--before", "1d")),
+    Case(("admin", "serve", *STORE, "--http", "127.0.0.1:0"), code=130),
     Case(("machine", "status")),
     Case(("machine", "run", "--state", "../machine", "--socket", "../machine.sock")),
     Case(("machine", "enroll", "{index}", "--token-file", "token"), "index", code=1),

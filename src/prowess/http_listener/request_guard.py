@@ -23,6 +23,7 @@ BEARER = "prowess.bearer"  # key in the ASGI scope
 MAX_BODY_BYTES = 2 * 1024 * 1024
 BODY_SECONDS = 30.0
 _CLOSE = ((b"connection", b"close"),)  # the rest of the body is not read
+_WITHOUT_BODY = {"GET", "HEAD", "OPTIONS"}
 
 
 class HttpGuard:
@@ -31,10 +32,11 @@ class HttpGuard:
     A web page in a browser can send requests to this machine and, by DNS rebinding, read the answers. So a name in
     `Host` must be a known name of this server (addresses cannot be rebound), and `Origin` must be the server's own. If
     there are tokens, a request without a valid token is refused before the application sees the request. The body is
-    read completely before the application is called, within limits of size and time.
+    read completely before the application is called (`BodyGuard`).
 
     `hosts` are names of this server, in addition to `localhost` and all addresses. `tokens` are the accepted bearer
     tokens; if `tokens` is empty, no token is required. The scope has the digest of the received token under `BEARER`.
+    If `max_body_bytes` is None, bodies are left to the application.
     """
 
     def __init__(
@@ -43,14 +45,14 @@ class HttpGuard:
         *,
         tokens: Collection[str] = (),
         hosts: Collection[str] = (),
-        max_body_bytes: int = MAX_BODY_BYTES,
+        max_body_bytes: int | None = MAX_BODY_BYTES,
         body_seconds: float = BODY_SECONDS,
         error_body: ErrorBody = plain_error,
     ) -> None:
-        self._app, self._error_body = app, error_body
+        self._error_body = error_body
+        self._app = app if max_body_bytes is None else BodyGuard(app, max_body_bytes, body_seconds, error_body)
         self._tokens = tuple(_digest(token) for token in tokens)
         self._hosts = {"localhost", *(host.casefold() for host in hosts)}
-        self._most, self._seconds = max_body_bytes, body_seconds
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Refuse the request, or pass it on."""
@@ -61,17 +63,7 @@ class HttpGuard:
         if (refusal := self._refusal(scope, headers)) is not None:
             await self._refuse(send, *refusal)
             return
-        body: bytes | None = b""
-        if scope["method"] == "POST":
-            with anyio.move_on_after(self._seconds) as reading:
-                body = await self._body(headers, receive)
-            if reading.cancelled_caught:
-                await self._refuse(send, 408, f"the request was not complete within {self._seconds:g} s")
-                return
-        if body is None:
-            await self._refuse(send, 413, f"the request is larger than {self._most} bytes")
-            return
-        await self._app(scope, _replayed(body, receive), send)
+        await self._app(scope, receive, send)
 
     def _refusal(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, str] | None:
         host, origin = headers.get("host", ""), headers.get("origin")
@@ -84,12 +76,8 @@ class HttpGuard:
         return None
 
     async def _refuse(self, send: Send, status: int, message: str) -> None:
-        further = {
-            HTTPStatus.UNAUTHORIZED: ((b"www-authenticate", b"Bearer"),),
-            HTTPStatus.REQUEST_TIMEOUT: _CLOSE,
-            HTTPStatus.REQUEST_ENTITY_TOO_LARGE: _CLOSE,
-        }
-        await answer(send, status, self._error_body(status, message), further.get(HTTPStatus(status), ()))
+        further = ((b"www-authenticate", b"Bearer"),) if status == HTTPStatus.UNAUTHORIZED else ()
+        await answer(send, status, self._error_body(status, message), further)
 
     def _is_known(self, host: str) -> bool:
         try:
@@ -106,8 +94,37 @@ class HttpGuard:
         known = [hmac.compare_digest(shown, token) for token in self._tokens]
         return shown.hex() if kind.casefold() == "bearer" and any(known) else ""
 
-    async def _body(self, headers: Mapping[str, str], receive: Receive) -> bytes | None:
-        declared = headers.get("content-length", "")
+
+class BodyGuard:
+    """ASGI middleware that reads the body completely before it calls the application, within `most` bytes and a time.
+
+    The body of GET, HEAD and OPTIONS is left out.
+    """
+
+    def __init__(
+        self, app: App, most: int = MAX_BODY_BYTES, seconds: float = BODY_SECONDS, error_body: ErrorBody = plain_error
+    ) -> None:
+        self._app, self._most, self._seconds, self._error_body = app, most, seconds, error_body
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Refuse the request, or pass it on."""
+        body: bytes | None = b""
+        if scope["method"] not in _WITHOUT_BODY:
+            with anyio.move_on_after(self._seconds) as reading:
+                body = await self._body(scope, receive)
+            if reading.cancelled_caught:
+                await self._refuse(send, 408, f"the request was not complete within {self._seconds:g} s")
+                return
+        if body is None:
+            await self._refuse(send, 413, f"the request is larger than {self._most} bytes")
+            return
+        await self._app(scope, _replayed(body, receive), send)
+
+    async def _refuse(self, send: Send, status: int, message: str) -> None:
+        await answer(send, status, self._error_body(status, message), _CLOSE)
+
+    async def _body(self, scope: Mapping[str, Any], receive: Receive) -> bytes | None:
+        declared = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"content-length"), "")
         if declared.isdecimal() and (len(declared) > len(str(self._most)) or int(declared) > self._most):
             return None
         body = bytearray()

@@ -20,8 +20,9 @@ from prowess.http_listener.error_bodies import ShortErrors, answer
 from prowess.http_listener.health import Health
 from prowess.http_listener.listener import HttpListener, bound
 from prowess.http_listener.request_guard import BEARER, MAX_BODY_BYTES, HttpGuard
+from prowess.http_listener.stop_signals import stop_on_signal
 from prowess.mcp_server.served_session import SESSION_HEADER, SessionTable, session_key
-from prowess.mcp_server.server import build_server, stop_on_signal
+from prowess.mcp_server.server import build_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, MutableMapping

@@ -7,8 +7,6 @@ a result (`isError` with the error in `_meta`), never a protocol error.
 from __future__ import annotations
 
 import base64
-import signal
-import sys
 from contextlib import asynccontextmanager, contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
@@ -77,17 +75,6 @@ def build_server(sessions: ServedSession | Sessions) -> SkillsServer:
     """Return the server for one or several sessions."""
     chosen = OnlySession(sessions) if isinstance(sessions, ServedSession) else sessions
     return SkillsServer(chosen)
-
-
-async def stop_on_signal(stop: Callable[[], None], stopped_by: list[int]) -> None:
-    """Call `stop` at the first SIGTERM or SIGINT and add the signal to `stopped_by`. Does nothing on Windows."""
-    if sys.platform == "win32":
-        return
-    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        async for number in signals:
-            stopped_by.append(number)
-            stop()
-            return
 
 
 class SkillsServer(Server[dict[str, Any]]):

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import anyio
 from mcp.server.stdio import stdio_server
 
+from prowess.http_listener.stop_signals import stop_on_signal
 from prowess.mcp_server.message_lines import MessageLines
-from prowess.mcp_server.server import build_server, stop_on_signal
+from prowess.mcp_server.server import build_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,6 +10,7 @@ from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.audit.erasing import erase_records
 from prowess.cli.options.governance_options import governance_log
+from prowess.cli.organisation.serving import serve_organisation
 from prowess.errors import SignatureError
 from prowess.governance.acts import act, person
 from prowess.governance.organisation import add_token, found_organisation, key_path, organisation_key
@@ -54,6 +55,7 @@ def command() -> None:
 
 
 command.add_command(erase_records)
+command.add_command(serve_organisation)
 
 
 @command.command()

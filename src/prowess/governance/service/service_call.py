@@ -85,13 +85,25 @@ class ServiceCall:
             PolicyDeniedError: no role does.
             AuditError: the refusal cannot be recorded.
         """
-        if self.actor.may(operation):
-            return
-        able = " or ".join(role for role, permitted in PERMITTED.items() if operation in permitted)
+        if not self.actor.may(operation):
+            able = " or ".join(role for role, permitted in PERMITTED.items() if operation in permitted)
+            raise self._refused(operation, f"the role {able}")
+
+    def require_person(self) -> None:
+        """Check that the actor has a role of people, as `require` does."""
+        if not any(role != "machine" for role in self.actor.roles):
+            raise self._refused("see", "a role of people")
+
+    def require_machine(self) -> None:
+        """Check that the actor is an enrolled machine, as `require` does."""
+        if not self.actor.is_machine:
+            raise self._refused("machine", "the role machine")
+
+    def _refused(self, operation: str, needed: str) -> PolicyDeniedError:
         held = " and ".join(self.actor.roles) or "no role"
         rule = f"roles.{operation}"
         self.record(REFUSED, {"operation": operation, "rule": rule, "code": PolicyDeniedError.code})
-        raise PolicyDeniedError(rule, f"{self.actor.user} has the role {held}; this needs the role {able}")
+        return PolicyDeniedError(rule, f"{self.actor.user} has the role {held}; this needs {needed}")
 
     @contextmanager
     def act(self, name: str, data: Mapping[str, object]) -> Iterator[None]:

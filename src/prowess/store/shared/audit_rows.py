@@ -132,6 +132,12 @@ class SharedAuditRows:
         return table.c.tenant == self.tenant
 
 
+def waiting_tenants(database: SharedDatabase) -> list[str]:
+    """Return the tenants with rows in the inbox that the tenant of `database` sees. Blocks, and raises StoreError."""
+    wanted = select(AUDIT_INBOX.c.tenant).distinct()
+    return sorted(database.run(lambda db: db.execute(wanted).scalars().all(), write=False))
+
+
 class Sequencing:
     """One transaction that continues the log."""
 

@@ -68,6 +68,8 @@ class SharedDatabase:
 
     def of_tenant(self, tenant: str) -> SharedDatabase:
         """Return the same database as another tenant sees it. Both use, and close, the same connections."""
+        if tenant == self.tenant:
+            return self
         return SharedDatabase(self._connections.address, tenant, connections=self._connections)
 
     def run(self, work: Callable[[Connection], _T], *, write: bool = True) -> _T:

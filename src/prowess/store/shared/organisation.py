@@ -9,14 +9,14 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
-from sqlalchemy import insert, select
+from sqlalchemy import func, insert, select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from prowess.errors import StoreError
 from prowess.store.shared.database import SharedDatabase, new_engine, reason_of
 from prowess.store.shared.row_security import SETTING
 from prowess.store.shared.schema import HEAD, migrate, require_known, revision_of
-from prowess.store.shared.tables import ORGANISATIONS, TENANTS
+from prowess.store.shared.tables import AUDIT_INBOX, ORGANISATIONS, TENANTS
 from prowess.store.sqlite import fault_reason, make_private_file
 from prowess.store.tenants import APPLICATION, DEFAULT, EVERY, SQLITE, shown_url, tenant_name_fault
 
@@ -105,6 +105,19 @@ class OrganisationStore:
         """Return the names of all tenants, sorted. Raises StoreError."""
         wanted = select(TENANTS.c.tenant).order_by(TENANTS.c.tenant)
         return tuple(self.database.run(lambda db: db.execute(wanted).scalars().all(), write=False))
+
+    def waiting_since(self) -> str | None:
+        """Return the time of the oldest record that waits for its place in a log, None if none waits."""
+        oldest = select(func.min(AUDIT_INBOX.c.at))
+        found: str | None = self.database.run(lambda db: db.execute(oldest).scalar(), write=False)
+        return found
+
+    def schema(self) -> str:
+        """Return the revision of the schema. Raises StoreError if the store or its schema cannot be used."""
+        found = self.database.run(revision_of, write=False)
+        if found is None or found != HEAD:
+            raise StoreError(self.database.url, f"it has the schema {found}, this Prowess needs {HEAD}")
+        return found
 
     def add_tenant(self, name: str) -> bool:
         """Add a tenant; return False if there is one of this name.

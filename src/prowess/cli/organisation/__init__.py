@@ -1,0 +1,1 @@
+"""Parts of `prowess admin` that need more than the store."""

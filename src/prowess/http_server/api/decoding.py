@@ -1,0 +1,109 @@
+"""Decodes queries and bodies into msgspec types. A fault names its place, and what is close to it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import ValidationError, inspect
+
+from prowess._internal.text.near_words import near_words
+from prowess.errors import SkillError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from msgspec import Struct
+
+_UNKNOWN = re.compile(r"unknown field `(.*?)`")
+_BAD_CHOICE = re.compile(r"[Ii]nvalid enum value '(.*?)'")
+_MOST_WORD = 80
+
+
+class BadRequestError(SkillError, ValueError):
+    """The query or the body of a request is not what the route takes; `reason` has the place."""
+
+    code = "invalid_arguments"
+    reason: str
+    suggestions: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        near = f"; did you mean {self.suggestions[0]!r}?" if self.suggestions else ""
+        return f"{self.reason}{near}"
+
+
+def decoded_body(body: bytes, kind: Any) -> Any:  # noqa: ANN401 -- the type of the route
+    """Return the value of a body. Raises BadRequestError."""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except ValidationError as fault:
+        raise _bad(fault, "the body", kind) from None
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as fault:
+        raise BadRequestError(f"the body is not JSON: {fault}") from None
+
+
+def decoded_query(pairs: Iterable[tuple[str, str]], kind: type[Struct]) -> Any:  # noqa: ANN401 -- the type of the route
+    """Return the query as a value of `kind`. A field whose type is a tuple may be given more than once.
+
+    Raises:
+        BadRequestError: a parameter is unknown, given twice, or not of its type.
+    """
+    several = set(_lists(kind))
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in several:
+            found.setdefault(name, []).append(value)
+        elif name in found:
+            raise BadRequestError(f"the parameter {name[:_MOST_WORD]!r} is given twice")
+        else:
+            found[name] = value
+    try:
+        return msgspec.convert(found, kind, strict=False)
+    except ValidationError as fault:
+        raise _bad(fault, "the query", kind) from None
+
+
+def _lists(kind: type[Struct]) -> Iterator[str]:
+    info = inspect.type_info(kind)
+    assert isinstance(info, inspect.StructType)  # noqa: S101 -- every query is a Struct
+    for field in info.fields:
+        options = field.type.types if isinstance(field.type, inspect.UnionType) else (field.type,)
+        if any(isinstance(option, (inspect.VarTupleType, inspect.ListType)) for option in options):
+            yield field.encode_name
+
+
+def _bad(fault: ValidationError, what: str, kind: object) -> BadRequestError:
+    reason = str(fault)
+    for pattern, known in ((_UNKNOWN, _fields), (_BAD_CHOICE, _choices)):
+        if (word := pattern.search(reason)) is not None:
+            near = near_words(word[1][:_MOST_WORD], known(inspect.type_info(kind)))
+            return BadRequestError(f"{what}: {reason}", tuple(near))
+    return BadRequestError(f"{what}: {reason}")
+
+
+def _fields(info: inspect.Type) -> list[str]:
+    return [field.encode_name for part in _parts(info) if isinstance(part, inspect.StructType) for field in part.fields]
+
+
+def _choices(info: inspect.Type) -> list[str]:
+    return [str(value) for part in _parts(info) if isinstance(part, inspect.LiteralType) for value in part.values]
+
+
+def _parts(info: inspect.Type) -> Iterator[inspect.Type]:
+    """Yield a type and the types that it is made of. The types of requests do not contain themselves."""
+    yield info
+    inner: list[inspect.Type] = []
+    match info:
+        case inspect.StructType():
+            inner = [field.type for field in info.fields]
+        case inspect.UnionType():
+            inner = list(info.types)
+        case inspect.VarTupleType() | inspect.ListType():
+            inner = [info.item_type]
+        case inspect.DictType():
+            inner = [info.value_type]
+        case _:
+            pass
+    for one in inner:
+        yield from _parts(one)

@@ -1,0 +1,136 @@
+"""Answers a request of the interface: token, tenant, role, query, body, and then the handler in a worker thread."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from anyio import to_thread
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import compile_path
+
+from prowess.errors import SkillError
+from prowess.http_listener.request_guard import BodyGuard
+from prowess.http_server.api.decoding import BadRequestError, decoded_body, decoded_query
+from prowess.http_server.api.route_table import ApiRequest, TenantQuery
+from prowess.http_server.api.routes import ROUTES
+from prowess.http_server.authentication import authenticate
+from prowess.http_server.faults import error_answer, error_bytes, error_response
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import MutableMapping
+
+    from prowess.governance.service.service_call import Actor
+    from prowess.http_listener.error_bodies import Receive, Send
+    from prowess.http_server.api.route_table import ApiRoute
+    from prowess.http_server.server import OrganisationServer
+
+VERSION = "/api/v1"
+_CHANGES = {"POST", "PUT", "DELETE"}
+_NO_TOKEN = "a token is required; send it as Authorization: Bearer TOKEN"  # noqa: S105 -- a message
+_JSON = "application/json"
+
+
+class ApiApp:
+    """The ASGI application below `/api`. Without a valid token every answer is 401, also for what does not exist."""
+
+    def __init__(self, server: OrganisationServer) -> None:
+        self._server = server
+        self._paths: dict[str, tuple[re.Pattern[str], dict[str, ApiRoute]]] = {}
+        for route in ROUTES:
+            pattern, _, _ = compile_path(VERSION + route.path)
+            self._paths.setdefault(route.path, (pattern, {}))[1][route.method] = route
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        request, begun = Request(scope, receive), time.perf_counter()
+        name, answered = "none", 0
+
+        async def counted(message: MutableMapping[str, Any]) -> None:
+            nonlocal answered
+            answered = message.get("status", answered)
+            await send(message)
+
+        try:
+            actor = await authenticate(self._server, request)
+            methods, path = self._found(scope["path"])
+            route = methods.get(scope["method"])
+            name = "none" if route is None else route.name
+            if actor is None:
+                answer = error_answer(401, _NO_TOKEN, headers={"www-authenticate": "Bearer"})
+                await answer(scope, receive, counted)
+            elif route is None:
+                await _not_found(methods, scope["method"])(scope, receive, counted)
+            else:
+                await self._guarded(route, actor, path)(scope, receive, counted)
+        except SkillError as fault:
+            await error_response(fault)(scope, receive, counted)
+        finally:
+            self._server.metrics.answered(name, answered, time.perf_counter() - begun)
+
+    def _found(self, path: str) -> tuple[dict[str, ApiRoute], dict[str, str]]:
+        for pattern, methods in self._paths.values():
+            if (match := pattern.match(path)) is not None:
+                return methods, match.groupdict()
+        return {}, {}
+
+    def _guarded(self, route: ApiRoute, actor: Actor, path: dict[str, str]) -> BodyGuard:
+        async def answer(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+            request = Request(scope, receive)
+            try:
+                body = await request.body()
+                answer = await to_thread.run_sync(self._answered, route, actor, path, request, body)
+            except Exception as fault:  # noqa: BLE001 -- every fault becomes an answer
+                answer = error_response(fault)
+            await answer(scope, receive, send)
+
+        return BodyGuard(answer, route.most, error_body=error_bytes)
+
+    def _answered(self, route: ApiRoute, actor: Actor, path: dict[str, str], request: Request, body: bytes) -> Response:
+        pairs = request.query_params.multi_items()
+        tenant = decoded_query([pair for pair in pairs if pair[0] == "tenant"], TenantQuery).tenant
+        call = self._server.call(actor, request, tenant)
+        if call is None:
+            raise HTTPException(404, "there is no such tenant, or it is not yours")
+        if route.needs == "machine":
+            call.require_machine()
+        elif route.needs == "see":
+            call.require_person()
+        else:
+            call.require(route.needs)
+        if route.method in _CHANGES and actor.identified_by == "login":
+            return error_answer(403, "changes need a token; the cookie of a login is for reading")
+        asked = ApiRequest(
+            server=self._server,
+            call=call,
+            request=request,
+            path=path,
+            query=decoded_query([pair for pair in pairs if pair[0] != "tenant"], route.query),
+            body=_decoded(route, request, body),
+        )
+        value = route.handle(asked)
+        if isinstance(value, Response):
+            return value
+        if route.answer is None:
+            return Response(status_code=204)
+        return Response(msgspec.json.encode(value), route.status, media_type=_JSON)
+
+
+def _decoded(route: ApiRoute, request: Request, body: bytes) -> object:
+    if route.body is None or route.body is bytes:
+        return body if route.body is bytes else None
+    kind = request.headers.get("content-type", _JSON).partition(";")[0].strip().casefold()
+    if kind != _JSON:
+        raise BadRequestError(f"the body must be {_JSON}")
+    return decoded_body(body, route.body)
+
+
+def _not_found(methods: dict[str, ApiRoute], method: str) -> Response:
+    if not methods:
+        return error_answer(404, f"there is nothing here; {VERSION}/openapi.json lists what there is")
+    allowed = ", ".join(sorted(methods))
+    return error_answer(405, f"{method} is not possible here; possible are {allowed}", headers={"allow": allowed})

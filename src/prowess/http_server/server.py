@@ -1,0 +1,100 @@
+"""The server of an organisation: its store, its tenants, its key, and the owners of its tokens.
+
+The interface, the pages and the logins share one `OrganisationServer`.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+
+from prowess.errors import StoreError
+from prowess.governance.organisation import token_digest
+from prowess.governance.service.service_call import Actor, ServiceCall
+from prowess.http_server.metrics import ServerMetrics
+from prowess.store.shared.organisation import OrganisationStore
+from prowess.store.shared.tokens import SharedTokenStore
+from prowess.store.tenants import EVERY
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from starlette.requests import Request
+
+    from prowess.audit.transparency.sequencer import LogSigner
+    from prowess.store.shared.database import SharedDatabase
+
+_MOST_CLIENT = 200
+MOST_THREADS = 8  # below the number of connections of one process to the database
+
+
+class OrganisationServer:
+    """The organisation of the store at `url`. `signer` is its key, None if that is not on this machine.
+
+    Raises:
+        StoreError: the store cannot be used.
+    """
+
+    def __init__(self, url: str, signer: LogSigner | None = None) -> None:
+        store = OrganisationStore(url)
+        self.database, self.signer = store.database, signer
+        self.organisation = store.organisation()
+        self.metrics = ServerMetrics()
+        self._store, self._tokens = store, SharedTokenStore(store.database)
+        self._views: dict[str, SharedDatabase] = {EVERY: self.database}
+
+    def close(self) -> None:
+        """Close the connections to the store."""
+        self.database.close()
+
+    def owner(self, text: str) -> Actor | None:
+        """Return the owner of a token, None if it is unknown or has ended. Blocks, and raises StoreError."""
+        token = self._tokens.use_token(token_digest(text), time.time())
+        if token is None:
+            return None
+        return Actor(
+            user=token.user,
+            roles=(token.role,),  # type: ignore[arg-type]  # the roles of tokens are checked when they are made
+            tenant=token.tenant,
+            team=token.team,
+            identified_by="token",
+            token_id=token.id,
+        )
+
+    def call(self, actor: Actor, request: Request, tenant: str | None = None) -> ServiceCall | None:
+        """Return a call of `actor` in a tenant, by default the actor's own. Blocks.
+
+        None if there is no such tenant, or it is not the actor's: an outsider must not learn which of both.
+        """
+        wanted = actor.tenant if tenant is None else tenant
+        if actor.tenant not in {wanted, EVERY} or (view := self._view(wanted)) is None:
+            return None
+        return ServiceCall(actor, view, tenant=wanted, client=request.headers.get("user-agent", "")[:_MOST_CLIENT])
+
+    def _view(self, tenant: str) -> SharedDatabase | None:
+        """Kept, because a new view checks schema and tenant once more. Tenants are never removed."""
+        if tenant not in self._views:
+            if tenant not in self._store.tenants():
+                return None
+            self._views[tenant] = self.database.of_tenant(tenant)
+        return self._views[tenant]
+
+    def readiness(self) -> dict[str, Any]:
+        """Return the state of the store, for `/readyz` and `/metrics`. Blocks and raises StoreError.
+
+        `checkpoint_age_seconds` is how long the oldest record has waited for its place in the log, 0 if none waits.
+        """
+        since = self._store.waiting_since()
+        age = 0.0 if since is None else max(0.0, time.time() - datetime.fromisoformat(since).timestamp())
+        return {"status": "ready", "schema": self._store.schema(), "checkpoint_age_seconds": round(age, 3)}
+
+    async def state(self) -> tuple[int, dict[str, Any]]:
+        """Return the status and the document of `/readyz`."""
+        try:
+            return 200, await to_thread.run_sync(self.readiness)
+        except StoreError as fault:
+            self.metrics.store_failed()
+            return 503, {"status": "not ready", "reason": "store", "code": fault.code}

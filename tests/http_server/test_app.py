@@ -1,0 +1,101 @@
+"""The server of an organisation: probes, tokens, tenants, and errors of one form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess.governance.organisation import add_token
+from tests.http_server.organisation import ServedOrganisation, in_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="module")
+def acme(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedOrganisation]:
+    with in_file(tmp_path_factory.mktemp("acme")) as organisation:
+        yield organisation
+
+
+@pytest.mark.parametrize("path", ["/api", "/api/", "/api/v1/me", "/api/v1/openapi.json", "/api/v1/nothing", "/api/v2"])
+@pytest.mark.parametrize(
+    "headers", [{}, {"authorization": "Bearer wrong"}, {"authorization": "Basic eDp5"}, {"authorization": ""}]
+)
+def test_everything_below_api_needs_a_token(acme: ServedOrganisation, path: str, headers: dict[str, str]) -> None:
+    answer = acme.client().get(path, headers=headers)
+    assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+    assert answer.json()["error"]["code"] == "policy_denied"
+
+
+def test_a_token_that_was_removed_or_has_ended_is_refused_at_the_next_request(acme: ServedOrganisation) -> None:
+    made = add_token(acme.url, tenant="default", role="viewer", user="ann", seconds=3600)
+    ended = add_token(acme.url, tenant="default", role="viewer", user="ann", seconds=0)
+    assert made is not None
+    assert ended is not None
+    client = acme.client()
+    headers = {"authorization": f"bearer {made.text}"}
+    assert client.get("/api/v1/me", headers=headers).json() == {
+        "user": "ann",
+        "team": None,
+        "roles": ["viewer"],
+        "tenant": "default",
+        "identified_by": "token",
+    }
+    acme.server.database.run(lambda db: db.exec_driver_sql("DELETE FROM tokens WHERE id = ?", (made.token.id,)))
+    assert client.get("/api/v1/me", headers=headers).status_code == 401
+    assert client.get("/api/v1/me", headers={"authorization": f"Bearer {ended.text}"}).status_code == 401
+
+
+def test_probes_need_no_token(acme: ServedOrganisation) -> None:
+    client = acme.client()
+    assert client.get("/healthz").json() == {"status": "ok"}
+    ready = client.get("/readyz").json()
+    assert (ready["status"], ready["checkpoint_age_seconds"] >= 0) == ("ready", True)
+    assert "prowess_store_up 1.0" in client.get("/metrics").text
+
+
+def test_a_foreign_tenant_and_one_that_does_not_exist_look_the_same(acme: ServedOrganisation) -> None:
+    seen = [acme.client("administrator").get("/api/v1/me", params={"tenant": name}) for name in ("*", "other", "x")]
+    assert {(one.status_code, one.text) for one in seen} == {(404, seen[0].text)}
+    assert acme.client("administrator", "*").get("/api/v1/me", params={"tenant": "other"}).text == seen[0].text
+    assert acme.client("administrator", "*").get("/api/v1/me", params={"tenant": "default"}).status_code == 200
+
+
+def test_bad_input_is_answered_with_its_place(acme: ServedOrganisation) -> None:
+    client = acme.client("viewer")
+    unknown = client.get("/api/v1/me", params={"tenat": "x"})
+    assert (unknown.status_code, unknown.json()["error"]["code"]) == (400, "invalid_arguments")
+    assert "`tenat`" in unknown.json()["error"]["message"]
+    assert client.get("/api/v1/me?tenant=default&tenant=default").status_code == 400
+    assert client.get("/api/v1/nothing").status_code == 404
+    other = client.delete("/api/v1/me")
+    assert (other.status_code, other.headers["allow"]) == (405, "GET")
+
+
+def test_pages_of_other_origins_and_unknown_hosts_are_refused(acme: ServedOrganisation) -> None:
+    client = acme.client("viewer")
+    assert client.get("/api/v1/me", headers={"origin": "https://evil.example"}).status_code == 403
+    assert client.get("/api/v1/me", headers={"host": "evil.example"}).status_code == 421
+
+
+def test_every_answer_has_the_security_headers(acme: ServedOrganisation) -> None:
+    for path in ("/healthz", "/api/v1/me", "/nothing"):
+        headers = acme.client().get(path).headers
+        assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self';")
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_store_that_went_away_is_503_until_it_is_back(tmp_path_factory: pytest.TempPathFactory) -> None:
+    place = tmp_path_factory.mktemp("away")
+    with in_file(place) as organisation:
+        client = organisation.client("viewer")
+        file = place / "organisation.db"
+        organisation.server.database.run(lambda db: db.exec_driver_sql("ALTER TABLE tokens RENAME TO hidden"))
+        answer = client.get("/api/v1/me")
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "store_unavailable")
+        assert int(answer.headers["retry-after"]) > 0
+        organisation.server.database.run(lambda db: db.exec_driver_sql("ALTER TABLE hidden RENAME TO tokens"))
+        assert client.get("/api/v1/me").status_code == 200
+        assert file.exists()
