@@ -99,7 +99,9 @@ class Machine:
         assert process.stderr is not None
         try:
             line = process.stderr.readline()
-            assert "audit records are taken" in line, line + process.stderr.read()
+            if "audit records are taken" not in line:
+                process.terminate()
+                pytest.fail(line + process.communicate(timeout=BOUND)[1])
             socket = self.root / "run/prowess/audit.sock"
             until = time.monotonic() + BOUND
             while not socket.exists() and time.monotonic() < until:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -157,6 +158,29 @@ def test_a_machine_that_is_cut_off_denies_everything_and_works_again_when_it_is_
     assert "has expired" in listed(machine)["error"]
 
 
+def test_records_are_taken_before_the_server_answers_and_without_a_token(
+    machine: Machine, organisation: Organisation
+) -> None:
+    organisation.send(organisation.bundle(1, policy=f'[audit]\nsink = "machine"\n{ALLOW}'))
+    enroll(machine, organisation)
+    organisation.__exit__()
+    token = machine.root / "etc/prowess/machine.token"
+    silent = socket.create_server(("127.0.0.1", organisation.port))  # takes connections, and never answers
+    with machine.service("--every", "0.05"):
+        assert listed(machine)["success"]
+        silent.close()
+        until(machine, "cannot be reached")
+    token.unlink()
+    organisation.__enter__()
+    with machine.service("--every", "0.05"):
+        until(machine, "machine.token")
+        assert listed(machine)["success"]
+        machine.write("/etc/prowess/machine.token", "\n", 0o600)
+        until(machine, "holds no token")
+        machine.write("/etc/prowess/machine.token", TOKEN, 0o600)
+        until(machine, "")
+
+
 def test_files_that_a_user_could_change_and_a_missing_bundle_deny_everything(
     machine: Machine, organisation: Organisation
 ) -> None:
@@ -226,8 +250,10 @@ def test_deployed_skills_are_enterprise_skills_of_the_machine_and_follow_the_rel
     organisation.send(organisation.bundle(1, policy=ALLOW, root=root))
     enroll(machine, organisation)
     with machine.service("--every", "0.05"):
-        until(machine, "")
-        (found,) = machine.document("list", "--root", "/run/people", user=USER)["skills"]
+        end = time.monotonic() + BOUND
+        while not (skills := machine.document("list", "--root", "/run/people", user=USER)["skills"]):
+            assert time.monotonic() < end
+        (found,) = skills
         assert (found["name"], found["layer"]) == ("report", "enterprise")
         deployment.signed_by(["revoke", "report", "--to", str(deployment.directory)], "alice", "bob")
         organisation.send(organisation.bundle(2, policy=ALLOW, root=root))

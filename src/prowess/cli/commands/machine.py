@@ -77,11 +77,11 @@ def run(state: str, socket_path: str, every: float) -> int:
     given = {} if enrolled is None else {name: getattr(enrolled, name) for name in _GIVEN}
     service = MachineAuditService(log, socket_path, {name: value for name, value in given.items() if value is not None})
     with _alone(state), _asked_to_end() as wake, ExitStack() as stack:
+        output.note(printable_line(f"audit records are taken at {service.path} and kept in {log.path}"))
         if enrolled is not None and os.path.abspath(state) == MACHINE_STATE:
             from prowess.distribution.deployment.machine_bundle import BundleKeeper  # needs the extra `install`
 
             stack.callback(BundleKeeper(enrolled, state, every, lambda text: output.note(printable_line(text))).close)
-        output.note(printable_line(f"audit records are taken at {service.path} and kept in {log.path}"))
         service.run(wake)
     return exit_codes.OK
 

@@ -35,9 +35,9 @@ _READABLE = 0o644
 class BundleServer:
     """The server of an organisation as its machines see it. `token` is one of the role `machine`."""
 
-    def __init__(self, url: str, token: str) -> None:
+    def __init__(self, url: str, token: str = "") -> None:
         self.shown = url.rstrip("/")
-        self._token = token.strip()
+        self.token = token
         self._client = HttpClient(limits=_LIMITS)
 
     def fetch(self, version: int | None = None) -> tuple[bytes | None, str | None]:
@@ -47,7 +47,7 @@ class BundleServer:
             UnavailableError: the server cannot be reached.
             DistributionError, LimitExceededError, UnsafePathError: its answer cannot be used.
         """
-        headers = {"authorization": f"Bearer {self._token}"}
+        headers = {"authorization": f"Bearer {self.token}"}
         if version is not None:
             headers["if-none-match"] = f'"{version}"'
         answer = self._client.get(f"{self.shown}/api/v1/bundle", most=MAX_BUNDLE_BYTES, headers=headers)
@@ -60,7 +60,7 @@ class BundleServer:
 
     def read(self, path: str, most: int) -> bytes | None:
         """Return a file of the tenant's deployment (`DeploymentSource`): `GET /api/v1/bundle?file=PATH`."""
-        headers = {"authorization": f"Bearer {self._token}"}
+        headers = {"authorization": f"Bearer {self.token}"}
         answer = self._client.get(f"{self.shown}/api/v1/bundle?file={quote(path)}", most=most, headers=headers)
         return None if answer.is_missing else answer.require_success("reading the deployed skills")
 
@@ -75,22 +75,21 @@ class BundleServer:
 
 
 class BundleKeeper:
-    """Asks the server every `seconds`, in a thread. The first look is made before the constructor returns.
+    """Asks the server every `seconds`, in a thread, and at once when it begins.
 
-    `tell` gets a sentence for each new version and each new fault.
+    `tell` gets a sentence for each new version and each new fault. Nothing that is wrong with the token, the key or the
+    server ends the thread, or keeps the machine's service from taking records.
     """
 
     def __init__(self, enrolled: Enrolment, state: str, seconds: float, tell: Callable[[str], None]) -> None:
         self._fault_path = os.path.join(state, FAULT_FILE)
-        self._kept = KeptBundle(state, read_note_key(enrolled.key), enrolled.tenant)
-        with open(TOKEN_FILE, encoding="ascii") as file:
-            self._server = BundleServer(enrolled.url, file.read())
+        self._enrolled, self._state = enrolled, state
+        self._server = BundleServer(enrolled.url)
         self._tell, self._seconds, self._ended = tell, seconds, threading.Event()
         self._fault: str | None = ""  # unknown
         self._host = DeploymentHost(state)
         self._synced: int | None = None  # the version of the bundle whose release is here
         self._sync_again = 0.0
-        self._look()
         self._thread = threading.Thread(target=self._run, name="prowess-bundle", daemon=True)
         self._thread.start()
 
@@ -101,18 +100,21 @@ class BundleKeeper:
         self._server.close()
 
     def _run(self) -> None:
+        self._look()
         while not self._ended.wait(self._seconds):
             self._look()
 
     def _look(self) -> None:
         try:
-            known = self._kept.present()
+            self._server.token = _token()
+            kept = KeptBundle(self._state, read_note_key(self._enrolled.key), self._enrolled.tenant)
+            known = kept.present()
             data, _ = self._server.fetch(None if known is None else known.version)
             if data is not None:
-                known, is_new = self._kept.take(data)
+                known, is_new = kept.take(data)
                 if is_new:
                     self._tell(f"version {known.version} of the bundle holds")
-            self._kept.confirm()
+            kept.confirm()
             if known is not None:
                 self._sync(known)
         except (SkillError, OSError) as fault:
@@ -143,3 +145,12 @@ class BundleKeeper:
                     os.unlink(self._fault_path)
             else:
                 write_atomically(self._fault_path, fault.encode(), _READABLE, sync=False)
+
+
+def _token() -> str:
+    """Return the token of this machine. It is read anew for each look, so that it can be replaced."""
+    with open(TOKEN_FILE, "rb") as file:
+        text = file.read(4096).decode("ascii", "replace").strip()
+    if not text.isprintable() or not text.isascii() or " " in text or not text:
+        raise DistributionError(f"{TOKEN_FILE} holds no token; enroll this machine again")
+    return text
