@@ -10,7 +10,11 @@ from prowess.errors import StoreError
 from prowess.store import (
     MemorySessionStore,
     SessionRow,
+    SharedApprovalRequestStore,
+    SharedBlockStore,
+    SharedCallRequestStore,
     SharedDatabase,
+    SharedPolicyStore,
     SharedSessionStore,
     SharedVoteStore,
     SqliteSessionStore,
@@ -22,7 +26,11 @@ from prowess.store.shared.rate_limits import SharedRateLimitStore
 from prowess.store.shared.tokens import SharedTokenStore
 from prowess.testing.conformance.login_stores import LoginStoreConformance, RateLimitStoreConformance
 from prowess.testing.conformance.stores import (
+    ApprovalRequestStoreConformance,
+    BlockStoreConformance,
+    CallRequestStoreConformance,
     EventStoreConformance,
+    PolicyStoreConformance,
     SessionStoreConformance,
     TokenStoreConformance,
     VoteStoreConformance,
@@ -52,56 +60,78 @@ class TestSharedFile(SessionStoreConformance, EventStoreConformance):
         return SharedSessionStore(SharedDatabase(url))
 
 
+@pytest.fixture(params=["file", "server"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A new shared store of each kind."""
+    if request.param == "server":
+        server: Postgresql = request.getfixturevalue("postgresql")
+        return server.store_url()
+    url = f"sqlite:///{tmp_path}/shared.db"
+    create_store(url, origin="test", public_key="test")
+    return url
+
+
 class SharedTables:
-    """The database of the organisation, in a file and on a server."""
+    """Opens the databases of a suite's stores, and closes them after each test."""
 
-    database: SharedDatabase
+    url: str
+    opened: list[SharedDatabase]
 
-    @pytest.fixture(autouse=True, params=["file", "server"])
-    def opened(self, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
-        if request.param == "server":
-            server: Postgresql = request.getfixturevalue("postgresql")
-            url = server.store_url()
-        else:
-            url = f"sqlite:///{tmp_path}/shared.db"
-            create_store(url, origin="test", public_key="test")
-        type(self).database = SharedDatabase(url, "*")
+    @pytest.fixture(autouse=True)
+    def opened_at(self, url: str) -> Iterator[None]:
+        cls = type(self)
+        cls.url, cls.opened = url, []
         yield
-        self.database.close()
+        for database in cls.opened:
+            database.close()
+
+    def database(self, tenant: str = "default") -> SharedDatabase:
+        database = SharedDatabase(self.url, tenant)
+        self.opened.append(database)
+        return database
 
 
 class TestTokens(SharedTables, TokenStoreConformance):
     def open_store(self, place: Path) -> SharedTokenStore:
-        return SharedTokenStore(self.database)
+        return SharedTokenStore(self.database("*"))
+
+
+class TestVotes(SharedTables, VoteStoreConformance):
+    def open_store(self, place: Path) -> SharedVoteStore:
+        return SharedVoteStore(self.database())
 
 
 class TestLogins(SharedTables, LoginStoreConformance):
     def open_store(self, place: Path) -> SharedLoginStore:
-        return SharedLoginStore(self.database)
+        return SharedLoginStore(self.database("*"))
 
     def tokens(self) -> SharedTokenStore:
-        return SharedTokenStore(self.database)
+        return SharedTokenStore(self.database("*"))
 
 
 class TestRateLimits(SharedTables, RateLimitStoreConformance):
     def open_store(self, place: Path) -> SharedRateLimitStore:
-        return SharedRateLimitStore(self.database)
+        return SharedRateLimitStore(self.database("*"))
 
 
-class TestVotes(VoteStoreConformance):
-    url: str
+class TestPolicies(SharedTables, PolicyStoreConformance):
+    def open_store(self, place: Path, tenant: str = "default") -> SharedPolicyStore:
+        return SharedPolicyStore(self.database(tenant))
 
-    @pytest.fixture(autouse=True, params=["file", "server"])
-    def opened(self, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-        if request.param == "server":
-            server: Postgresql = request.getfixturevalue("postgresql")
-            type(self).url = server.store_url()
-        else:
-            type(self).url = f"sqlite:///{tmp_path}/shared.db"
-            create_store(self.url, origin="test", public_key="test")
 
-    def open_store(self, place: Path) -> SharedVoteStore:
-        return SharedVoteStore(SharedDatabase(self.url))
+class TestBlocks(SharedTables, BlockStoreConformance):
+    def open_store(self, place: Path, tenant: str = "default") -> SharedBlockStore:
+        return SharedBlockStore(self.database(tenant))
+
+
+class TestApprovalRequests(SharedTables, ApprovalRequestStoreConformance):
+    def open_store(self, place: Path) -> SharedApprovalRequestStore:
+        return SharedApprovalRequestStore(self.database())
+
+
+class TestCallRequests(SharedTables, CallRequestStoreConformance):
+    def open_store(self, place: Path) -> SharedCallRequestStore:
+        return SharedCallRequestStore(self.database())
 
 
 class TestPostgresql(SessionStoreConformance, EventStoreConformance):

@@ -30,10 +30,10 @@ from prowess.governance.acts import act, person
 from prowess.lockfile import parse_reference
 from prowess.policy.blocks.block_file import Block, read_block_file, render_blocks
 from prowess.policy.blocks.blocked import SIGNERS, name_key
-from prowess.policy.packages.trusted_publishers import trusted_publishers
+from prowess.policy.packages.trusted_publishers import MACHINE_FILE, trusted_publishers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from prowess.audit.record import AuditLog
     from prowess.policy.blocks.block_file import BlockKind
@@ -82,19 +82,16 @@ class BlockedSkills:
             StoreError, PolicyDeniedError: the file cannot be written.
             AuditError: the act cannot be recorded.
         """
-        wanted = self._checked(kind, value, scope)
-        if not reason.strip() or not reason.isprintable() or len(reason) > _MOST_CHARACTERS:
-            raise ConfigurationError(
-                (f"the reason must be a line of 1 to {_MOST_CHARACTERS} characters; those who ask why see it",)
-            )
+        machine_file = os.path.join(os.path.dirname(self._enterprise_file), PUBLISHERS_FILE)
+        wanted, reason = checked_block(kind, value, reason, machine_file, of_user=scope == "user")
         path = self._places[scope]
         with self._locked(scope):
             before = self._read(scope)
             for block in before:
-                if block.kind == kind and _key(block) == _key_of(kind, wanted):
+                if is_same_block(block, kind, wanted):
                     return PlacedBlock(block=block, scope=scope, path=path, is_new=False)
-            block = Block(id=_new_id(before), kind=kind, value=wanted, reason=reason.strip(), by=person(), at=_now())
-            with act(self._audit, "block", _facts(block, scope)):
+            block = new_block(kind, wanted, reason, person(), before)
+            with act(self._audit, "block", {**block_facts(block), "scope": scope}):
                 self._write(scope, (*before, block))
         return PlacedBlock(block=block, scope=scope, path=path)
 
@@ -106,7 +103,7 @@ class BlockedSkills:
             with self._locked(scope):
                 before = self._read(scope)
                 if (block := next((one for one in before if one.id == block_id), None)) is not None:
-                    with act(self._audit, "unblock", _facts(block, scope)):
+                    with act(self._audit, "unblock", {**block_facts(block), "scope": scope}):
                         self._write(scope, tuple(one for one in before if one.id != block_id))
                     return PlacedBlock(block=block, scope=scope, path=path)
         reason = f"there is no block {block_id[:80]!r}; `prowess block --list` shows the blocks"
@@ -134,39 +131,57 @@ class BlockedSkills:
             remove_drafts(*os.path.split(path))
             write_atomically(path, render_blocks(blocks), 0o644 if scope == "machine" else 0o600)
 
-    def _checked(self, kind: BlockKind, value: str, scope: BlockScope) -> str:
-        """Return the value as the file has it."""
-        text = value.strip()
-        if not text or not text.isprintable() or len(text) > _MOST_CHARACTERS:
-            raise ConfigurationError((f"the {kind} must be a line of 1 to {_MOST_CHARACTERS} characters",))
-        if kind in {"digest", "file"}:
-            if (found := _DIGEST.fullmatch(text.lower())) is None:
-                of, how = ("file", "sha256sum FILE") if kind == "file" else ("skill", "prowess load NAME --json")
-                why = f"{text[:80]!r} is not the digest of a {of} (64 hexadecimal digits); `{how}` prints it"
-                raise ConfigurationError((why,))
-            return f"sha256:{found[1]}"
-        if "*" in text:
-            why = f"{text[:80]!r} is a pattern, and a block names one {kind}"
-            raise ConfigurationError((f"{why}; for patterns write a rule in a policy file",))
-        match kind:
-            case "name":
-                return normalise(text)
-            case "source":
-                return _source(text)
-            case "publisher":
-                self._require_known(text, scope)
-        return text
 
-    def _require_known(self, publisher: str, scope: BlockScope) -> None:
-        if publisher.startswith(SIGNERS):
-            return
-        machine_file = os.path.join(os.path.dirname(self._enterprise_file), PUBLISHERS_FILE)
-        known = [one for one in trusted_publishers(machine_file) if scope == "user" or one.path == machine_file]
-        if any(one.publisher.name == publisher for one in known):
-            return
-        names = ", ".join(sorted({one.publisher.name for one in known})) or "none"
-        why = f"no publisher {publisher[:80]!r} is known here (known: {names}), so no skill would be blocked"
-        raise ConfigurationError((f"{why}; give the signer that `prowess why NAME` shows, such as 'key sha256:...'",))
+def checked_block(
+    kind: BlockKind, value: str, reason: str, machine_file: str = MACHINE_FILE, *, of_user: bool = False
+) -> tuple[str, str]:
+    """Return the value and the reason of a new block as they are stored.
+
+    `machine_file` has the publishers of the machine; with `of_user` those of the user are known too.
+
+    Raises:
+        ConfigurationError: no skill can have this fact, or the reason is missing.
+    """
+    wanted = _checked(kind, value, machine_file, of_user=of_user)
+    if not reason.strip() or not reason.isprintable() or len(reason) > _MOST_CHARACTERS:
+        raise ConfigurationError(
+            (f"the reason must be a line of 1 to {_MOST_CHARACTERS} characters; those who ask why see it",)
+        )
+    return wanted, reason.strip()
+
+
+def _checked(kind: BlockKind, value: str, machine_file: str, *, of_user: bool) -> str:
+    text = value.strip()
+    if not text or not text.isprintable() or len(text) > _MOST_CHARACTERS:
+        raise ConfigurationError((f"the {kind} must be a line of 1 to {_MOST_CHARACTERS} characters",))
+    if kind in {"digest", "file"}:
+        if (found := _DIGEST.fullmatch(text.lower())) is None:
+            of, how = ("file", "sha256sum FILE") if kind == "file" else ("skill", "prowess load NAME --json")
+            why = f"{text[:80]!r} is not the digest of a {of} (64 hexadecimal digits); `{how}` prints it"
+            raise ConfigurationError((why,))
+        return f"sha256:{found[1]}"
+    if "*" in text:
+        why = f"{text[:80]!r} is a pattern, and a block names one {kind}"
+        raise ConfigurationError((f"{why}; for patterns write a rule in a policy file",))
+    match kind:
+        case "name":
+            return normalise(text)
+        case "source":
+            return _source(text)
+        case "publisher":
+            _require_known(text, machine_file, of_user=of_user)
+    return text
+
+
+def _require_known(publisher: str, machine_file: str, *, of_user: bool) -> None:
+    if publisher.startswith(SIGNERS):
+        return
+    known = [one for one in trusted_publishers(machine_file) if of_user or one.path == machine_file]
+    if any(one.publisher.name == publisher for one in known):
+        return
+    names = ", ".join(sorted({one.publisher.name for one in known})) or "none"
+    why = f"no publisher {publisher[:80]!r} is known here (known: {names}), so no skill would be blocked"
+    raise ConfigurationError((f"{why}; give the signer that `prowess why NAME` shows, such as 'key sha256:...'",))
 
 
 @contextmanager
@@ -195,25 +210,22 @@ def _source(text: str) -> str:
     return reference.location if reference.is_local and reference.kind == "directory" else text
 
 
-def _key(block: Block) -> str:
-    return _key_of(block.kind, block.value)
+def is_same_block(block: Block, kind: BlockKind, value: str) -> bool:
+    """Return whether a block is about this fact. `value` is a checked one."""
+    if block.kind != kind:
+        return False
+    return name_key(block.value) == name_key(value) if kind == "name" else block.value == value
 
 
-def _key_of(kind: BlockKind, value: str) -> str:
-    """Return the text that equal blocks share."""
-    return name_key(value) if kind == "name" else value
-
-
-def _new_id(before: tuple[Block, ...]) -> str:
+def new_block(kind: BlockKind, value: str, reason: str, by: str, before: Iterable[Block] = ()) -> Block:
+    """Return a block of now, with an id that none of `before` has. Value and reason are checked ones."""
     known = {block.id for block in before}
     while (chosen := f"block-{secrets.token_hex(6)}") in known:
         pass
-    return chosen
+    at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Block(id=chosen, kind=kind, value=value, reason=reason, by=by, at=at)
 
 
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _facts(block: Block, scope: BlockScope) -> dict[str, object]:
-    return {"block": block.id, "match": {block.kind: block.value}, "reason": block.reason, "scope": scope}
+def block_facts(block: Block) -> dict[str, object]:
+    """Return the facts of a block for the audit log."""
+    return {"block": block.id, "match": {block.kind: block.value}, "reason": block.reason}

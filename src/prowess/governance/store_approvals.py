@@ -49,7 +49,7 @@ class StoreApprovals:
 
 
 def statements_of(bodies: Sequence[str], place: str) -> tuple[VoteStatement, ...]:
-    """Return the statements of votes in a store. Raises StoreError if one of them is damaged."""
+    """Return the statements of stored votes. Raises StoreError, which names `place`, if one of them is damaged."""
     try:
         return tuple(checked_statement(strict_json(body.encode(), "a vote")) for body in bodies)
     except (StrictJsonError, ValidationError, SignatureError, MissingExtraError, UnicodeEncodeError) as fault:

@@ -95,7 +95,8 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
     `dynamic_commands` permits commands inside instructions. `script_dirs` are the directories of a skill whose scripts
     may run (relative, with `/`). `env_allow` are the host's environment variables that scripts receive. `read_scripts`
     permits models to read the text of scripts. If `built_in` is true, calls that match no rule are decided as without a
-    policy file.
+    policy file. `is_shared` is true for a policy of the store of an organisation, whose `path` is no path of this
+    machine.
     """
 
     path: str
@@ -117,6 +118,7 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
     approval_rules: tuple[ApprovalRule, ...] = ()
     roles: RoleTable | None = None
     built_in: bool = False
+    is_shared: bool = False
 
     @cached_property
     def compiled(self) -> CompiledRules:

@@ -42,6 +42,7 @@ from prowess._internal.places import (
     prowess_home,
 )
 from prowess._internal.text.canonical_json import sha256_of
+from prowess._internal.text.terminal_text import printable_line
 from prowess.errors import PolicyError, StoreError
 from prowess.policy.approvals.places import approvals_for, approvals_places
 from prowess.policy.blocks.blocked import load_blocks
@@ -166,6 +167,17 @@ class ExpectationOutcome(Struct, frozen=True, kw_only=True):
     def holds(self) -> bool:
         """Whether the decision has the expected effect."""
         return effect_of(self.decision) == self.expectation.effect
+
+    @property
+    def sentence(self) -> str:
+        """What was expected where, and what decided, in one line."""
+        decision, expected = self.decision, self.expectation
+        arguments = ", ".join(f"{name}={value!r}" for name, value in expected.call.arguments.items())
+        rule = f"rule '{decision.rule}' at {decision.origin}: {decision.reason}"
+        by = decision.reason if decision.origin is None else rule
+        decided = f"decided {effect_of(decision)} by {by}"
+        call = f"{expected.call.tool}({arguments})"
+        return printable_line(f"{expected.origin}: expected {expected.effect} for {call}, {decided}")
 
 
 def check_expectations(file: PolicyFile, workspace: str | None) -> tuple[ExpectationOutcome, ...]:

@@ -10,12 +10,20 @@ if TYPE_CHECKING:
     from prowess.store.memory import MemorySessionStore
     from prowess.store.opening import open_store
     from prowess.store.protocols import (
+        ApprovalRequestStore,
+        BlockRow,
+        BlockStore,
+        CallRequestRow,
+        CallRequestStore,
         EventStore,
         KeptEvent,
         LoginRow,
         LoginStore,
         PeekingStore,
+        PolicyRow,
+        PolicyStore,
         RateLimitStore,
+        RequestRow,
         SessionRow,
         SessionStore,
         Token,
@@ -23,21 +31,35 @@ if TYPE_CHECKING:
         VoteStore,
     )
     from prowess.store.shared.database import SharedDatabase
+    from prowess.store.shared.decisions import SharedBlockStore, SharedPolicyStore
+    from prowess.store.shared.requests import SharedApprovalRequestStore, SharedCallRequestStore
     from prowess.store.shared.sessions import SharedSessionStore
     from prowess.store.shared.votes import SharedVoteStore
     from prowess.store.sqlite import SqliteSessionStore
 
 __all__ = [
+    "ApprovalRequestStore",
+    "BlockRow",
+    "BlockStore",
+    "CallRequestRow",
+    "CallRequestStore",
     "EventStore",
     "KeptEvent",
     "LoginRow",
     "LoginStore",
     "MemorySessionStore",
     "PeekingStore",
+    "PolicyRow",
+    "PolicyStore",
     "RateLimitStore",
+    "RequestRow",
     "SessionRow",
     "SessionStore",
+    "SharedApprovalRequestStore",
+    "SharedBlockStore",
+    "SharedCallRequestStore",
     "SharedDatabase",
+    "SharedPolicyStore",
     "SharedSessionStore",
     "SharedVoteStore",
     "SqliteSessionStore",
@@ -56,8 +78,12 @@ if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
             "protocols": (
                 *("EventStore", "KeptEvent", "PeekingStore", "SessionRow", "SessionStore"),
                 *("LoginRow", "LoginStore", "RateLimitStore", "Token", "TokenStore", "VoteStore"),
+                *("Token", "TokenStore", "VoteStore", "PolicyRow", "PolicyStore", "BlockRow", "BlockStore"),
+                *("RequestRow", "ApprovalRequestStore", "CallRequestRow", "CallRequestStore"),
             ),
             "shared.database": ("SharedDatabase",),
+            "shared.decisions": ("SharedBlockStore", "SharedPolicyStore"),
+            "shared.requests": ("SharedApprovalRequestStore", "SharedCallRequestStore"),
             "shared.sessions": ("SharedSessionStore",),
             "shared.votes": ("SharedVoteStore",),
             "sqlite": ("SqliteSessionStore",),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class SessionRow(Struct, frozen=True, kw_only=True):
@@ -244,3 +247,110 @@ class MachineStore(Protocol):
 
     def remove_machine(self, machine_id: str) -> bool:
         """Remove a machine; return False if there is none with this id."""
+
+
+class PolicyRow(Struct, frozen=True, kw_only=True):
+    """One stored policy. `number` counts its versions from 1; `at` is a time in UTC (ISO 8601)."""
+
+    tenant: str
+    name: str
+    number: int
+    toml: str
+    by: str
+    at: str
+
+
+class PolicyStore(Protocol):
+    """Stores the policies of one tenant, and shows those of the organisation (tenant `*`) too. Blocking.
+
+    Raises:
+        StoreError: by every operation, if the store cannot be reached, read or written.
+    """
+
+    def put_policy(self, name: str, toml: str, *, by: str, at: str) -> tuple[PolicyRow, int]:
+        """Add a policy, or replace the tenant's own one of this name. Return it, and the generation that has it."""
+
+    def policies(self) -> list[PolicyRow]:
+        """Return all policies: the organisation's first, then by name."""
+
+    def remove_policy(self, name: str) -> int | None:
+        """Remove the tenant's own policy. Return the generation without it; None if there is none of this name."""
+
+
+class BlockRow(Struct, frozen=True, kw_only=True):
+    """One stored block: every skill whose fact `kind` is `value`. `at` is a time in UTC (ISO 8601)."""
+
+    tenant: str
+    id: str
+    kind: str
+    value: str
+    reason: str
+    by: str
+    at: str
+
+
+class BlockStore(Protocol):
+    """Stores the blocks of one tenant, and shows those of the organisation (tenant `*`) too. Blocking.
+
+    Raises:
+        StoreError: by every operation, if the store cannot be reached, read or written.
+    """
+
+    def add_block(self, block: BlockRow) -> int:
+        """Add a block. Return the generation that has it."""
+
+    def blocks(self) -> list[BlockRow]:
+        """Return all blocks, the oldest first."""
+
+    def remove_block(self, block_id: str) -> int | None:
+        """Remove one of the tenant's own blocks. Return the generation without it; None if there is none."""
+
+
+class RequestRow(Struct, frozen=True, kw_only=True):
+    """One question to people. `body` is JSON text, not parsed; `at` is a time in UTC (ISO 8601)."""
+
+    id: str
+    at: str
+    body: str
+
+
+class ApprovalRequestStore(Protocol):
+    """Stores the questions to people of one tenant. Blocking.
+
+    Raises:
+        StoreError: by every operation, if the store cannot be reached, read or written.
+    """
+
+    def add_request(self, request: RequestRow) -> bool:
+        """Add a question. Return False, without a change, if there is one with this id."""
+
+    def requests(self) -> list[RequestRow]:
+        """Return all questions, the oldest first."""
+
+
+class CallRequestRow(Struct, frozen=True, kw_only=True):
+    """One question about a single call, and its answer. `expires_at` is in seconds since the epoch."""
+
+    id: str
+    body: str
+    expires_at: float
+
+
+class CallRequestStore(Protocol):
+    """Stores questions about single calls of one tenant. A question that has expired is not returned. Blocking.
+
+    Raises:
+        StoreError: by every operation, if the store cannot be reached, read or written.
+    """
+
+    def change_call(
+        self, request_id: str, change: Callable[[str | None], CallRequestRow | None], *, at: float
+    ) -> CallRequestRow | None:
+        """Replace the question with this id by the result of `change`, which gets its body, None if there is none.
+
+        Nothing else changes the question meanwhile. If the result is None, the question is removed. What `change`
+        raises is raised, and nothing is changed.
+        """
+
+    def calls(self, at: float) -> list[CallRequestRow]:
+        """Return all questions that have not expired at this time."""

@@ -90,7 +90,7 @@ def test(file: str, *, as_json: bool) -> int:
         )
     elif outcomes:
         for outcome in failed:
-            output.line(_sentence(outcome))
+            output.line(outcome.sentence)
         output.line(f"{len(outcomes) - len(failed)} of {len(outcomes)} expectations hold")
     if not outcomes:
         output.error(f"{printable_line(file)} has no [[expect]], so nothing was tested; {_AN_EXPECTATION}")
@@ -276,17 +276,3 @@ def _failure(outcome: ExpectationOutcome) -> dict[str, object]:
         "rule_origin": None if decision.origin is None else str(decision.origin),
         "reason": decision.reason,
     }
-
-
-def _sentence(outcome: ExpectationOutcome) -> str:
-    decision, expected = outcome.decision, outcome.expectation
-    arguments = ", ".join(f"{name}={value!r}" for name, value in expected.call.arguments.items())
-    by = (
-        decision.reason
-        if decision.origin is None
-        else f"rule '{decision.rule}' at {decision.origin}: {decision.reason}"
-    )
-    call = f"{expected.call.tool}({arguments})"
-    return printable_line(
-        f"{expected.origin}: expected {expected.effect} for {call}, decided {effect_of(decision)} by {by}"
-    )

@@ -14,17 +14,16 @@ from msgspec import Struct
 from prowess._internal.places import is_named_policy
 from prowess.errors import PolicyDeniedError, StoreError
 from prowess.governance.machine.bundle import RELEASE_ROOT, TENANT_RELEASE_ROOT, Bundle, sign_bundle
+from prowess.governance.shared_decisions import block_of
 from prowess.governance.store_approvals import statements_of
 from prowess.policy.approvals.statements import APPROVALS_FILE, render_statements
-from prowess.policy.blocks.block_file import BLOCK_KINDS, Block, render_blocks
+from prowess.policy.blocks.block_file import render_blocks
 from prowess.signing.signed_note import note_key
 from prowess.store.shared.bundle_rows import SharedBundleRows
 from prowess.store.shared.release_files import SharedReleaseFiles
 from prowess.store.tenants import EVERY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from prowess.governance.service.service_call import ServiceCall
     from prowess.signing.keys import PrivateKey
     from prowess.store.shared.bundle_rows import BundleRows
@@ -128,17 +127,10 @@ def _files(database: SharedDatabase, rows: BundleRows) -> dict[str, str]:
             raise StoreError(url, f"the policy {name[:80]!r} has a name that cannot be a file; remove it")
         files[file] = text
     if rows.blocks:
-        files["blocks.json"] = render_blocks(tuple(_block(url, row) for row in rows.blocks)).decode()
+        files["blocks.json"] = render_blocks(tuple(block_of(row, url) for row in rows.blocks)).decode()
     if rows.votes:
         files[APPROVALS_FILE] = render_statements(statements_of(rows.votes, url)).decode()
     for owner, file in ((EVERY, RELEASE_ROOT), (database.tenant, TENANT_RELEASE_ROOT)):
         if (root := SharedReleaseFiles(database, owner).read(FIRST_ROOT)) is not None:
             files[file] = root.decode()
     return files
-
-
-def _block(url: str, row: Mapping[str, str]) -> Block:
-    kind = next((one for one in BLOCK_KINDS if one == row["kind"]), None)
-    if kind is None:
-        raise StoreError(url, f"the block {row['id'][:80]!r} has an unknown kind; a newer Prowess wrote it")
-    return Block(id=row["id"], kind=kind, value=row["value"], reason=row["reason"], by=row["by"], at=row["at"])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 
 from msgspec import Meta, Struct
 
 from prowess.errors import SkillError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 MOST_ITEMS = 500
 _Item = TypeVar("_Item")
@@ -35,3 +38,12 @@ class NoSuchItemError(SkillError, LookupError):
 
     def __str__(self) -> str:
         return f"there is no {self.kind} {self.id[:80]!r}"
+
+
+def page_of(items: Iterable[_Item], query: ListQuery, key: Callable[[_Item], str]) -> ListPage[_Item]:
+    """Return the part of `items` that a query wants. The order is that of `key`, which is unique and the cursor."""
+    after = query.cursor
+    left = sorted(((key(item), item) for item in items), key=lambda pair: pair[0])
+    wanted = [pair for pair in left if after is None or pair[0] > after]
+    shown = wanted[: query.limit]
+    return ListPage(items=tuple(item for _, item in shown), next=shown[-1][0] if len(wanted) > query.limit else None)

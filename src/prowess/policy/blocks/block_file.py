@@ -54,11 +54,15 @@ class _Content(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class BlockFile(Struct, frozen=True, kw_only=True):
-    """The blocks of one file, in its order. `digest` is that of its bytes."""
+    """The blocks of one file, in its order. `digest` is that of its bytes.
+
+    `is_shared` is true for those of the store of an organisation, whose `path` is no path of this machine.
+    """
 
     path: str
     digest: str
     blocks: tuple[Block, ...]
+    is_shared: bool = False
 
     @property
     def version(self) -> tuple[str, str]:

@@ -90,6 +90,7 @@ class Blocks:
                 index.setdefault(block.value, found)
                 if not block.value.startswith(SIGNERS):
                     policy = os.path.join(os.path.dirname(file.path), os.path.basename(enterprise_file))
+                    policy = enterprise_file if file.is_shared else policy
                     trusted = publishers_trusted_by(policy, enterprise_file) if enterprise_file else ()
                     self._signers += [(one, found) for one in signers_meant((as_written(block.value),), trusted)]
             case _:

@@ -20,6 +20,13 @@ from msgspec.structs import replace
 
 from prowess.errors import StoreError
 from prowess.store import EventStore, KeptEvent, PeekingStore, SessionRow, SessionStore, Token
+from prowess.testing.conformance.decision_stores import (
+    HOSTILE_TEXTS,
+    ApprovalRequestStoreConformance,
+    BlockStoreConformance,
+    CallRequestStoreConformance,
+    PolicyStoreConformance,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
@@ -27,8 +34,18 @@ if TYPE_CHECKING:
 
     from prowess.store import TokenStore, VoteStore
 
+__all__ = [
+    "ApprovalRequestStoreConformance",
+    "BlockStoreConformance",
+    "CallRequestStoreConformance",
+    "EventStoreConformance",
+    "PolicyStoreConformance",
+    "SessionStoreConformance",
+    "TokenStoreConformance",
+    "VoteStoreConformance",
+]
+
 _ROW = SessionRow(session_id="one", version=1, state='{"active":[]}', touched_at=100.5)
-_HOSTILE_TEXTS = ("naïve \x00 '; --", "\x00", "%s :tenant {}", "\U0001f600", " one ", "one\x00")
 _TOKEN = Token(id="one", tenant="default", role="viewer", user="naïve \x00", created_at=1.5)
 _S = TypeVar("_S", bound=SessionStore)
 
@@ -48,7 +65,7 @@ class SessionStoreConformance:
         """Ids and states may contain any characters, and ids are compared exactly."""
 
         async def check(store: SessionStore) -> None:
-            rows = [replace(_ROW, session_id=text, state=f'{{"text":"{text}"}}') for text in _HOSTILE_TEXTS]
+            rows = [replace(_ROW, session_id=text, state=f'{{"text":"{text}"}}') for text in HOSTILE_TEXTS]
             for row in rows:
                 assert await store.create(row)
             assert [await store.get(row.session_id) for row in rows] == rows
@@ -201,12 +218,12 @@ class EventStoreConformance:
         async def check(store: SessionsWithEvents) -> None:
             assert await store.last_event("one") == 0
             assert await store.events_after("one", 0, 10) == []
-            for number, body in enumerate(_HOSTILE_TEXTS, 1):
+            for number, body in enumerate(HOSTILE_TEXTS, 1):
                 assert await store.append_event("one", body, at=100.0, keep=100) == number
             assert await store.append_event("one\x00", "other", at=100.0, keep=100) == 1
-            assert await store.events_after("one", 1, 1) == [KeptEvent(sequence=2, body=_HOSTILE_TEXTS[1])]
-            assert tuple(event.body for event in await store.events_after("one", 0, 10**6)) == _HOSTILE_TEXTS
-            assert await store.last_event("one") == len(_HOSTILE_TEXTS)
+            assert await store.events_after("one", 1, 1) == [KeptEvent(sequence=2, body=HOSTILE_TEXTS[1])]
+            assert tuple(event.body for event in await store.events_after("one", 0, 10**6)) == HOSTILE_TEXTS
+            assert await store.last_event("one") == len(HOSTILE_TEXTS)
 
         _run(self.open_store(tmp_path), check)
 
@@ -307,9 +324,9 @@ class VoteStoreConformance:
         """Their texts may contain any characters."""
         with closing(self.open_store(tmp_path)) as store:
             assert store.votes() == []
-            for number, text in enumerate(_HOSTILE_TEXTS, 1):
+            for number, text in enumerate(HOSTILE_TEXTS, 1):
                 assert store.add_vote(text, number=number)
-            assert store.votes() == list(_HOSTILE_TEXTS)
+            assert store.votes() == list(HOSTILE_TEXTS)
 
     def test_a_number_is_given_once_and_none_is_left_out(self, tmp_path: Path) -> None:
         """Who has not seen the newest vote must look again. A refused vote changes nothing."""
