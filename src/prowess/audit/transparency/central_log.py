@@ -29,14 +29,24 @@ from prowess.errors import AuditError, AuditReadError, LimitExceededError, Store
 from prowess.store.shared.audit_rows import InboxRow, SharedAuditRows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from prowess.audit.record import AuditEvent
     from prowess.store.shared.database import SharedDatabase
 
 _PAGE = 1000
 _MOST_BYTES = MAX_LINE_BYTES - 4096  # place, hashes and time are added
-_OWN_KINDS = ("log.", "audit.erased")
+OWN_KINDS = ("log.", "audit.erased")
+
+
+class PlacedEvent(Struct, frozen=True, kw_only=True):
+    """An event with its time, and an id that sorts by it."""
+
+    id: str
+    at: str
+    event: AuditEvent
+
+
 _record = Decoder(AuditRecord).decode
 
 
@@ -57,32 +67,50 @@ class SharedAuditLog:
         Raises:
             AuditError: the record was not written, or it is not known whether it was.
         """
-        url, at, data = self._rows.database.url, time_text(), event.data
-        if event.kind.startswith(_OWN_KINDS):
-            raise AuditError(url, f"kind {event.kind!r} is reserved for the log itself")
-        try:
-            user = data.get("user")
-            person = self._pseudonym(user) if isinstance(user, str) else None
-            body = event_bytes(event if person is None else replace(event, data={**data, "user": person}))
-            if len(body) > _MOST_BYTES:
-                raise AuditError(url, f"this event cannot be recorded: it has more than {_MOST_BYTES} bytes")
-            self._rows.add([InboxRow(id=uuid7(), at=at, person=person, body=body)])
-        except StoreError as fault:
-            raise AuditError(url, fault.reason) from fault
-        except NotJsonError as fault:
-            raise AuditError(url, f"this event cannot be recorded: {fault}") from fault
-        except LimitExceededError as fault:
-            raise AuditError(url, "this event cannot be recorded: its data is nested too deep") from fault
+        at = time_text()
+        if event.kind.startswith(OWN_KINDS):
+            raise AuditError(self._rows.database.url, f"kind {event.kind!r} is reserved for the log itself")
+        self.add_placed([PlacedEvent(id=uuid7(), at=at, event=event)])
         return AuditRecord(
             sequence=0,
             at=at,
             kind=event.kind,
             session_id=event.session_id,
             call_id=event.call_id,
-            data=data,
+            data=event.data,
             previous=None,
             hash="",
         )
+
+    def add_placed(self, events: Sequence[PlacedEvent]) -> None:
+        """Write events whose ids and times are given, also of the log's own kinds: for the collector of machines' logs.
+
+        On return they are durable. An event whose id is there already is not written again.
+
+        Raises:
+            AuditError: they were not written, or it is not known whether they were.
+        """
+        url = self._rows.database.url
+        try:
+            rows = [self._row(one) for one in events]
+            if rows:
+                self._rows.add(rows)
+        except StoreError as fault:
+            raise AuditError(url, fault.reason) from fault
+        except NotJsonError as fault:
+            raise AuditError(url, f"this event cannot be recorded: {fault}") from fault
+        except LimitExceededError as fault:
+            raise AuditError(url, "this event cannot be recorded: its data is nested too deep") from fault
+
+    def _row(self, placed: PlacedEvent) -> InboxRow:
+        event = placed.event
+        user = event.data.get("user")
+        person = self._pseudonym(user) if isinstance(user, str) else None
+        body = event_bytes(event if person is None else replace(event, data={**event.data, "user": person}))
+        if len(body) > _MOST_BYTES:
+            reason = f"this event cannot be recorded: it has more than {_MOST_BYTES} bytes"
+            raise AuditError(self._rows.database.url, reason)
+        return InboxRow(id=placed.id, at=placed.at, person=person, body=body)
 
     def close(self) -> None:
         """Close the connections to the store."""

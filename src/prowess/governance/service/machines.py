@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+import time
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Meta, Struct
+from msgspec import DecodeError, Meta, Struct
+from msgspec.json import decode, encode
 
+from prowess.errors import PolicyDeniedError
+from prowess.governance.machine.collected_log import (
+    CollectedLog,
+    LogFinding,
+    LogPlace,
+    continued,
+)
+from prowess.governance.machine.collected_records import finding_event, machine_event, record_id
+from prowess.governance.service.bundle import present_version
 from prowess.governance.service.inventory import ReportedCopy  # noqa: TC001 -- decoding needs it
 from prowess.governance.service.listing import ListPage, ListQuery
+from prowess.store.protocols import MachineRow
+from prowess.store.shared.audit_rows import SharedAuditRows
+from prowess.store.shared.machines import SharedMachineStore
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from prowess.governance.service.service_call import ServiceCall
 
 MACHINE_ID = "^[0-9a-f-]{36}$"
 MOST_RECORDS = 500
+ENROLLED = "machine.enrolled"
+_SEEN_SECONDS = 10.0
+_PAGE = 200
 _Text = Annotated[str, Meta(min_length=1, max_length=256)]
-LogFindingKind = Literal["machine_log_changed", "machine_log_cut", "machine_log_restarted", "machine_log_gap"]
 
 
 class MachineReport(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,37 +54,37 @@ class MachineReport(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class SentRecords(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Records of a machine's log, as lines in their order, and its report. Either may be left out."""
+    """The report of a machine, with lines of its log in their order. `end` is the present end of that log."""
 
     machine: MachineReport
     records: Annotated[tuple[str, ...], Meta(max_length=MOST_RECORDS)] = ()
+    end: LogPlace | None = None
 
 
 class Collected(Struct, frozen=True, kw_only=True):
-    """The answer: the number of the last record of the machine that is in the central log, and its hash.
+    """The answer: the place in the machine's log up to which its records are in the central log.
 
     `version` is that of the present bundle.
     """
 
-    acknowledged: int
-    hash: str | None
+    acknowledged: LogPlace
     version: int
 
 
-class LogFinding(Struct, frozen=True, kw_only=True):
-    """Something wrong with the log of a machine. `record` is the number of the record in that log; `at` in UTC."""
+class MachineState(Struct, frozen=True, kw_only=True):
+    """What the store keeps of the last report besides the columns of its table."""
 
-    kind: LogFindingKind
-    message: str
-    record: int
-    at: str
+    token: str | None = None
+    release: int | None = None
+    fault: str | None = None
+    copies: int = 0
 
 
 class Machine(Struct, frozen=True, kw_only=True):
     """An enrolled machine. Times are in seconds since the epoch.
 
-    `bundle` is the version that holds there; `current` states whether it is the present one. `records` counts the
-    records of its log that are in the central log, and `findings` is what is wrong with it.
+    `bundle` is the version that holds there; `current` states whether it is the present one. `records` is the number of
+    the last record of its log that is in the central log, and `findings` is what is wrong with that log.
     """
 
     id: str
@@ -93,20 +111,43 @@ class MachineQuery(ListQuery, frozen=True, kw_only=True, forbid_unknown_fields=T
     name: str | None = None
     behind: bool | None = None
 
+    def fits(self, machine: Machine) -> bool:
+        """Whether a machine is wanted."""
+        texts = all(
+            wanted is None or wanted == getattr(machine, name)
+            for name, wanted in (("team", self.team), ("environment", self.environment), ("name", self.name))
+        )
+        return texts and (self.behind is None or self.behind != machine.current)
+
 
 class MachineService:
     """The machines of the tenant of a call; with the tenant `*`, those of all tenants."""
 
     def __init__(self, call: ServiceCall) -> None:
         self._call = call
+        self._store = SharedMachineStore(call.database)
 
     def list(self, query: MachineQuery) -> ListPage[Machine]:
-        """Return machines in the order of their enrolment. Raises StoreError."""
-        raise NotImplementedError
+        """Return machines in the order of their ids, which begin with the time of enrolment.
+
+        Raises:
+            PolicyDeniedError: the actor may not see machines.
+            StoreError: the store cannot be used.
+        """
+        self._call.require("audit")
+        found: list[Machine] = []
+        for machine in self._after(query.cursor or ""):
+            if query.fits(machine):
+                if len(found) == query.limit:
+                    return ListPage(items=tuple(found), next=found[-1].id)
+                found.append(machine)
+        return ListPage(items=tuple(found))
 
     def get(self, machine_id: str) -> Machine | None:
-        """Return the machine with this id, None if there is none. Raises StoreError."""
-        raise NotImplementedError
+        """Return the machine with this id, None if there is none. Raises as `list`."""
+        self._call.require("audit")
+        row = self._store.machine(machine_id)
+        return None if row is None else _machine(row, self._version(row.tenant))
 
     def remove(self, machine_id: str) -> bool:
         """Forget a machine; False if there is none. It comes back if it still has a token and is in contact.
@@ -116,7 +157,9 @@ class MachineService:
             AuditError: the act cannot be recorded.
             StoreError: the store cannot be used.
         """
-        raise NotImplementedError
+        self._call.require("administer")
+        with self._call.act("machine-removed", {"machine": machine_id}):
+            return self._store.remove_machine(machine_id)
 
     def collect(self, sent: SentRecords) -> Collected:
         """Take the report and records of a machine (`POST /api/v1/audit/records`). On return they are durable.
@@ -129,8 +172,105 @@ class MachineService:
             AuditError: the records cannot be recorded.
             StoreError: the store cannot be used.
         """
-        raise NotImplementedError
+        self._call.require_machine()
+        row = self._reported(sent.machine)
+        rows, machine = SharedAuditRows(self._call.database), sent.machine.id
+        before = _log_of(row)
+        step = continued(before, sent.records, sent.end, lambda record: rows.has(record_id(machine, record)))
+        tenant = self._call.tenant
+        self._call.log.add_placed(
+            [
+                *(machine_event(record, machine=machine, tenant=tenant) for record in step.records),
+                *(
+                    finding_event(one, number, machine, sent.machine.name, before.place)
+                    for number, one in enumerate(step.findings)
+                ),
+            ]
+        )
+        after = step.after
+        if after != before and not self._store.replace_log(machine, encode(after).decode(), expected=row.log):
+            after = _log_of(self._store.machine(machine) or row)  # another process of the server has just collected
+        return Collected(acknowledged=after.place, version=self._version(tenant))
 
     def seen(self, machine_id: str) -> None:
         """Note that a machine was in contact, at most every ten seconds. Raises StoreError."""
-        raise NotImplementedError
+        row = self._store.machine(machine_id)
+        if row is not None and row.seen_at < time.time() - _SEEN_SECONDS:
+            self._store.seen(machine_id, time.time())
+
+    def _reported(self, report: MachineReport) -> MachineRow:
+        """Store a report, and return the row of the machine."""
+        actor, before = self._call.actor, self._store.machine(report.id)
+        state = _state_of(before)
+        is_new = before is None or report.is_enrolment
+        if not is_new and state.token != actor.token_id:
+            reason = "it was enrolled with another token; run `prowess machine enroll` again"
+            raise PolicyDeniedError("machine", f"the machine {report.name!r}: {reason}")
+        if is_new:
+            told = {"machine": report.id, "name": report.name, "token": actor.token_id}
+            self._call.record(ENROLLED, {**told, "team": report.team, "environment": report.environment})
+        now = time.time()
+        copies = state.copies if report.inventory is None else len(report.inventory)
+        found = MachineState(token=actor.token_id, release=report.release, fault=report.fault, copies=copies)
+        kept = None if before is None else before.inventory
+        row = MachineRow(
+            tenant=self._call.tenant,
+            id=report.id,
+            name=report.name,
+            team=report.team,
+            environment=report.environment,
+            enrolled_at=now if before is None or is_new else before.enrolled_at,
+            seen_at=now,
+            bundle=report.bundle,
+            state=encode(found).decode(),
+            log=None if before is None else before.log,
+            inventory=kept if report.inventory is None else encode(report.inventory).decode(),
+        )
+        self._store.put_machine(row)
+        return row
+
+    def _after(self, cursor: str) -> Iterator[Machine]:
+        versions: dict[str, int] = {}
+        while rows := self._store.machines(cursor, _PAGE):
+            for row in rows:
+                if row.tenant not in versions:
+                    versions[row.tenant] = self._version(row.tenant)
+                yield _machine(row, versions[row.tenant])
+            cursor = rows[-1].id
+
+    def _version(self, tenant: str) -> int:
+        return present_version(self._call.database.of_tenant(tenant))
+
+
+def _machine(row: MachineRow, version: int) -> Machine:
+    state, log = _state_of(row), _log_of(row)
+    return Machine(
+        id=row.id,
+        tenant=row.tenant,
+        name=row.name,
+        team=row.team,
+        environment=row.environment,
+        enrolled_at=row.enrolled_at,
+        seen_at=row.seen_at,
+        bundle=row.bundle,
+        current=row.bundle == version,
+        release=state.release,
+        fault=state.fault,
+        records=log.place.sequence,
+        findings=log.findings,
+        copies=state.copies,
+    )
+
+
+def _state_of(row: MachineRow | None) -> MachineState:
+    try:
+        return MachineState() if row is None or row.state is None else decode(row.state, type=MachineState)
+    except DecodeError:
+        return MachineState()
+
+
+def _log_of(row: MachineRow) -> CollectedLog:
+    try:
+        return CollectedLog() if row.log is None else decode(row.log, type=CollectedLog)
+    except DecodeError:  # then its next records are a finding
+        return CollectedLog()

@@ -95,9 +95,9 @@ class ServiceCall:
             raise self._refused("see", "a role of people")
 
     def require_machine(self) -> None:
-        """Check that the actor is an enrolled machine, as `require` does."""
-        if not self.actor.is_machine:
-            raise self._refused("machine", "the role machine")
+        """Check that the actor is an enrolled machine of a tenant, as `require` does."""
+        if not self.actor.is_machine or self.tenant == EVERY:
+            raise self._refused("machine", "the role machine in a tenant")
 
     def _refused(self, operation: str, needed: str) -> PolicyDeniedError:
         held = " and ".join(self.actor.roles) or "no role"

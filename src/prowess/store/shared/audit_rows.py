@@ -68,6 +68,16 @@ class SharedAuditRows:
         values = [{"tenant": self.tenant, **_fields(row)} for row in rows]
         self.database.run(lambda db: db.execute(_insert(db, AUDIT_INBOX).on_conflict_do_nothing(), values))
 
+    def has(self, row_id: str) -> bool:
+        """Return whether a row with this id was added, wherever it is now."""
+
+        def work(db: Connection) -> bool:
+            tables = (AUDIT_INBOX, AUDIT_RECORDS)
+            found = (select(one.c.id).where(self._of(one), one.c.id == row_id) for one in tables)
+            return any(db.execute(wanted).first() is not None for wanted in found)
+
+        return self.database.run(work, write=False)
+
     def pseudonym(self, user: str, proposed: str) -> str:
         """Return the pseudonym of a user: the stored one, or `proposed`, which is stored."""
         known = select(AUDIT_PEOPLE.c.pseudonym).where(self._of(AUDIT_PEOPLE), AUDIT_PEOPLE.c.user == user)
