@@ -1,0 +1,24 @@
+"""Where a login leads: a path of this server, never another one."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote
+
+HOME = "/"
+_MOST = 2000
+# Printable ASCII without a backslash, which browsers read as a slash; and without `//`, which begins a host.
+_PATH = re.compile(r"/(?!/)[!-\[\]-~]*")
+
+
+def next_path(given: str | None) -> str:
+    """Return the path that a request names as `next`, or `/` if it is no path of this server."""
+    if given is None or len(given) > _MOST or not _PATH.fullmatch(given):
+        return HOME
+    return HOME if "//" in given.partition("?")[0] else given
+
+
+def login_path(path: str) -> str:
+    """Return the path of the login page that leads back to `path`."""
+    wanted = next_path(path)
+    return "/login" if wanted == HOME else f"/login?next={quote(wanted, safe='/')}"
