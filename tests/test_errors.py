@@ -37,6 +37,7 @@ from prowess.errors import MissingExtraError, SkillError
 from prowess.execution import staging
 from prowess.governance.approving import VoteRefusedError
 from prowess.governance.service.listing import NoSuchItemError
+from prowess.http_server.login.refusals import LoginRefusedError
 from prowess.lockfile.foreign import locale_order
 from prowess.runtime import forks as session_forks
 from prowess.runtime import json_lines
@@ -234,6 +235,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (index_faults.UnusableIndexError("the disk is full"), "the disk is full"),
     (index_faults.MissingIndexError(), "there is no index yet"),
     (index_faults.BusyIndexError(), "another process is writing the index"),
+    (LoginRefusedError("token", "id"), "('token', 'id')"),
     (LookInFullError(), "all skills are needed"),
     (LockReplacedError(), ""),
     (NoNotificationsError("too many directories", is_limit=True), "too many directories"),

@@ -93,6 +93,7 @@
     │   ├── MissingIndexError                                     store: there is no file
     │   └── BusyIndexError                                        store: another process writes
     ├── LockReplacedError                                         distribution: planned from an older lock
+    ├── LoginRefusedError              .reason .detail            http_server: a login is refused
     ├── LookInFullError                                           catalog: one name needs a look at all skills
     └── NoNotificationsError               .is_limit              catalog: the skills are polled
     BaseException

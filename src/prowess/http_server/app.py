@@ -53,7 +53,7 @@ def server_app(server: OrganisationServer, hosts: Collection[str] = ()) -> App:
             *probe_routes(server),
             Route(API, api),
             Mount(API, app=api),
-            *login_routes(server),
+            *login_routes(server.logins),
             *page_routes(server),
         ],
         exception_handlers={HTTPException: _shown, SkillError: _shown, Exception: _shown},

@@ -34,7 +34,7 @@ async def authenticate(server: OrganisationServer, request: Request) -> Actor | 
 async def _found(server: OrganisationServer, request: Request) -> Actor | None:
     given = request.headers.get("authorization")
     if given is None:
-        return await actor_of_login(server, request)
+        return await actor_of_login(server.logins, request)
     kind, _, text = given.partition(" ")
     if kind.casefold() != "bearer" or not text.strip():
         return None

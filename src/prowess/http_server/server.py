@@ -14,6 +14,9 @@ from anyio import to_thread
 from prowess.errors import StoreError
 from prowess.governance.organisation import token_digest
 from prowess.governance.service.service_call import Actor, ServiceCall
+from prowess.http_server.login.login_server import LoginServer
+from prowess.http_server.login.role_tables import RoleTables
+from prowess.http_server.login.settings import LoginSettings
 from prowess.http_server.metrics import ServerMetrics
 from prowess.store.shared.organisation import OrganisationStore
 from prowess.store.shared.tokens import SharedTokenStore
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from prowess.audit.transparency.sequencer import LogSigner
+    from prowess.policy.roles import RoleTable
     from prowess.store.shared.database import SharedDatabase
 
 _MOST_CLIENT = 200
@@ -38,11 +42,12 @@ class OrganisationServer:
         StoreError: the store cannot be used.
     """
 
-    def __init__(self, url: str, signer: LogSigner | None = None) -> None:
+    def __init__(self, url: str, signer: LogSigner | None = None, login: LoginSettings | None = None) -> None:
         store = OrganisationStore(url)
         self.database, self.signer = store.database, signer
         self.organisation = store.organisation()
         self.metrics = ServerMetrics()
+        self.logins = LoginServer(self.database, login or LoginSettings(), RoleTables(_no_tables))
         self._store, self._tokens = store, SharedTokenStore(store.database)
         self._views: dict[str, SharedDatabase] = {EVERY: self.database}
 
@@ -98,3 +103,8 @@ class OrganisationServer:
         except StoreError as fault:
             self.metrics.store_failed()
             return 503, {"status": "not ready", "reason": "store", "code": fault.code}
+
+
+def _no_tables(tenant: str) -> tuple[int, tuple[RoleTable, ...]]:
+    del tenant
+    return 0, ()

@@ -22,7 +22,7 @@ from prowess.http_server.login.csrf import csrf_field, require_csrf
 from prowess.http_server.login.form import form_of
 from prowess.http_server.login.login_server import LoginServer
 from prowess.http_server.login.role_tables import RoleTables
-from prowess.http_server.login.routes import actor_of_cookie, login_routes
+from prowess.http_server.login.routes import actor_of_login, login_routes
 from prowess.http_server.login.settings import LoginSettings
 from prowess.signing.keys import new_private_key
 from prowess.signing.signed_note import note_key
@@ -59,14 +59,14 @@ class Browser:
 
     def __init__(self, server: LoginServer, origin: str = ORIGIN) -> None:
         async def me(request: Request) -> JSONResponse:
-            actor = await actor_of_cookie(server, request)
+            actor = await actor_of_login(server, request)
             if actor is None:
                 return JSONResponse(None, 401)
             facts = {"user": actor.user, "roles": list(actor.roles), "tenant": actor.tenant, "team": actor.team}
             return JSONResponse({**facts, "by": actor.identified_by, "field": csrf_field(request)})
 
         async def change(request: Request) -> JSONResponse:
-            await actor_of_cookie(server, request)
+            await actor_of_login(server, request)
             require_csrf(request, await form_of(request))
             return JSONResponse("changed")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.audit.caller import Caller
+from prowess.governance.login_log import LoginLog, LoginOrigin
 from prowess.governance.organisation import token_digest
 from prowess.http_listener.connections import network_of
 from prowess.http_server.login.browser_logins import BrowserLogins, NewLogin
-from prowess.http_server.login.login_log import LoginLog, LoginOrigin
 from prowess.http_server.login.refusals import LoginRefusedError
 from prowess.store.shared.rate_limits import SharedRateLimitStore
 from prowess.store.shared.tokens import SharedTokenStore
@@ -16,8 +16,8 @@ from prowess.store.shared.tokens import SharedTokenStore
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from prowess.governance.login_log import LoginMeans
     from prowess.governance.service.service_call import Actor
-    from prowess.http_server.login.login_log import LoginMeans
     from prowess.http_server.login.role_tables import RoleTables
     from prowess.http_server.login.settings import LoginSettings
     from prowess.store.shared.database import SharedDatabase

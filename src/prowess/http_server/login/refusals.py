@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-Reason = Literal[
+RefusalReason = Literal[
     "form",  # of another site, or of another login
     "limit",  # too many failures of one address
     "token",  # unknown, removed or expired
@@ -24,7 +24,7 @@ Reason = Literal[
 ]
 
 _ISSUER = "The issuer's answer does not prove who you are. Try again; if it stays so, tell an administrator."
-_SENTENCES: dict[Reason, str] = {
+_SENTENCES: dict[RefusalReason, str] = {
     "form": "The form was too old, or was not sent from this page. Log in again.",
     "limit": "Too many logins failed. Wait a minute, then try again.",
     "token": "This token is not valid. It may have expired or been removed.",
@@ -41,7 +41,7 @@ _SENTENCES: dict[Reason, str] = {
 class LoginRefusedError(Exception):
     """A login is refused. `detail` is for the audit log, and has no secret."""
 
-    def __init__(self, reason: Reason, detail: str = "") -> None:
+    def __init__(self, reason: RefusalReason, detail: str = "") -> None:
         super().__init__(reason, detail)
         self.reason, self.detail = reason, detail
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.routing import BaseRoute
 
+    from prowess.governance.login_log import LoginOrigin
     from prowess.governance.service.service_call import Actor
-    from prowess.http_server.login.login_log import LoginOrigin
     from prowess.http_server.login.login_server import LoginServer
 
 _SECRET_BYTES = 32
@@ -45,7 +45,7 @@ def login_routes(server: LoginServer) -> list[BaseRoute]:
     ]
 
 
-async def actor_of_cookie(server: LoginServer, request: Request) -> Actor | None:
+async def actor_of_login(server: LoginServer, request: Request) -> Actor | None:
     """Return who is logged in with the cookie of a request, None without a valid one. Raises StoreError.
 
     Afterwards `csrf_field` and `require_csrf` work for this request.
@@ -66,7 +66,7 @@ class _LoginPages:
     async def show(self, request: Request) -> Response:
         """Show the form, or lead on if somebody is logged in already."""
         wanted = next_path(request.query_params.get("next"))
-        if await actor_of_cookie(self._server, request) is not None:
+        if await actor_of_login(self._server, request) is not None:
             return RedirectResponse(wanted, 303)
         if request.headers.get("sec-fetch-site") == "cross-site":
             # The browser left the cookie out, because a page of another site led here. From our own page it sends it.
@@ -92,7 +92,7 @@ class _LoginPages:
     async def log_out(self, request: Request) -> Response:
         """End the login."""
         form = await form_of(request)
-        if await actor_of_cookie(self._server, request) is not None:
+        if await actor_of_login(self._server, request) is not None:
             require_csrf(request, form)
             secret = cookie(request, LOGIN, self._public_url) or ""
             await to_thread.run_sync(self._server.end, secret, origin_of(request))
