@@ -90,6 +90,42 @@ def test_a_waiting_call_is_listed_answered_and_sent_again(
     assert (code, "no call waits with the request" in error) == (1, True)
 
 
+def test_a_revocation_reaches_a_running_session(
+    session: subprocess.Popen[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(voting, "present_voter", lambda: Voter(user="ada"))
+    request = _read(session)["error_detail"]["request"]
+    assert _approvals(capsys, "vote", request, "--scope", "session")[0] == 0
+    assert [_read(session)["success"] for _ in range(2)] == [True, True]
+    assert _approvals(capsys, "revoke", request)[1]["state"] == "waiting"
+    assert _read(session)["error_detail"]["code"] == "approval_required"
+    _approvals(capsys, "vote", request, "refuse")
+    assert _read(session)["error_detail"]["code"] == "policy_denied"
+    _approvals(capsys, "revoke", request)
+    assert _read(session)["error_detail"]["code"] == "approval_required"
+    _approvals(capsys, "vote", request)
+    assert _read(session)["success"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("vote", "--role", "approver"),
+        ("vote", "--until", "2099-01-01"),
+        ("vote", "--key", "a.key"),
+        ("vote", "--store", "sqlite:///a.db"),
+        ("revoke", "--key", "a.key"),
+        ("revoke", "--store", "sqlite:///a.db"),
+        ("show", "--token-file", "token"),
+    ],
+)
+def test_options_without_effect_on_a_single_call_are_refused(
+    own_home: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    code, error = _approvals(capsys, words[0], "ask-" + 32 * "0", *words[1:])
+    assert (code, f"{words[1]} has no effect on the request of a single call" in error) == (2, True)
+
+
 def test_the_request_of_another_call_is_not_shown_for_an_id(
     session: subprocess.Popen[str], own_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

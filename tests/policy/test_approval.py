@@ -62,6 +62,17 @@ def test_an_answer_for_one_call_is_used_up_by_it() -> None:
     assert memory.ask(_request()) is None
 
 
+def test_a_revocable_answer_is_asked_for_again_and_forks_inherit_a_revocable_refusal() -> None:
+    memory = ApprovalMemory()
+    memory.answered(_request(), Approval(scope="session", revocable=True))
+    assert memory.ask(_request()) is None
+    memory.answered(_request(), Refusal(revocable=True))
+    assert memory.ask(_request()) is None
+    assert list(memory.refusals()) == [_request().call_digest]
+    memory.unanswered(_request())  # the refusal was revoked
+    assert memory.refusals() == {}
+
+
 def test_only_a_request_that_was_made_can_be_settled() -> None:
     memory = ApprovalMemory()
     assert memory.settle(_request().id, Approval(scope="session")) is None

@@ -68,7 +68,7 @@ class CallRequest(Struct, frozen=True, kw_only=True):
 
 
 class RequestFiles:
-    """The requests of this user's sessions. An `Approver`."""
+    """The requests of this user's sessions. An `Approver`, which is asked at each call: an answer can be revoked."""
 
     def __init__(self) -> None:
         self._directory = os.path.join(prowess_home(), _FOLDER)
@@ -90,8 +90,8 @@ class RequestFiles:
         if found is None or found.vote is None:
             return Unanswered(instead=f"Run `prowess approvals vote {request.id}`, then send the call again.")
         if found.vote == "approve":
-            return Approval(scope=found.scope, by=found.by)
-        return Refusal(by=found.by, reason=found.why or "a person refused it")
+            return Approval(scope=found.scope, by=found.by, revocable=True)
+        return Refusal(by=found.by, reason=found.why or "a person refused it", revocable=True)
 
     def all(self) -> list[CallRequest]:
         """Return every request, the oldest first. Raises StoreError."""

@@ -54,17 +54,22 @@ class ApprovalRequest(Struct, frozen=True, kw_only=True):
 
 
 class Approval(Struct, frozen=True, kw_only=True):
-    """An approval for one call, or for equal calls until the session ends. `by` names the approver."""
+    """An approval for one call, or for equal calls until the session ends. `by` names the approver.
+
+    If it is `revocable`, the approver keeps it: the session does not remember it, and asks again at each call.
+    """
 
     scope: Scope = "once"
     by: str | None = None
+    revocable: bool = False
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
-    """A refusal, valid until the session ends. `by` names the person."""
+    """A refusal, valid until the session ends. `by` names the person; `revocable` as in `Approval`."""
 
     reason: str = "a person refused it"
     by: str | None = None
+    revocable: bool = False
 
 
 class Unanswered(Struct, frozen=True, kw_only=True):
@@ -129,16 +134,21 @@ class ApprovalMemory:
     def answered(self, request: ApprovalRequest, answer: Approval | Refusal) -> None:
         """Remember the answer to a waiting call.
 
-        An approval for one call is not stored, because the waiting call uses it.
+        An approval for one call is not stored, because the waiting call uses it. A revocable answer is not stored
+        either, but forked sessions inherit a revocable refusal.
         """
         with self._lock:
             self._open.pop(request.id, None)
-            if isinstance(answer, Refusal) or answer.scope == "session":
+            self._forget_revocable(request)
+            if isinstance(answer, Refusal):
+                self._refused[request.call_digest] = answer
+            if not answer.revocable and (isinstance(answer, Refusal) or answer.scope == "session"):
                 self._keep(request, answer)
 
     def unanswered(self, request: ApprovalRequest) -> None:
         """Remember an unanswered request, so that `settle` can answer it later."""
         with self._lock:
+            self._forget_revocable(request)
             self._open[request.id] = request
             self._open.move_to_end(request.id)
             while len(self._open) > _MOST_REQUESTS:
@@ -151,6 +161,12 @@ class ApprovalMemory:
             if request is not None:
                 self._keep(request, answer)
             return request
+
+    def _forget_revocable(self, request: ApprovalRequest) -> None:
+        """Forget a refusal that its approver keeps: the approver has just been asked again."""
+        before = self._refused.get(request.call_digest)
+        if before is not None and before.revocable:
+            del self._refused[request.call_digest]
 
     def _keep(self, request: ApprovalRequest, answer: Approval | Refusal) -> None:
         self._answers[request.id] = answer

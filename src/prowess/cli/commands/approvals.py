@@ -84,6 +84,7 @@ def show(*, request: str, skills: CatalogOptions, policy_file: str | None, votes
     Example: prowess approvals show skill-0123456789abcdef0123456789abcdef
     """
     if request.startswith(_CALL):
+        _require_only(votes)
         return _call_shown(RequestFiles().get(request), as_json=as_json)
     voting = Voting(policy_file, votes, skills.tenant)
     question = _found(voting, skills, request)
@@ -138,6 +139,10 @@ def vote_(
 
     Example: prowess approvals vote skill-0123456789abcdef0123456789abcdef refuse --reason "it deletes files"
     """
+    if request.startswith(_CALL):
+        _require_only(votes, role=role, until=until, key=key_file)
+    elif scope == "session":
+        raise click.UsageError("--scope is for the request of a single call; for a skill, give --until DAY")
     ballot, voting = ballot_of(vote, reason, role, until, key_file), Voting(policy_file, votes, skills.tenant)
     if request.startswith(_CALL):
         return _call_answered(voting, request, ballot, scope, as_json=as_json)
@@ -170,6 +175,8 @@ def revoke(
 
     Example: prowess approvals revoke skill-0123456789abcdef0123456789abcdef --reason "a leak was found"
     """
+    if request.startswith(_CALL):
+        _require_only(votes, key=key_file)
     ballot, voting = ballot_of("revoke", reason, None, None, key_file), Voting(policy_file, votes, skills.tenant)
     if request.startswith(_CALL):
         return _call_answered(voting, request, ballot, "once", as_json=as_json)
@@ -188,6 +195,16 @@ def _found(voting: Voting, skills: CatalogOptions, request: str) -> ApprovalQues
         f"no skill here has the request {request[:80]!r}: it was removed or changed since; "
         "`prowess approvals list` shows all requests, with --root those of other folders"
     )
+
+
+def _require_only(votes: VoteOptions, **given: str | None) -> None:
+    """Refuse options that have no effect on the request of a single call."""
+    for name, value in (*given.items(), ("store", votes.store_url), ("token-file", votes.token_file)):
+        if value is not None:
+            raise click.UsageError(
+                f"--{name} has no effect on the request of a single call: it waits in your own home, and you answer it "
+                "as yourself, for one call or with --scope session"
+            )
 
 
 def _call_answered(voting: Voting, request: str, ballot: Ballot, scope: Scope, *, as_json: bool) -> int:
