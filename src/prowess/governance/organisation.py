@@ -29,6 +29,7 @@ from prowess.store.tenants import EVERY
 
 if TYPE_CHECKING:
     from prowess.signing.keys import PrivateKey
+    from prowess.store.protocols import TokenStore
     from prowess.store.shared.organisation import Organisation
 
 KEY_VARIABLE = "PROWESS_SIGNING_KEY"
@@ -114,6 +115,18 @@ def add_token(
     url: str, *, tenant: str, role: str, user: str, team: str | None = None, seconds: int | None = None
 ) -> NewToken | None:
     """Add a token that ends after `seconds`, or never. Return None if there is no such tenant. Raises StoreError."""
+    organisation = OrganisationStore(url)
+    try:
+        store = SharedTokenStore(organisation.database)
+        return new_token(store, tenant=tenant, role=role, user=user, team=team, seconds=seconds)
+    finally:
+        organisation.database.close()
+
+
+def new_token(
+    store: TokenStore, *, tenant: str, role: str, user: str, team: str | None = None, seconds: int | None = None
+) -> NewToken | None:
+    """Add a token to a store, as `add_token`."""
     text = f"prowess_{secrets.token_urlsafe(_SECRET_BYTES)}"
     now = time.time()
     token = Token(
@@ -125,12 +138,7 @@ def add_token(
         created_at=now,
         expires_at=None if seconds is None else now + seconds,
     )
-    organisation = OrganisationStore(url)
-    try:
-        added = SharedTokenStore(organisation.database).add_token(token, token_digest(text))
-    finally:
-        organisation.database.close()
-    return NewToken(token=token, text=text) if added else None
+    return NewToken(token=token, text=text) if store.add_token(token, token_digest(text)) else None
 
 
 def token_digest(text: str) -> bytes:

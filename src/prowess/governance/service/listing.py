@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 MOST_ITEMS = 500
+Cursor = Annotated[str, Meta(max_length=1000, pattern=r"^[^\x00]*$")]  # TEXT of PostgreSQL cannot hold NUL
 _Item = TypeVar("_Item")
 
 
@@ -19,7 +20,7 @@ class ListQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which part of a list is wanted. `cursor` is the `next` of the part before."""
 
     limit: Annotated[int, Meta(ge=1, le=MOST_ITEMS)] = 100
-    cursor: str | None = None
+    cursor: Cursor | None = None
 
 
 class ListPage(Struct, Generic[_Item], frozen=True, kw_only=True):

@@ -50,6 +50,18 @@ class SharedTokenStore:
         wanted = select(*_COLUMNS).where(*self._mine).order_by(TOKENS.c.created_at, TOKENS.c.id)
         return [_token(row) for row in self.database.run(lambda db: db.execute(wanted).all(), write=False)]
 
+    def tokens_after(self, token_id: str | None, limit: int) -> list[Token]:
+        """Return the first `limit` tokens whose id is above `token_id`; ids grow with the time."""
+        later = () if token_id is None else (TOKENS.c.id > token_id,)
+        wanted = select(*_COLUMNS).where(*self._mine, *later).order_by(TOKENS.c.id).limit(limit)
+        return [_token(row) for row in self.database.run(lambda db: db.execute(wanted).all(), write=False)]
+
+    def token(self, token_id: str) -> Token | None:
+        """Return the token with this id, None if there is none."""
+        wanted = select(*_COLUMNS).where(*self._mine, TOKENS.c.id == token_id)
+        row = self.database.run(lambda db: db.execute(wanted).first(), write=False)
+        return None if row is None else _token(row)
+
     def remove_token(self, token_id: str) -> bool:
         """Remove a token; return False if there is none with this id."""
         change = delete(TOKENS).where(*self._mine, TOKENS.c.id == token_id)
