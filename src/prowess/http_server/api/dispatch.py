@@ -15,7 +15,7 @@ from starlette.routing import compile_path
 from prowess.errors import SkillError
 from prowess.http_listener.request_guard import BodyGuard
 from prowess.http_server.api.decoding import BadRequestError, decoded_body, decoded_query
-from prowess.http_server.api.route_table import ApiRequest, TenantQuery
+from prowess.http_server.api.route_table import ApiRequest, TenantQuery, require_role
 from prowess.http_server.api.routes import ROUTES
 from prowess.http_server.authentication import authenticate
 from prowess.http_server.faults import error_answer, error_bytes, error_response
@@ -96,12 +96,7 @@ class ApiApp:
         call = self._server.call(actor, request, tenant)
         if call is None:
             raise HTTPException(404, "there is no such tenant, or it is not yours")
-        if route.needs == "machine":
-            call.require_machine()
-        elif route.needs == "see":
-            call.require_person()
-        else:
-            call.require(route.needs)
+        require_role(route, call)
         if route.method in _CHANGES and actor.identified_by == "login":
             return error_answer(403, "changes need a token; the cookie of a login is for reading")
         asked = ApiRequest(

@@ -34,7 +34,9 @@ _FAULTS = {
 def openapi_document(routes: Sequence[ApiRoute], version: str) -> dict[str, Any]:
     """Return the document. Each operation names the roles that may call it in `x-roles`."""
     types = [kind for route in routes for kind in (route.body, route.answer) if kind is not None and kind is not bytes]
-    found, schemas = msgspec.json.schema_components((*types, ApiErrorDocument), ref_template=_REF)
+    found, schemas = msgspec.json.schema_components(
+        (*types, ApiErrorDocument), ref_template=_REF, schema_hook=_any_json
+    )
     by_type = iter(found)
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
@@ -103,7 +105,7 @@ def _answer(route: ApiRoute, by_type: Any) -> dict[str, Any]:  # noqa: ANN401 --
 
 
 def _parameters(query: type[Struct]) -> list[dict[str, Any]]:
-    (_,), schemas = msgspec.json.schema_components((query,), ref_template=_REF)
+    (_,), schemas = msgspec.json.schema_components((query,), ref_template=_REF, schema_hook=_any_json)
     schema = schemas[query.__name__]
     required = schema.get("required", ())
     return [
@@ -119,6 +121,12 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     if not options:
         return rest if schema.get("default") is None else {**rest, "default": schema["default"]}
     return {**rest, **options[0]} if len(options) == 1 else {**rest, "anyOf": options}
+
+
+def _any_json(kind: type) -> dict[str, Any]:
+    if kind is object:
+        return {"description": "Any JSON value."}
+    raise NotImplementedError
 
 
 def _json(schema: dict[str, Any]) -> dict[str, Any]:

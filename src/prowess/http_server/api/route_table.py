@@ -5,7 +5,7 @@ Routing, decoding, the check of roles, the OpenAPI document and the tests of rol
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from prowess.http_server.server import OrganisationServer
 
 HttpMethod = Literal["GET", "POST", "PUT", "DELETE"]
-# Beside operations of roles: `see` is permitted to every person, `machine` to enrolled machines alone.
-Needs = Operation | Literal["see", "machine"]
+# Beside operations of roles: `see` is permitted to every person, `machine` to enrolled machines alone, and `fetch` to
+# them and to those who administer.
+Needs = Operation | Literal["see", "machine", "fetch"]
 TenantName = Annotated[str, Meta(pattern=r"^(\*|[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?)$")]
 MOST_BYTES = 2 * 1024 * 1024
 ROLES = ("viewer", "user", "author", "approver", "administrator", "machine")
@@ -71,11 +72,25 @@ class ApiRoute(Struct, frozen=True, kw_only=True):
 
 def may_call(route: ApiRoute, actor: Actor) -> bool:
     """Return whether a role of the actor permits a route."""
-    if route.needs == "machine":
-        return actor.is_machine
-    if route.needs == "see":
-        return any(role != "machine" for role in actor.roles)
-    return actor.may(route.needs)
+    match route.needs:
+        case "machine":
+            return actor.is_machine
+        case "fetch":
+            return actor.is_machine or actor.may("administer")
+        case "see":
+            return any(role != "machine" for role in actor.roles)
+        case operation:
+            return actor.may(operation)
 
 
-OPERATIONS: tuple[Operation, ...] = get_args(Operation)
+def require_role(route: ApiRoute, call: ServiceCall) -> None:
+    """Refuse a call that no role permits, and record that. Raises PolicyDeniedError or AuditError."""
+    if may_call(route, call.actor):
+        return
+    match route.needs:
+        case "machine" | "fetch":
+            call.require_machine()
+        case "see":
+            call.require_person()
+        case operation:
+            call.require(operation)

@@ -4,50 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct
-
+from prowess import __version__
+from prowess.http_server.api.decisions import DECISION_ROUTES
+from prowess.http_server.api.log import LOG_ROUTES
+from prowess.http_server.api.machines import MACHINE_ROUTES
 from prowess.http_server.api.openapi import openapi_document
+from prowess.http_server.api.people import PEOPLE_ROUTES
 from prowess.http_server.api.route_table import ApiRequest, ApiRoute
-
-_VERSION = "1"
-
-
-class Me(Struct, frozen=True, kw_only=True):
-    """Who the token of a request belongs to. `tenant` is `*` for the organisation."""
-
-    user: str
-    team: str | None
-    roles: tuple[str, ...]
-    tenant: str
-    identified_by: str
-
-
-def _me(asked: ApiRequest) -> Me:
-    actor = asked.call.actor
-    return Me(
-        user=actor.user,
-        team=actor.team,
-        roles=actor.roles,
-        tenant=actor.tenant,
-        identified_by=actor.identified_by,
-    )
 
 
 def _openapi(asked: ApiRequest) -> dict[str, Any]:
     del asked
-    return openapi_document(ROUTES, _VERSION)
+    return openapi_document(ROUTES, __version__)
 
 
 ROUTES: tuple[ApiRoute, ...] = (
-    ApiRoute(
-        method="GET",
-        path="/me",
-        name="me",
-        summary="Who the token belongs to",
-        needs="see",
-        handle=_me,
-        answer=Me,
-    ),
     ApiRoute(
         method="GET",
         path="/openapi.json",
@@ -57,4 +28,8 @@ ROUTES: tuple[ApiRoute, ...] = (
         handle=_openapi,
         answer=dict[str, Any],
     ),
+    *PEOPLE_ROUTES,
+    *DECISION_ROUTES,
+    *LOG_ROUTES,
+    *MACHINE_ROUTES,
 )
