@@ -126,6 +126,28 @@ class SharedAuditRows:
                 yield LogRow(**dict(zip(LogRow.__struct_fields__, row, strict=True)))
             first += _PAGE
 
+    def arrived(self, after: int, most: int) -> tuple[list[InboxRow], list[LogRow]]:
+        """Return the last `most` rows of the inbox, and the first `most` records with a number above `after`.
+
+        A row that gets its place between the two statements is in both lists.
+        """
+        inbox = [AUDIT_INBOX.c[name] for name in InboxRow.__struct_fields__]
+        waiting = select(*inbox).where(self._of(AUDIT_INBOX)).order_by(AUDIT_INBOX.c.id.desc()).limit(most)
+        columns = [AUDIT_RECORDS.c[name] for name in LogRow.__struct_fields__]
+        placed = (
+            select(*columns)
+            .where(self._of(AUDIT_RECORDS), AUDIT_RECORDS.c.sequence > after)
+            .order_by(AUDIT_RECORDS.c.sequence)
+            .limit(most)
+        )
+
+        def work(db: Connection) -> tuple[list[InboxRow], list[LogRow]]:
+            first = [InboxRow(**dict(zip(InboxRow.__struct_fields__, row, strict=True))) for row in db.execute(waiting)]
+            then = [LogRow(**dict(zip(LogRow.__struct_fields__, row, strict=True))) for row in db.execute(placed)]
+            return first[::-1], then
+
+        return self.database.run(work, write=False)
+
     def sequence(self, work: Callable[[Sequencing], _T]) -> _T | None:
         """Return the result of `work`, committed; None, without calling it, if another process continues the log."""
 
