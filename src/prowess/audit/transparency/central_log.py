@@ -56,6 +56,8 @@ class SharedAuditLog:
     Records that `append` returns have the place 0 and no hash, because they get both later.
     """
 
+    is_central = True  # a record is with the organisation when `append` returns
+
     def __init__(self, database: SharedDatabase) -> None:
         self._rows = SharedAuditRows(database)
         self._lock = threading.Lock()
