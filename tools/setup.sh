@@ -85,11 +85,25 @@ install_programs() {
     command -v bwrap >/dev/null || missing+=(bubblewrap)
     command -v node >/dev/null || missing+=(nodejs)
     command -v git >/dev/null || missing+=(git)
+    command -v npm >/dev/null || missing+=(npm)
+    command -v chromium >/dev/null || missing+=(chromium)
     command -v dafny >/dev/null || missing+=(dafny) # brings its prover and mono, for make proof
     if [ "${#missing[@]}" -gt 0 ]; then
         apt_install "${missing[@]}" || say "going on without ${missing[*]}: tests that need it are skipped with that reason"
     fi
     install_postgresql || say "going on without postgresql: tests that need it are skipped with that reason"
+    install_from_npm || say "going on without packages of npm: tests that need them are skipped with that reason"
+}
+
+# axe-core and the issuer of logins, in the versions of the lock, whose hashes npm checks. No script of them is run.
+install_from_npm() {
+    local place=.cache/npm
+    cmp -s tools/npm/package-lock.json "$place/installed.json" && return
+    command -v npm >/dev/null || return
+    say "installing packages of npm into $place"
+    mkdir -p "$place"
+    cp tools/npm/package.json tools/npm/package-lock.json "$place/"
+    npm ci --prefix "$place" --ignore-scripts --no-audit --no-fund --silent >&2 && cp tools/npm/package-lock.json "$place/installed.json"
 }
 
 # The tests start servers of their own, so no cluster of the system is made. Without root the packages are unpacked.

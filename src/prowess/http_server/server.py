@@ -14,9 +14,7 @@ from anyio import to_thread
 from prowess.errors import StoreError
 from prowess.governance.organisation import token_digest
 from prowess.governance.service.service_call import Actor, ServiceCall
-from prowess.http_server.live_records import LiveRecords
 from prowess.http_server.login.login_server import LoginServer
-from prowess.http_server.login.role_tables import RoleTables
 from prowess.http_server.login.settings import LoginSettings
 from prowess.http_server.metrics import ServerMetrics
 from prowess.store.shared.organisation import OrganisationStore
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from prowess.audit.transparency.sequencer import LogSigner
-    from prowess.policy.roles import RoleTable
     from prowess.store.shared.database import SharedDatabase
 
 _MOST_CLIENT = 200
@@ -48,10 +45,9 @@ class OrganisationServer:
         self.database, self.signer = store.database, signer
         self.organisation = store.organisation()
         self.metrics = ServerMetrics()
-        self.logins = LoginServer(self.database, login or LoginSettings(), RoleTables(_no_tables))
+        self.logins = LoginServer(store, login or LoginSettings())
         self._store, self._tokens = store, SharedTokenStore(store.database)
         self._views: dict[str, SharedDatabase] = {EVERY: self.database}
-        self._live: dict[str, LiveRecords] = {}
 
     def close(self) -> None:
         """Close the connections to the store."""
@@ -81,16 +77,6 @@ class OrganisationServer:
             return None
         return ServiceCall(actor, view, tenant=wanted, client=request.headers.get("user-agent", "")[:_MOST_CLIENT])
 
-    def tenants(self) -> tuple[str, ...]:
-        """Return the names of all tenants, sorted. Blocks, and raises StoreError."""
-        return self._store.tenants()
-
-    def live(self, tenant: str) -> LiveRecords:
-        """Return the feed of new records of a tenant, which all its streams in this process share."""
-        if tenant not in self._live:
-            self._live[tenant] = LiveRecords(self.database.of_tenant(tenant))
-        return self._live[tenant]
-
     def _view(self, tenant: str) -> SharedDatabase | None:
         """Kept, because a new view checks schema and tenant once more. Tenants are never removed."""
         if tenant not in self._views:
@@ -115,8 +101,3 @@ class OrganisationServer:
         except StoreError as fault:
             self.metrics.store_failed()
             return 503, {"status": "not ready", "reason": "store", "code": fault.code}
-
-
-def _no_tables(tenant: str) -> tuple[int, tuple[RoleTable, ...]]:
-    del tenant
-    return 0, ()

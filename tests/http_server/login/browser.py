@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import tempfile
+from functools import cache
 from html import unescape
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -21,14 +24,12 @@ from prowess.governance.organisation import add_token
 from prowess.http_server.login.csrf import csrf_field, require_csrf
 from prowess.http_server.login.form import form_of
 from prowess.http_server.login.login_server import LoginServer
-from prowess.http_server.login.role_tables import RoleTables
 from prowess.http_server.login.routes import actor_of_login, login_routes
 from prowess.http_server.login.settings import LoginSettings
 from prowess.signing.keys import new_private_key
 from prowess.signing.signed_note import note_key
-from prowess.store import SharedDatabase
 from prowess.store.shared.audit_rows import SharedAuditRows
-from prowess.store.shared.organisation import create_store
+from prowess.store.shared.organisation import OrganisationStore, create_store
 from prowess.store.shared.tokens import SharedTokenStore
 from prowess.store.tenants import EVERY
 
@@ -39,19 +40,11 @@ if TYPE_CHECKING:
     from httpx2 import Response
 
     from prowess.governance.organisation import NewToken
-    from prowess.policy.roles import RoleTable
+    from prowess.signing.keys import PrivateKey
 
 _NAME = "acme.example"
 ORIGIN = "https://skills.example"
 _HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)">')
-
-
-def login_server(
-    database: SharedDatabase, settings: LoginSettings | None = None, tables: list[RoleTable] | None = None
-) -> LoginServer:
-    """A server whose role tables are the list: another number of tables is another generation."""
-    settings = settings or LoginSettings(public_url=ORIGIN)
-    return LoginServer(database, settings, RoleTables(lambda tenant: (-1, tuple(tables or ()))))
 
 
 class Browser:
@@ -110,12 +103,17 @@ def hidden_fields(answer: Response) -> dict[str, str]:
 
 
 class Organisation:
-    """A store with the tenant `default` and its key, so that what was recorded can be read."""
+    """A store with the tenant `default` in a new file, and its key, so that what was recorded can be read."""
 
-    def __init__(self, url: str) -> None:
-        self.url, self._key = url, new_private_key("ed25519")
-        create_store(url, origin=_NAME, public_key=str(note_key(_NAME, self._key.public)))
-        self.database = SharedDatabase(url, EVERY)
+    def __init__(self, place: Path) -> None:
+        self.url = f"sqlite:///{place}/shared.db"
+        content, self._key = _new_store()
+        (place / "shared.db").write_bytes(content)
+        self.store = OrganisationStore(self.url)
+        self.database = self.store.database
+
+    def server(self, settings: LoginSettings | None = None) -> LoginServer:
+        return LoginServer(self.store, settings or LoginSettings(public_url=ORIGIN))
 
     def token(
         self, role: str = "viewer", *, user: str = "ann", tenant: str = "default", team: str | None = None
@@ -137,3 +135,12 @@ class Organisation:
     def failures(self) -> list[tuple[str, str]]:
         """Reason and detail of each login that was refused."""
         return [(data["reason"], data["detail"]) for kind, data in self.records() if kind == "governance.login-failed"]
+
+
+@cache
+def _new_store() -> tuple[bytes, PrivateKey]:
+    """A new store and its key. To create one takes as long as ten tests."""
+    key = new_private_key("ed25519")
+    with tempfile.TemporaryDirectory() as place:
+        create_store(f"sqlite:///{place}/new.db", origin=_NAME, public_key=str(note_key(_NAME, key.public)))
+        return (Path(place) / "new.db").read_bytes(), key

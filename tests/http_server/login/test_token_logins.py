@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from prowess.http_server.login.browser_logins import NewLogin
 from prowess.http_server.login.settings import LoginSettings
 from prowess.store.shared.tokens import SharedTokenStore
-from tests.http_server.login.browser import ORIGIN, Browser, Organisation, hidden_fields, login_server
+from tests.http_server.login.browser import ORIGIN, Browser, Organisation, hidden_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ class Clock:
 
 @pytest.fixture
 def acme(tmp_path: Path) -> Iterator[Organisation]:
-    organisation = Organisation(f"sqlite:///{tmp_path}/shared.db")
+    organisation = Organisation(tmp_path)
     yield organisation
     organisation.database.close()
 
@@ -45,7 +45,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def server(acme: Organisation, clock: Clock) -> LoginServer:
-    server = login_server(acme.database)
+    server = acme.server()
     server.logins.clock = clock
     return server
 
@@ -274,7 +274,7 @@ def test_a_link_of_another_site_leads_on_from_our_own_page(acme: Organisation, s
 
 
 def test_without_https_cookies_have_no_prefix_and_the_origin_is_that_of_the_request(acme: Organisation) -> None:
-    browser = Browser(login_server(acme.database, LoginSettings()), "http://127.0.0.1:8080")
+    browser = Browser(acme.server(LoginSettings()), "http://127.0.0.1:8080")
     answer = browser.log_in(acme.token().text)
     assert answer.status_code == 303
     assert "Secure" not in answer.headers["set-cookie"]

@@ -18,7 +18,7 @@ def next_path(given: str | None) -> str:
     return HOME if "//" in given.partition("?")[0] else given
 
 
-def login_path(path: str) -> str:
+def login_path(path: str, page: str = "/login") -> str:
     """Return the path of the login page that leads back to `path`."""
     wanted = next_path(path)
-    return "/login" if wanted == HOME else f"/login?next={quote(wanted, safe='/')}"
+    return page if wanted == HOME else f"{page}?next={quote(wanted, safe='/')}"

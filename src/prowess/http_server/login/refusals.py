@@ -49,3 +49,14 @@ class LoginRefusedError(Exception):
     def sentence(self) -> str:
         """What the person is told. It does not tell which part of a forged answer was noticed."""
         return _SENTENCES.get(self.reason, _ISSUER)
+
+    @property
+    def status(self) -> int:
+        """The status of the answer."""
+        match self.reason:
+            case "limit":
+                return 429
+            case "unavailable":
+                return 503
+            case _:
+                return 403

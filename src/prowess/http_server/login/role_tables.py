@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess.errors import PolicyError, StoreError
+from prowess.governance.shared_decisions import SharedDecisions
 from prowess.policy.roles import PERMITTED, ROLES, PersonRole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from prowess.policy.roles import RoleTable
+    from prowess.store.shared.database import SharedDatabase
 
 _WITHOUT_TABLE: tuple[PersonRole, ...] = ("viewer",)
 
@@ -21,20 +22,30 @@ _WITHOUT_TABLE: tuple[PersonRole, ...] = ("viewer",)
 class RoleTables:
     """The tables of each tenant. They are read again when the generation of governance is another one.
 
-    `read` returns the tables that hold for a tenant, the organisation's included, and their generation. It may raise
-    StoreError. A thread that reads at the same time as another one reads the same or newer tables, so there is no lock.
+    A thread that reads at the same time as another one reads the same or newer tables, so there is no lock.
     """
 
-    def __init__(self, read: Callable[[str], tuple[int, tuple[RoleTable, ...]]]) -> None:
-        self._read = read
+    def __init__(self, database: SharedDatabase) -> None:
+        self._database = database
         self._known: dict[str, tuple[int, tuple[RoleTable, ...]]] = {}
 
     def roles_of(self, tenant: str, generation: int, user: str, groups: frozenset[str]) -> tuple[PersonRole, ...]:
-        """Return the roles of a user in these groups, in a tenant whose governance has this generation now."""
+        """Return the roles of a user in these groups, in a tenant whose governance has this generation now.
+
+        Raises:
+            StoreError: the policies cannot be read.
+        """
         known = self._known.get(tenant)
         if known is None or known[0] != generation:
             known = self._known[tenant] = self._read(tenant)
         return roles_in(known[1], user, groups)
+
+    def _read(self, tenant: str) -> tuple[int, tuple[RoleTable, ...]]:
+        try:
+            rules = SharedDecisions(self._database.of_tenant(tenant)).rules()
+        except PolicyError as fault:
+            raise StoreError(self._database.url, f"a policy cannot be read: {fault}") from fault
+        return rules.generation, tuple(file.roles for file in rules.files if file.roles is not None)
 
 
 def roles_in(tables: tuple[RoleTable, ...], user: str, groups: frozenset[str]) -> tuple[PersonRole, ...]:

@@ -20,6 +20,8 @@ from prowess.http_server.login.form import form_of
 from prowess.http_server.login.login_pages import login_page
 from prowess.http_server.login.login_server import origin_of
 from prowess.http_server.login.next_path import login_path, next_path
+from prowess.http_server.login.oidc.issuer import Issuer
+from prowess.http_server.login.oidc.routes import BEGIN, issuer_routes
 from prowess.http_server.login.refusals import LoginRefusedError
 
 if TYPE_CHECKING:
@@ -37,11 +39,12 @@ _RETRY_SECONDS = "60"
 
 def login_routes(server: LoginServer) -> list[BaseRoute]:
     """Return the routes of logins."""
-    pages = _LoginPages(server)
+    pages, oidc = _LoginPages(server), server.settings.oidc
     return [
         Route("/login", pages.show, methods=["GET"]),
         Route("/login", pages.log_in, methods=["POST"]),
         Route("/logout", pages.log_out, methods=["POST"]),
+        *([] if oidc is None else issuer_routes(server, Issuer(oidc, server.logins.clock))),
     ]
 
 
@@ -101,15 +104,11 @@ class _LoginPages:
         return answer
 
     def _began(self, request: Request, form: dict[str, str], at: LoginOrigin) -> str:
-        window = self._server.count_attempt("token", at)
-        try:
+        def attempt() -> str:
             self._require_own_form(request, form)
-            secret = self._server.log_in_with_token(form.get("token", ""), at)
-        except LoginRefusedError as fault:
-            self._server.log.failed("token", fault.reason, fault.detail, at)
-            raise
-        self._server.forget_attempt(window, at)
-        return secret
+            return self._server.log_in_with_token(form.get("token", ""), at)
+
+        return self._server.counted("token", at, attempt)
 
     def _require_own_form(self, request: Request, form: dict[str, str]) -> None:
         known = cookie(request, FORM, self._public_url)
@@ -127,24 +126,14 @@ class _LoginPages:
         oidc = self._server.settings.oidc
         answer = login_page(
             "form",
-            status=200 if fault is None else _status(fault),
+            status=200 if fault is None else fault.status,
             problem=None if fault is None else fault.sentence,
             next=wanted,
             csrf_field=csrf_field(request),
             issuer=None if oidc is None else oidc.name,
-            issuer_path=login_path(wanted).replace("/login", "/login/oidc", 1),
+            issuer_path=None if oidc is None else f"{oidc.origin}{login_path(wanted, BEGIN)}",
         )
         set_cookie(answer, request, FORM, value, self._public_url)
         if fault is not None and fault.reason == "limit":
             answer.headers["retry-after"] = _RETRY_SECONDS
         return answer
-
-
-def _status(fault: LoginRefusedError) -> int:
-    match fault.reason:
-        case "limit":
-            return 429
-        case "unavailable":
-            return 503
-        case _:
-            return 403
