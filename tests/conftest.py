@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.chromium import chromium
 from tests.postgresql import postgresql
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     import coverage
 
-__all__ = ["postgresql"]  # a fixture of every room
+__all__ = ["chromium", "postgresql"]  # fixtures of every room
 gc.disable()  # until all tests are listed, see pytest_collection_finish
 
 # No deadline: CI machines are shared, so the time of one example varies.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
+import anyio
 from starlette.testclient import TestClient
 
 from prowess.audit.transparency.sequencer import LogSigner
@@ -13,7 +15,9 @@ from prowess.http_server.sequencing import SequencerLoop
 from prowess.http_server.server import OrganisationServer
 from prowess.signing.keys import new_private_key
 from prowess.signing.signed_note import note_key
+from prowess.store import SessionRow
 from prowess.store.shared.organisation import OrganisationStore, create_store
+from prowess.store.shared.sessions import SharedSessionStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +58,15 @@ class ServedOrganisation:
     def sequence(self) -> None:
         """Give every waiting record its place, as the running server does each second."""
         SequencerLoop(self.server, self.signer, print).look()
+
+    def fill(self) -> None:
+        """Add a session with an event, a policy, and a checkpoint of the log."""
+        store = SharedSessionStore(self.server.database.of_tenant("default"))
+        anyio.run(store.create, SessionRow(session_id="one", version=1, state="{}", touched_at=1764444000.5))
+        anyio.run(partial(store.append_event, "one", "{}", at=1764444000.5, keep=10))
+        put = self.client("administrator").put("/api/v1/policies/base", json={"toml": 'default = "allow"\n'})
+        assert put.status_code == 200, put.text
+        self.sequence()
 
     def __enter__(self) -> Self:
         return self

@@ -32,6 +32,7 @@ ENROLMENT_FILE = "/etc/prowess/enterprise.toml"
 MACHINE_STATE, CONFIRMED_NAME, EXPIRES_FILE = "/var/lib/prowess", "confirmed", "expires"
 CONFIRMED_FILE = f"{MACHINE_STATE}/{CONFIRMED_NAME}"
 BUNDLE_FOLDER = f"{MACHINE_STATE}/bundle"  # of an enrolled machine; it has files as `/etc/prowess`
+TENANT_FOLDER = "tenant"  # below the machine's state; the skills that the machine's tenant deploys
 _NAMED_POLICY = re.compile(r"(organisation|tenant)\.[A-Za-z0-9][A-Za-z0-9._-]{0,79}\.toml")
 _ROOT = 0
 

@@ -3,7 +3,8 @@
 A message is canonical JSON. A request has the fields of an `AuditEvent`. The answer has the place of the record in the
 chain, or `{"error": REASON}`. The service replaces the facts about the sender by those that the kernel has.
 
-A request is sent in packets. The first byte of a packet states whether more of them follow (`+`) or not (`.`).
+A request is sent in packets. The first byte of a packet states whether more of them follow (`+`) or not (`.`). The last
+one begins with `!` if the answer must wait until the organisation's server has acknowledged the record too.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.text.canonical_json import NotJsonError, canonical_json
@@ -24,7 +26,7 @@ AUDIT_SOCKET = "/run/prowess/audit.sock"
 MAX_EVENT_BYTES = MAX_LINE_BYTES - 8 * 1024  # the record has further fields
 MAX_PACKET_BYTES = 32 * 1024  # the kernel's default buffer of a socket has room for several
 MAX_ANSWER_BYTES = 4 * 1024
-_MORE, _LAST = b"+", b"."
+_MORE, _LAST, _LAST_CENTRAL = b"+", b".", b"!"
 _PLACE = ("at", "hash", "previous", "sequence")
 _FIELDS = {"call_id", "data", "kind", "session_id"}
 
@@ -47,18 +49,27 @@ def event_bytes(event: AuditEvent) -> bytes:
     return message
 
 
-def packets(message: bytes) -> list[bytes]:
-    """Return the packets of a request."""
+def packets(message: bytes, *, central: bool = False) -> list[bytes]:
+    """Return the packets of a request; `central` if the organisation's server must have the record."""
     size = MAX_PACKET_BYTES - 1
     parts = [message[at : at + size] for at in range(0, len(message), size)]
-    return [*(_MORE + part for part in parts[:-1]), _LAST + parts[-1]]
+    return [*(_MORE + part for part in parts[:-1]), (_LAST_CENTRAL if central else _LAST) + parts[-1]]
 
 
-def part_of(packet: bytes) -> tuple[bytes, bool]:
-    """Return the part of a request in a packet, and whether it is the last one. Raises RefusedEventError."""
-    if packet[:1] not in (_MORE, _LAST) or len(packet) > MAX_PACKET_BYTES:
+class RequestPart(Struct, frozen=True, kw_only=True):
+    """The part of a request in one packet. `is_central` is known with the last one."""
+
+    data: bytes
+    is_last: bool
+    is_central: bool
+
+
+def part_of(packet: bytes) -> RequestPart:
+    """Return the part of a request in a packet. Raises RefusedEventError."""
+    first = packet[:1]
+    if first not in (_MORE, _LAST, _LAST_CENTRAL) or len(packet) > MAX_PACKET_BYTES:
         raise RefusedEventError("the message is not an event")
-    return packet[1:], packet[:1] == _LAST
+    return RequestPart(data=packet[1:], is_last=first != _MORE, is_central=first == _LAST_CENTRAL)
 
 
 def read_event(message: bytes) -> AuditEvent:

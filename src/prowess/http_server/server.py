@@ -14,6 +14,7 @@ from anyio import to_thread
 from prowess.errors import StoreError
 from prowess.governance.organisation import token_digest
 from prowess.governance.service.service_call import Actor, ServiceCall
+from prowess.http_server.live_records import LiveRecords
 from prowess.http_server.login.login_server import LoginServer
 from prowess.http_server.login.settings import LoginSettings
 from prowess.http_server.metrics import ServerMetrics
@@ -48,6 +49,7 @@ class OrganisationServer:
         self.logins = LoginServer(store, login or LoginSettings())
         self._store, self._tokens = store, SharedTokenStore(store.database)
         self._views: dict[str, SharedDatabase] = {EVERY: self.database}
+        self._live: dict[str, LiveRecords] = {}
 
     def close(self) -> None:
         """Close the connections to the store."""
@@ -76,6 +78,16 @@ class OrganisationServer:
         if actor.tenant not in {wanted, EVERY} or (view := self._view(wanted)) is None:
             return None
         return ServiceCall(actor, view, tenant=wanted, client=request.headers.get("user-agent", "")[:_MOST_CLIENT])
+
+    def tenants(self) -> tuple[str, ...]:
+        """Return the names of all tenants, sorted. Blocks, and raises StoreError."""
+        return self._store.tenants()
+
+    def live(self, tenant: str) -> LiveRecords:
+        """Return the feed of new records of a tenant, which all its streams in this process share."""
+        if tenant not in self._live:
+            self._live[tenant] = LiveRecords(self.database.of_tenant(tenant))
+        return self._live[tenant]
 
     def _view(self, tenant: str) -> SharedDatabase | None:
         """Kept, because a new view checks schema and tenant once more. Tenants are never removed."""

@@ -89,7 +89,8 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
 
     `default` applies to calls that match no rule. If `audit_required` is true, a call that cannot be recorded is
     refused. `audit_command` and `audit_output` set whether records have command lines and outputs of scripts, or only
-    their digests. `audit_sink` is the log that must have the record: that of the session (`file`) or of the `machine`.
+    their digests. `audit_sink` is the log that must have the record: that of the session (`file`), of the
+    `machine`, or the `central` one of the organisation.
     `max_offline` are the seconds after which an enrolled machine that was cut off denies every call.
     `allowed_tools` sets whether `allowed-tools` of skills restrict, ask or pre-approve.
     `dynamic_commands` permits commands inside instructions. `script_dirs` are the directories of a skill whose scripts

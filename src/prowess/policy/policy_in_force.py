@@ -84,7 +84,11 @@ def policy_alone(path: str, *, enterprise_file: str = ENTERPRISE_FILE) -> Policy
 
 def policy_of_text(name: str, text: str) -> Policy:
     """Return the policy of one text, as `policy_alone` does of a file. `name` is its name in messages."""
-    file = policy_file_of(name, text.encode("utf-8", "surrogatepass"))
+    return policy_alone_of(policy_file_of(name, text.encode("utf-8", "surrogatepass")))
+
+
+def policy_alone_of(file: PolicyFile) -> Policy:
+    """Return the policy of one file that was read already, as `policy_alone` does."""
     return Policy(files=_with_publishers((file,), ENTERPRISE_FILE))
 
 

@@ -242,9 +242,6 @@ class MachineStore(Protocol):
     def replace_log(self, machine_id: str, log: str, *, expected: str | None) -> bool:
         """Set `log` of a machine if it is `expected`; otherwise return False."""
 
-    def seen(self, machine_id: str, at: float) -> None:
-        """Set the time of the last contact, unless the stored one is later."""
-
     def remove_machine(self, machine_id: str) -> bool:
         """Remove a machine; return False if there is none with this id."""
 

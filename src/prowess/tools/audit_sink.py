@@ -15,6 +15,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
+from prowess._internal.places import bundle_folder
 from prowess.audit.machine_wire import (
     AUDIT_SOCKET,
     MAX_ANSWER_BYTES,
@@ -47,8 +48,8 @@ class MachineLog:
         self._lock = threading.Lock()
         self._open: tuple[int, socket.socket] | None = None  # with the process that opened it
 
-    def append(self, event: AuditEvent) -> AuditRecord:
-        """Return the record when it is on disk.
+    def append(self, event: AuditEvent, *, central: bool = False) -> AuditRecord:
+        """Return the record when it is on disk; if `central`, when the organisation's server has it too.
 
         Raises:
             AuditError: the service has not acknowledged the record; the message names the reason and a remedy.
@@ -56,7 +57,7 @@ class MachineLog:
         try:
             message = event_bytes(event)
             with self._lock:
-                return read_acknowledgement(self._answer(message), event)
+                return read_acknowledgement(self._answer(message, central=central), event)
         except RefusedEventError as fault:
             raise AuditError(self.path, f"the audit service of this machine refused the record: {fault}") from None
 
@@ -70,15 +71,15 @@ class MachineLog:
         self._lock = threading.Lock()
         self._close()
 
-    def _answer(self, message: bytes) -> bytes:
+    def _answer(self, message: bytes, *, central: bool) -> bytes:
         connection = self._connected()
         try:
             try:
-                _send(connection, message)
+                _send(connection, message, central=central)
             except (BrokenPipeError, ConnectionResetError):  # the service has ended, and has not got the whole message
                 self._close()
                 connection = self._connected()
-                _send(connection, message)
+                _send(connection, message, central=central)
             answer = connection.recv(MAX_ANSWER_BYTES)
         except TimeoutError:
             self._close()  # so that a late answer is not taken for that of the next record
@@ -127,8 +128,8 @@ class MachineLog:
             self._open = None
 
 
-def _send(connection: socket.socket, message: bytes) -> None:
-    for packet in packets(message):
+def _send(connection: socket.socket, message: bytes, *, central: bool) -> None:
+    for packet in packets(message, central=central):
         connection.send(packet)
 
 
@@ -145,7 +146,11 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 class SinkLog:
-    """The session's own log `wrapped`, and that of the machine while the policy has `audit.sink = "machine"`."""
+    """The session's own log `wrapped`, and that of the machine while the policy has another `audit.sink` than `file`.
+
+    With `central`, the machine's service answers when the server of its organisation has the record. On a machine that
+    is not enrolled, a session whose own log is that of the organisation's store needs no service for that.
+    """
 
     def __init__(self, wrapped: AuditLog | None, policy: PolicySource, machine: MachineLog = MACHINE_LOG) -> None:
         self.wrapped, self._policy, self._machine = wrapped, policy, machine
@@ -153,13 +158,23 @@ class SinkLog:
     @property
     def in_use(self) -> bool:
         """Whether a record goes to a log now."""
-        return self.wrapped is not None or self._policy.now().audit_sink == "machine"
+        return self.wrapped is not None or self._policy.now().audit_sink != "file"
 
     def append(self, event: AuditEvent) -> AuditRecord:
         """Write the record to each log, first to the machine's. Raise AuditError if one of them has not got it."""
-        record = self._machine.append(event) if self._policy.now().audit_sink == "machine" else None
+        sink, record = self._policy.now().audit_sink, None
+        if sink == "machine" or (sink == "central" and not self._is_central):
+            record = self._machine.append(event, central=sink == "central")
         if self.wrapped is not None:
             return self.wrapped.append(event)
         if record is None:  # the policy has changed since `in_use`
             raise AuditError(None, "the policy has just changed; call again")
         return record
+
+    @property
+    def _is_central(self) -> bool:
+        """Whether the session's own log is that of the organisation. A user of an enrolled machine could name another.
+
+        The class of that log is not asked for, because importing it takes long.
+        """
+        return bool(getattr(self.wrapped, "is_central", False)) and bundle_folder() is None

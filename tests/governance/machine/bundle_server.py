@@ -7,7 +7,12 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Self
 
+from msgspec.json import decode, encode
+
+from prowess.audit.record import AuditRecord
 from prowess.governance.machine.bundle import Bundle, sign_bundle
+from prowess.governance.machine.collected_log import CollectedLog, continued
+from prowess.governance.machine.reports import Collected, MachineReport, SentRecords
 from prowess.signing.keys import new_private_key
 from prowess.signing.signed_note import note_key
 
@@ -29,6 +34,8 @@ class Organisation:
         self.sent = b""
         self.version = 0
         self.deployment: Path | None = None
+        self.log, self.records = CollectedLog(), list[AuditRecord]()
+        self.report: MachineReport | None = None
         outer = self
 
         class Answer(BaseHTTPRequestHandler):
@@ -55,12 +62,31 @@ class Organisation:
                     self.end_headers()
                     self.wfile.write(outer.sent)
 
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["content-length"]))
+                if self.headers["authorization"] != f"Bearer {TOKEN}":
+                    self.send_error(401)
+                    return
+                answer = encode(outer.collect(decode(body, type=SentRecords)))
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
             def log_message(self, *arguments: object) -> None:
                 del arguments
 
         self._handler = Answer
         self._server: ThreadingHTTPServer | None = None
         self.port = 0
+
+    def collect(self, sent: SentRecords) -> Collected:
+        """Take records as the real server does, in memory."""
+        self.report = sent.machine
+        step = continued(self.log, sent.records, sent.end, lambda record: record in self.records)
+        self.log = step.after
+        self.records += [record for record in step.records if record not in self.records]
+        return Collected(acknowledged=step.after.place, version=self.version)
 
     @property
     def url(self) -> str:

@@ -12,7 +12,9 @@ from prowess.audit.log import JsonlAuditLog
 from prowess.audit.record import AuditEvent
 from prowess.errors import PolicyDeniedError
 from prowess.governance.machine.collected_log import LogPlace
-from prowess.governance.service.machines import MachineQuery, MachineReport, MachineService, SentRecords
+from prowess.governance.machine.reports import MachineReport, SentRecords
+from prowess.governance.service.listing import NoSuchItemError
+from prowess.governance.service.machines import MachineQuery, MachineService
 from tests.governance.service.organisations import ROLES, call_of, logged, new_organisation
 
 if TYPE_CHECKING:
@@ -93,10 +95,12 @@ def test_a_machine_is_listed_with_its_report_and_a_new_token_needs_a_new_enrolme
         send(database, token="token-2")
     again = MachineReport(id=MACHINE, name="laptop", bundle=7, is_enrolment=True)
     MachineService(call_of(database, "machine", token="token-2")).collect(SentRecords(machine=again))
-    found = MachineService(call_of(database)).get(MACHINE) or pytest.fail("it is gone")
+    found = MachineService(call_of(database)).get(MACHINE)
     assert (found.bundle, found.team) == (7, None)
     assert [data["token"] for kind, data in logged(database) if kind == "machine.enrolled"] == [TOKEN, "token-2"]
-    assert MachineService(call_of(database)).remove(MACHINE)
+    MachineService(call_of(database)).remove(MACHINE)
+    with pytest.raises(NoSuchItemError):
+        MachineService(call_of(database)).remove(MACHINE)
     assert not MachineService(call_of(database)).list(MachineQuery()).items
 
 

@@ -11,7 +11,7 @@ import secrets
 import threading
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import DecodeError, Struct
 from msgspec.json import Decoder
 from msgspec.structs import replace
 
@@ -22,7 +22,7 @@ from prowess.audit.selection import RecordFilter, RecordPage, cursor_number
 from prowess.audit.transparency.checkpoint import Checkpoint, read_checkpoint
 from prowess.audit.transparency.erased import erased_line
 from prowess.audit.transparency.export import FORMAT, ExportHeader, header_line, proved_lines, write_export
-from prowess.audit.transparency.merkle import leaf_hash
+from prowess.audit.transparency.log_walk import LogWalk
 from prowess.audit.transparency.sequencer import event_bytes
 from prowess.audit.transparency.tiles import TileTree
 from prowess.errors import AuditError, AuditReadError, LimitExceededError, StoreError
@@ -55,6 +55,8 @@ class SharedAuditLog:
 
     Records that `append` returns have the place 0 and no hash, because they get both later.
     """
+
+    is_central = True  # a record is with the organisation when `append` returns
 
     def __init__(self, database: SharedDatabase) -> None:
         self._rows = SharedAuditRows(database)
@@ -238,19 +240,20 @@ def stored_records(
     """Yield all records with a body, in order, with the names of users. `since` and `until` as in `RecordFilter`.
 
     Raises:
-        AuditReadError: a record is not the one whose hash is in the log.
+        AuditReadError: the records are not those of the last checkpoint; raised at the end.
         StoreError: the store cannot be used.
     """
-    people, end = rows.people(), rows.end()
-    wanted = RecordFilter(since=since, until=until)
-    for row in rows.records(1, 0 if end is None else end.size):
-        if row.body is None:
-            continue
-        if leaf_hash(row.body) != row.leaf:
-            raise AuditReadError(rows.database.url, f"record {row.sequence} was changed; run `prowess audit verify`")
-        record = _record(row.body)
+    people, url = rows.people(), rows.database.url
+    wanted, walk = RecordFilter(since=since, until=until), LogWalk(rows, since=since, until=until)
+    for body, number in walk:
+        try:
+            record = _record(body)
+        except DecodeError:
+            raise AuditReadError(url, f"record {number} was changed; run `prowess audit verify`") from None
         if wanted.fits(record):
             yield with_name(record, people)
+    if not walk.is_unchanged:
+        raise AuditReadError(url, "its records are not those of the signed checkpoint; run `prowess audit verify`")
 
 
 def _lines(rows: SharedAuditRows, size: int) -> Iterator[bytes]:

@@ -105,6 +105,12 @@ def event_bytes(event: AuditEvent) -> bytes:
     return canonical_json([event.kind, event.session_id, event.call_id, event.data], floats=False)
 
 
+def event_of(body: bytes) -> AuditEvent:
+    """Return the event that `event_bytes` wrote. Raises ValueError, TypeError or RecursionError."""
+    kind, session, call, data = json.loads(body)
+    return AuditEvent(kind=kind, session_id=session, call_id=call, data=data)
+
+
 def _append(step: Sequencing, taken: Sequence[InboxRow], origin: str, signer: LogSigner) -> Checkpoint:
     end = step.end() or LogEnd(size=0, last=None, checkpoint="")
     if end.checkpoint:
@@ -152,9 +158,7 @@ def _check(step: Sequencing, end: LogEnd, origin: str, signer: LogSigner) -> Non
 def _sealed(row: InboxRow, number: int, previous: str | None) -> tuple[AuditRecord, bytes]:
     """Return the record and its line. A body that is no event is recorded by its digest: it must not stop the log."""
     try:
-        kind, session, call, data = json.loads(row.body)
-        event = AuditEvent(kind=kind, session_id=session, call_id=call, data=data)
-        return seal(event, sequence=number, at=row.at, previous=previous)
+        return seal(event_of(row.body), sequence=number, at=row.at, previous=previous)
     except (ValueError, TypeError, RecursionError):
         event = AuditEvent(kind="log.unreadable", data={"sha256": sha256_of(row.body), "bytes": len(row.body)})
         return seal(event, sequence=number, at=row.at, previous=previous)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from prowess._internal.places import MACHINE_STATE, bundle_folder, weakness_above
+from prowess._internal.places import MACHINE_STATE, TENANT_FOLDER, bundle_folder, weakness_above
 from prowess.catalog.layers import Layer
 from prowess.catalog.ownership import weakness_below
 from prowess.catalog.sources.directory import DEFAULT_BOUNDS, DirectorySource, Walk
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from prowess.catalog.scan import Scan
 
 ENTERPRISE_ROOT = "/etc/prowess/skills"
-DEPLOYED_ROOT = f"{MACHINE_STATE}/skills"
+DEPLOYED_ROOTS = (f"{MACHINE_STATE}/skills", f"{MACHINE_STATE}/{TENANT_FOLDER}/skills")  # the organisation's first
 
 
 def enterprise_sources(further: str | None = None) -> list[EnterpriseSource]:
@@ -24,7 +24,7 @@ def enterprise_sources(further: str | None = None) -> list[EnterpriseSource]:
 
     They are the default directory, the deployed skills of an enrolled machine, and `further` if it is set.
     """
-    deployed = [] if bundle_folder() is None else [DEPLOYED_ROOT]
+    deployed = () if bundle_folder() is None else DEPLOYED_ROOTS
     roots = dict.fromkeys((ENTERPRISE_ROOT, *deployed, *([] if further is None else [os.path.abspath(further)])))
     return [EnterpriseSource(root, layer=Layer.ENTERPRISE) for root in roots]
 

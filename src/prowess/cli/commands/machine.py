@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _GIVEN = ("tenant", "team", "environment")
+_LOGS = {"file": "session", "machine": "machine", "central": "organisation"}
 _RIGHTS = 0o755  # every user reads the files of the machine; the log has a private directory
 
 
@@ -62,7 +63,7 @@ def run(state: str, socket_path: str, every: float) -> int:
     Root runs it, once on a machine, until SIGTERM or Ctrl-C.
 
     Records go to DIR/audit/audit.jsonl, which users can neither read nor change. Sessions send them if the policy has
-    `audit.sink = "machine"`. They use the default socket only, and only if root has made it.
+    `audit.sink = "machine"` or `"central"`. They use the default socket only, and only if root has made it.
 
     \b
     Example:
@@ -75,13 +76,19 @@ def run(state: str, socket_path: str, every: float) -> int:
     log = JsonlAuditLog(os.path.join(state, "audit", "audit.jsonl"))
     enrolled = _enrolled()
     given = {} if enrolled is None else {name: getattr(enrolled, name) for name in _GIVEN}
-    service = MachineAuditService(log, socket_path, {name: value for name, value in given.items() if value is not None})
+    facts = {name: value for name, value in given.items() if value is not None}
     with _alone(state), _asked_to_end() as wake, ExitStack() as stack:
-        output.note(printable_line(f"audit records are taken at {service.path} and kept in {log.path}"))
+        collector = None
         if enrolled is not None and os.path.abspath(state) == MACHINE_STATE:
-            from prowess.distribution.deployment.machine_bundle import BundleKeeper  # needs the extra `install`
+            from prowess.distribution.machine.enrolled_service import EnrolledService  # needs the extra `install`
 
-            stack.callback(BundleKeeper(enrolled, state, every, lambda text: output.note(printable_line(text))).close)
+            found = EnrolledService(enrolled, state, log.path, every, lambda text: output.note(printable_line(text)))
+            collector = found.collector
+            stack.callback(found.close)
+        service = MachineAuditService(log, socket_path, facts, collector)
+        output.note(printable_line(f"audit records are taken at {service.path} and kept in {log.path}"))
+        if collector is not None:
+            found.start()
         service.run(wake)
     return exit_codes.OK
 
@@ -110,24 +117,26 @@ def enroll(
     Example:
       sudo prowess machine enroll https://prowess.example.com --token-file token --environment production
     """  # noqa: D301 -- click needs the control character
-    from prowess.distribution.deployment.machine_bundle import TOKEN_FILE, BundleServer  # needs the extra `install`
+    from prowess.distribution.machine.client import TOKEN_FILE, MachineClient  # needs the extra `install`
+    from prowess.distribution.machine.enrolled_service import first_report
     from prowess.governance.machine.kept_bundle import KeptBundle
+    from prowess.governance.machine.reports import SentRecords
     from prowess.signing.signed_note import read_note_key
 
     token = read_token(token_file)
-    server = BundleServer(url, token)
-    try:
+    with closing(MachineClient(url, token)) as server:
         data, stated = server.fetch()
-    finally:
-        server.close()
-    if key is None and stated is None:
-        raise click.UsageError("the server states no key; give the one of `prowess admin init` with --key")
-    organisation = read_note_key(key or stated or "")
-    os.makedirs(MACHINE_STATE, mode=_RIGHTS, exist_ok=True)
-    kept = KeptBundle(MACHINE_STATE, organisation)
-    bundle, _ = kept.take(data or b"", anew=True)
-    kept.confirm()
-    found = Enrolment(url=server.shown, key=str(organisation), tenant=bundle.tenant, team=team, environment=environment)
+        if key is None and stated is None:
+            raise click.UsageError("the server states no key; give the one of `prowess admin init` with --key")
+        organisation = read_note_key(key or stated or "")
+        os.makedirs(MACHINE_STATE, mode=_RIGHTS, exist_ok=True)
+        kept = KeptBundle(MACHINE_STATE, organisation)
+        bundle, _ = kept.take(data or b"", anew=True)
+        kept.confirm()
+        found = Enrolment(
+            url=server.shown, key=str(organisation), tenant=bundle.tenant, team=team, environment=environment
+        )
+        server.send(SentRecords(machine=first_report(found, MACHINE_STATE, bundle.version)))
     os.makedirs(os.path.dirname(ENROLMENT_FILE), mode=_RIGHTS, exist_ok=True)
     write_atomically(TOKEN_FILE, f"{token}\n".encode(), 0o600)
     write_atomically(ENROLMENT_FILE, render_enrolment(found), 0o644)  # last: from now on it must hold
@@ -150,7 +159,7 @@ def status(*, as_json: bool) -> int:
     """  # noqa: D301 -- click needs the control character
     policy = PolicyInForce().now()
     reason = audit_fault()
-    needed = policy.audit_sink == "machine"
+    needed = policy.audit_sink != "file"
     holds = policy.fault is None and not (needed and reason)
     bundle = _bundle()
     if as_json:
@@ -167,9 +176,7 @@ def status(*, as_json: bool) -> int:
         output.line(f"confirmed by the server {bundle['confirmed'] or 'at an unknown time'}")
         if bundle["fault"] is not None:
             output.line(printable_line(f"the last look failed: {bundle['fault']}"))
-    output.line(
-        f"audit records go to the {'machine' if needed else 'session'}'s log (audit.sink = {policy.audit_sink})"
-    )
+    output.line(f"audit records go to the {_LOGS[policy.audit_sink]}'s log (audit.sink = {policy.audit_sink})")
     output.line("the audit service of this machine runs" if reason is None else printable_line(reason))
     return exit_codes.OK if holds else exit_codes.FAILED
 

@@ -34,12 +34,14 @@ from prowess.audit.machine_wire import (
     sent_by,
 )
 from prowess.errors import AuditError
+from prowess.governance.machine.central_answers import CentralAnswers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from prowess.audit.log import JsonlAuditLog
     from prowess.audit.record import AuditEvent
+    from prowess.governance.machine.central_answers import Collector
 
 _CREDENTIALS = struct.Struct("3i")  # process, user, group
 _LONGEST_PAUSE = 0.001  # seconds
@@ -49,12 +51,12 @@ _MAX_OF_ONE_USER = 512  # so that a user cannot take all connections
 
 
 class _Sender:
-    """A connection, and the user at its other end."""
+    """A connection, and the user at its other end. `is_central`: the organisation must have the present request too."""
 
-    __slots__ = ("connection", "parts", "size", "uid")
+    __slots__ = ("connection", "is_central", "parts", "size", "uid")
 
     def __init__(self, connection: socket.socket, uid: int) -> None:
-        self.connection, self.uid = connection, uid
+        self.connection, self.uid, self.is_central = connection, uid, False
         self.parts: list[bytes] = []  # of a request that has not come as a whole
         self.size = 0
 
@@ -62,10 +64,17 @@ class _Sender:
 class MachineAuditService:
     """The service of one log. The socket is at `path`, in a directory that its user alone can change.
 
-    `facts` are in every record, such as the tenant that an enrolled machine was given.
+    `facts` are in every record, such as the tenant that an enrolled machine was given. `collector` sends the log to the
+    organisation of an enrolled machine.
     """
 
-    def __init__(self, log: JsonlAuditLog, path: str, facts: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        log: JsonlAuditLog,
+        path: str,
+        facts: Mapping[str, str] | None = None,
+        collector: Collector | None = None,
+    ) -> None:
         self.path = os.path.abspath(path)
         self._log = log
         self._facts = {"host": os.uname().nodename, **(facts or {})}
@@ -75,6 +84,7 @@ class MachineAuditService:
         self._last_groups: deque[frozenset[_Sender]] = deque(maxlen=2)
         self._write_seconds = 0.0  # of the last group
         self._selector = selectors.DefaultSelector()
+        self._central = None if collector is None else CentralAnswers[_Sender](collector)
 
     def run(self, wake: int) -> None:
         """Serve until the descriptor `wake` becomes readable. Raises OSError if the socket cannot be made."""
@@ -83,6 +93,8 @@ class MachineAuditService:
             resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, _MAX_CONNECTIONS + 64)), hard))
         listener = self._listener()
         try:
+            if self._central is not None:
+                self._selector.register(self._central.descriptor, selectors.EVENT_READ, self._central)
             self._selector.register(listener, selectors.EVENT_READ, None)
             self._selector.register(wake, selectors.EVENT_READ, wake)
             while self._serve(listener):
@@ -95,6 +107,8 @@ class MachineAuditService:
                 if isinstance(key.data, _Sender):
                     key.data.connection.close()
             self._selector.close()
+            if self._central is not None:
+                self._central.close()
 
     def _listener(self) -> socket.socket:
         """Return the listening socket. It replaces the one of a service that was killed, in one step."""
@@ -151,6 +165,8 @@ class MachineAuditService:
                 self._accept(listener)
             elif isinstance(key.data, _Sender):
                 self._turns.setdefault(key.data)
+            elif isinstance(key.data, CentralAnswers):
+                self._answer_due(key.data)
             else:
                 return False
         return True
@@ -181,13 +197,14 @@ class MachineAuditService:
             self._drop(sender)
             return None
         try:
-            part, is_last = part_of(packet)
-            self._keep(sender, part)
+            part = part_of(packet)
+            self._keep(sender, part.data)
         except RefusedEventError:
             self._forget(sender)
             raise
-        if not is_last:
+        if not part.is_last:
             return None
+        sender.is_central = part.is_central
         message = b"".join(sender.parts)
         self._forget(sender)
         return sent_by(read_event(message), uid=sender.uid, user=_login(sender.uid), machine=self._facts)
@@ -218,7 +235,16 @@ class MachineAuditService:
                 self._record([one])
             return
         for (sender, _), record in zip(group, records, strict=True):
-            self._answer(sender, answer_bytes(record))
+            if not sender.is_central:
+                self._answer(sender, answer_bytes(record))
+            elif self._central is None:
+                self._answer(sender, error_bytes("this machine is not enrolled, so no organisation can acknowledge it"))
+            else:
+                self._central.add(sender, record)
+
+    def _answer_due(self, central: CentralAnswers[_Sender]) -> None:
+        for sender, record, fault in central.due():
+            self._answer(sender, answer_bytes(record) if fault is None else error_bytes(fault))
 
     def _answer(self, sender: _Sender, answer: bytes) -> None:
         try:

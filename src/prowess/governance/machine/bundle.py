@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 RELEASE_ROOT = "root.json"  # the root metadata of the deployment whose skills this machine gets
 TENANT_RELEASE_ROOT = "tenant-root.json"
 BUNDLE_FILES = ("policy.toml", "blocks.json", "approvals.json", RELEASE_ROOT, TENANT_RELEASE_ROOT)
+OF_TENANT = "tenant/"  # paths of files of the tenant's own deployment begin with it
 MAX_BUNDLE_BYTES = 64 * 1024 * 1024
 _FIRST_LINE = "prowess bundle 1"
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,14}")

@@ -1,4 +1,4 @@
-"""Reads recorded calls from a log, whose hash chain is verified, or from a file of JSON lines, which is not.
+"""Reads recorded calls from a log in a file or a store, which is verified, or from JSON lines, which are not.
 
 A call counts once: by its record `tool.started` or `tool.refused`. Its records `tool.finished` and `skill.loaded` count
 only if the beginning of the call is not among the records.
@@ -15,7 +15,7 @@ from msgspec import DecodeError, Raw, Struct, ValidationError, convert
 from msgspec.json import Decoder
 
 from prowess.audit.record import MAX_LINE_BYTES, open_log
-from prowess.audit.transparency.central_log import stored_records
+from prowess.audit.transparency.log_walk import LogWalk
 from prowess.audit.verification import verify_log
 from prowess.errors import AuditReadError
 from prowess.governance.replay.recorded_facts import RecordedFacts
@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 _BEGINNINGS = frozenset({"tool.started", "tool.refused"})
 _FURTHER = frozenset({"tool.finished", "skill.loaded"})
 _MOST_OPEN = 65_536  # calls that have begun and not finished
+_MOST_KNOWN = 32_768  # different data in memory
 _ONE_DOCUMENT = "this is a document and not JSON lines; write each element of `records` on a line of its own"
 
 
-class _Line(Struct):
+class _Line(Struct, gc=False):
     kind: str
     data: Raw
     sequence: int | None = None
@@ -43,7 +44,7 @@ class _Line(Struct):
     call_id: str | None = None
 
 
-class _Outcome(Struct):
+class _Outcome(Struct, gc=False):
     code: object = None
     rule: object = None
     approval: object = None
@@ -80,9 +81,7 @@ def replay_records(policy: Policy, path: str, *, since: str | None = None, until
     Raises:
         AuditReadError: the file cannot be read, or a line is not a record; names the line.
     """
-    replay, begun = Replay(policy), _Begun()
-    line_of, facts_of, outcome_of = Decoder(_Line).decode, Decoder(RecordedFacts).decode, Decoder(_Outcome).decode
-    counts, take = begun.counts, replay.take
+    lines_of = _Lines(Replay(policy), since, until)
     whole = os.path.abspath(path)
     number = 0
     try:
@@ -91,19 +90,8 @@ def replay_records(policy: Policy, path: str, *, since: str | None = None, until
             for number, text in enumerate(lines, start=1):
                 if len(text) > MAX_LINE_BYTES:
                     raise AuditReadError(whole, f"line {number} is longer than {MAX_LINE_BYTES} bytes")
-                if text.isspace():
-                    continue
-                line = line_of(text)
-                if (since is not None and line.at < since) or (until is not None and line.at >= until):
-                    continue
-                if not counts(line.kind, line.session_id, line.call_id):
-                    continue
-                try:
-                    facts: RecordedFacts | None = facts_of(line.data)
-                except ValidationError:
-                    facts = None
-                sequence = number if line.sequence is None else line.sequence
-                take(sequence, facts, _recorded(line.kind, outcome_of(line.data)))
+                if not text.isspace():
+                    lines_of.take(text, number)
     except DecodeError as fault:
         first = _ONE_DOCUMENT if number == 1 and text.lstrip().startswith((b"{", b"[")) else f"is not a record: {fault}"
         raise AuditReadError(whole, f"line {number}: {first}") from None
@@ -111,7 +99,7 @@ def replay_records(policy: Policy, path: str, *, since: str | None = None, until
         raise AuditReadError(whole, "there is no such file") from None
     except OSError as fault:
         raise AuditReadError(whole, f"cannot be read: {fault.strerror or fault}") from fault
-    return replay.result(verified=False)
+    return lines_of.replay.result(verified=False)
 
 
 def replay_store(
@@ -119,20 +107,51 @@ def replay_store(
 ) -> Replayed:
     """Decide the calls of a tenant's log in a store again. `since` and `until` as in `replay_log`.
 
+    `verified` is false if the records are not those of the last signed checkpoint.
+
     Raises:
-        AuditReadError: a record is not the one whose hash is in the log.
         StoreError: the store cannot be used.
     """
-    replay, begun = Replay(policy), _Begun()
-    for record in stored_records(rows, since=since, until=until):
-        if not begun.counts(record.kind, record.session_id, record.call_id):
-            continue
+    lines_of = _Lines(Replay(policy, rows.people()), since, until)
+    walk = LogWalk(rows, since=since, until=until)
+    for body, number in walk:
         try:
-            facts: RecordedFacts | None = convert(record.data, RecordedFacts)
+            lines_of.take(body, number)
+        except DecodeError:  # not verified then
+            walk.is_unchanged = False
+    return lines_of.replay.result(verified=walk.is_unchanged)
+
+
+class _Lines:
+    """Takes the lines of records. The facts of data that came before are not decoded again."""
+
+    def __init__(self, replay: Replay, since: str | None, until: str | None) -> None:
+        self.replay, self._since, self._until = replay, since, until
+        self._begun = _Begun()
+        self._known: dict[bytes, tuple[RecordedFacts | None, _Outcome]] = {}
+
+    def take(self, text: bytes, number: int) -> None:
+        """Take one line; `number` is the one of a record without a number. Raises DecodeError if it is no record."""
+        line = _line(text)
+        if (self._since is not None and line.at < self._since) or (self._until is not None and line.at >= self._until):
+            return
+        if not self._begun.counts(line.kind, line.session_id, line.call_id):
+            return
+        facts, outcome = self._known.get(data := bytes(line.data)) or self._decoded(data)
+        self.replay.take(number if line.sequence is None else line.sequence, facts, _recorded(line.kind, outcome))
+
+    def _decoded(self, data: bytes) -> tuple[RecordedFacts | None, _Outcome]:
+        try:
+            facts: RecordedFacts | None = _facts(data)
         except ValidationError:
             facts = None
-        replay.take(record.sequence, facts, _recorded(record.kind, convert(record.data, _Outcome)))
-    return replay.result(verified=True)
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        found = self._known[data] = (facts, _outcome(data))
+        return found
+
+
+_line, _facts, _outcome = Decoder(_Line).decode, Decoder(RecordedFacts).decode, Decoder(_Outcome).decode
 
 
 class _Begun:

@@ -30,7 +30,7 @@ _NOT_RECORDED = _ALL.difference(_OF_SKILL, ("name",))
 _RUN_TOOL = "skills.run_script"
 
 
-class FurtherValues(Struct, frozen=True):
+class FurtherValues(Struct, frozen=True, gc=False):
     """Further values of facts about the requester."""
 
     user: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class FurtherValues(Struct, frozen=True):
     host: tuple[str, ...] = ()
 
 
-class OtherSkill(Struct, frozen=True):
+class OtherSkill(Struct, frozen=True, gc=False):
     """Another active skill of a call, with the keys of a record."""
 
     skill: Text = UNSET
@@ -57,7 +57,7 @@ class OtherSkill(Struct, frozen=True):
     copies: tuple[str, ...] = ()
 
 
-class RecordedFacts(Struct, frozen=True):
+class RecordedFacts(Struct, frozen=True, gc=False):
     """What rules match, by the keys of the data of a record. Calls with equal facts are decided alike."""
 
     tool: Text = UNSET

@@ -9,6 +9,7 @@ call that depends on them is `unknown`.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, assert_never
 
 from msgspec import UNSET, Struct
@@ -21,6 +22,8 @@ from prowess.policy.roles import operation_of
 from prowess.policy.tool_names import canonical_tool_name
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from prowess.governance.replay.recorded_facts import RecordedFacts
     from prowess.policy.policy import Policy
     from prowess.policy.policy_file import PolicyFile
@@ -58,7 +61,8 @@ class ReplayedUser(Struct, frozen=True, kw_only=True):
 class Replayed(Struct, frozen=True, kw_only=True):
     """The result of a replay. `records` counts the calls, and `changed` those whose effect would have been another one.
 
-    `verified` is true if the hash chain of the records was verified.
+    `newly_denied` counts the calls that were allowed or asked about, and would have been denied. `verified` is true if
+    the records were verified: by their hash chain in a file, by the signed checkpoint in a store.
     """
 
     records: int
@@ -68,14 +72,19 @@ class Replayed(Struct, frozen=True, kw_only=True):
     deny: int
     unknown: int
     changed: int
+    newly_denied: int
     by_rule: tuple[ReplayedRule, ...]
     by_user: tuple[ReplayedUser, ...]
 
 
 class Replay:
-    """Collects recorded calls and decides them. Needs memory for the different facts, not for each call."""
+    """Collects recorded calls and decides them. Needs memory for the different facts, not for each call.
 
-    def __init__(self, policy: Policy) -> None:
+    `people` has the names of users whom the records know by a pseudonym.
+    """
+
+    def __init__(self, policy: Policy, people: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._people = people
         timeless = replace(policy, files=tuple(map(_as_recorded, policy.files)))
         approved = replace(timeless, files=tuple(replace(file, approval_rules=()) for file in timeless.files))
         self._assumptions = tuple((approved if "allow" in fits else timeless, fits) for fits in _ASSUMPTIONS)
@@ -93,6 +102,7 @@ class Replay:
         self._groups: dict[RecordedFacts | None, list[int]] = {}
         self._rules: dict[tuple[str, str | None, ReplayedEffect], list[int]] = {}
         self._users: dict[str | None, dict[str, int]] = {}
+        self._newly_denied = 0
 
     def take(self, sequence: int, facts: RecordedFacts | None, recorded: Effect | None) -> None:
         """Add a call. `facts` is None if they cannot be read, `recorded` if no policy decided about the call."""
@@ -120,13 +130,15 @@ class Replay:
         totals = {key: sum(counts[key] for counts in self._users.values()) for key in _COUNTS}
         return Replayed(
             **totals,
+            newly_denied=self._newly_denied,
             verified=verified,
             by_rule=tuple(sorted(rules, key=lambda one: (one.effect != "deny", -one.records, one.rule))),
             by_user=tuple(sorted(users, key=lambda one: (-one.deny, -one.ask, -one.unknown, one.user or ""))),
         )
 
     def _settle(self) -> None:
-        for facts, (count, first, last, *recorded) in self._groups.items():
+        for recorded_facts, (count, first, last, *recorded) in self._groups.items():
+            facts = self._named(recorded_facts)
             effect, decision = ("unknown", None) if facts is None else self._decided(facts)
             user = facts.user if facts is not None and isinstance(facts.user, str) else None
             counts = self._users.setdefault(user, dict.fromkeys(_COUNTS, 0))
@@ -134,11 +146,18 @@ class Replay:
             counts[effect] += count
             if effect != "unknown":
                 counts["changed"] += sum(recorded) - recorded[_PLACES[effect] - _PLACES["allow"]]
+            if effect == "deny":
+                self._newly_denied += sum(recorded) - recorded[_PLACES["deny"] - _PLACES["allow"]]
             if decision is not None and effect != "allow":
                 origin = None if decision.origin is None else str(decision.origin)
                 rule = self._rules.setdefault((decision.id or decision.rule, origin, effect), [0, first, last])
                 rule[:] = rule[0] + count, min(rule[1], first), max(rule[2], last)
         self._groups.clear()
+
+    def _named(self, facts: RecordedFacts | None) -> RecordedFacts | None:
+        if facts is None or not isinstance(facts.user, str) or facts.user not in self._people:
+            return facts
+        return replace(facts, user=self._people[facts.user])
 
     def _decided(self, facts: RecordedFacts) -> tuple[ReplayedEffect, Decision | None]:
         call = policy_call(facts, self._sources)

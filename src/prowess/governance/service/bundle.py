@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from prowess._internal.places import is_named_policy
 from prowess.errors import StoreError
-from prowess.governance.machine.bundle import RELEASE_ROOT, TENANT_RELEASE_ROOT, Bundle, sign_bundle
+from prowess.governance.machine.bundle import OF_TENANT, RELEASE_ROOT, TENANT_RELEASE_ROOT, Bundle, sign_bundle
 from prowess.governance.shared_decisions import block_of
 from prowess.governance.store_approvals import statements_of
 from prowess.policy.approvals.statements import APPROVALS_FILE, render_statements
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from prowess.store.shared.database import SharedDatabase
 
 FIRST_ROOT = "metadata/1.root.json"
-OF_TENANT = "tenant/"  # paths of the tenant's own deployment begin with it
 _DAY = 86400
 _VALID_DAYS = 8
 

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from prowess.governance.service.listing import ListPage, ListQuery
 
 if TYPE_CHECKING:
     from prowess.governance.service.service_call import ServiceCall
-
-_Text = Annotated[str, Meta(max_length=1024)]
-
-
-class ReportedCopy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One copy of a skill on a machine. `approval` is `approved`, `missing`, or None if no rule asks for it."""
-
-    name: _Text
-    layer: _Text
-    place: _Text
-    digest: _Text | None = None
-    source: _Text | None = None
-    capabilities: tuple[_Text, ...] | None = None
-    approval: _Text | None = None
-    findings: _Text | None = None
 
 
 class SkillCopy(Struct, frozen=True, kw_only=True):

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from msgspec import DecodeError, Meta, Struct
+from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
 
 from prowess.errors import PolicyDeniedError
 from prowess.governance.machine.collected_log import (
     CollectedLog,
     LogFinding,
-    LogPlace,
     continued,
 )
 from prowess.governance.machine.collected_records import finding_event, machine_event, record_id
+from prowess.governance.machine.reports import Collected, MachineReport, SentRecords
 from prowess.governance.service.bundle import present_version
-from prowess.governance.service.inventory import ReportedCopy  # noqa: TC001 -- decoding needs it
-from prowess.governance.service.listing import ListPage, ListQuery
+from prowess.governance.service.listing import ListPage, ListQuery, NoSuchItemError, page_of
 from prowess.store.protocols import MachineRow
 from prowess.store.shared.audit_rows import SharedAuditRows
 from prowess.store.shared.machines import SharedMachineStore
@@ -28,47 +27,8 @@ if TYPE_CHECKING:
 
     from prowess.governance.service.service_call import ServiceCall
 
-MACHINE_ID = "^[0-9a-f-]{36}$"
-MOST_RECORDS = 500
 ENROLLED = "machine.enrolled"
-_SEEN_SECONDS = 10.0
 _PAGE = 200
-_Text = Annotated[str, Meta(min_length=1, max_length=256)]
-
-
-class MachineReport(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a machine tells about itself. `bundle` is the version that holds there, `release` that of its skills.
-
-    `inventory` is None if it did not change since the last report. `is_enrolment`: root has just enrolled the machine.
-    """
-
-    id: Annotated[str, Meta(pattern=MACHINE_ID)]
-    name: _Text
-    team: _Text | None = None
-    environment: _Text | None = None
-    bundle: int | None = None
-    release: int | None = None
-    fault: Annotated[str, Meta(max_length=4096)] | None = None
-    inventory: Annotated[tuple[ReportedCopy, ...], Meta(max_length=10_000)] | None = None
-    is_enrolment: bool = False
-
-
-class SentRecords(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The report of a machine, with lines of its log in their order. `end` is the present end of that log."""
-
-    machine: MachineReport
-    records: Annotated[tuple[str, ...], Meta(max_length=MOST_RECORDS)] = ()
-    end: LogPlace | None = None
-
-
-class Collected(Struct, frozen=True, kw_only=True):
-    """The answer: the place in the machine's log up to which its records are in the central log.
-
-    `version` is that of the present bundle.
-    """
-
-    acknowledged: LogPlace
-    version: int
 
 
 class MachineState(Struct, frozen=True, kw_only=True):
@@ -135,31 +95,29 @@ class MachineService:
             StoreError: the store cannot be used.
         """
         self._call.require("audit")
-        found: list[Machine] = []
-        for machine in self._after(query.cursor or ""):
-            if query.fits(machine):
-                if len(found) == query.limit:
-                    return ListPage(items=tuple(found), next=found[-1].id)
-                found.append(machine)
-        return ListPage(items=tuple(found))
+        return page_of(filter(query.fits, self._after(query.cursor or "")), query, lambda machine: machine.id)
 
-    def get(self, machine_id: str) -> Machine | None:
-        """Return the machine with this id, None if there is none. Raises as `list`."""
+    def get(self, machine_id: str) -> Machine:
+        """Return the machine with this id. Raises as `list`, and NoSuchItemError."""
         self._call.require("audit")
         row = self._store.machine(machine_id)
-        return None if row is None else _machine(row, self._version(row.tenant))
+        if row is None:
+            raise NoSuchItemError(kind="machine", id=machine_id)
+        return _machine(row, self._version(row.tenant))
 
-    def remove(self, machine_id: str) -> bool:
-        """Forget a machine; False if there is none. It comes back if it still has a token and is in contact.
+    def remove(self, machine_id: str) -> None:
+        """Forget a machine. It comes back if it still has a token and is in contact.
 
         Raises:
+            NoSuchItemError: there is no machine with this id.
             PolicyDeniedError: no role of the actor permits it.
             AuditError: the act cannot be recorded.
             StoreError: the store cannot be used.
         """
         self._call.require("administer")
         with self._call.act("machine-removed", {"machine": machine_id}):
-            return self._store.remove_machine(machine_id)
+            if not self._store.remove_machine(machine_id):
+                raise NoSuchItemError(kind="machine", id=machine_id)
 
     def collect(self, sent: SentRecords) -> Collected:
         """Take the report and records of a machine (`POST /api/v1/audit/records`). On return they are durable.
@@ -191,12 +149,6 @@ class MachineService:
         if after != before and not self._store.replace_log(machine, encode(after).decode(), expected=row.log):
             after = _log_of(self._store.machine(machine) or row)  # another process of the server has just collected
         return Collected(acknowledged=after.place, version=self._version(tenant))
-
-    def seen(self, machine_id: str) -> None:
-        """Note that a machine was in contact, at most every ten seconds. Raises StoreError."""
-        row = self._store.machine(machine_id)
-        if row is not None and row.seen_at < time.time() - _SEEN_SECONDS:
-            self._store.seen(machine_id, time.time())
 
     def _reported(self, report: MachineReport) -> MachineRow:
         """Store a report, and return the row of the machine."""

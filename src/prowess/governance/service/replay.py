@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess._internal.text.terminal_text import counted
+from prowess.audit.record import time_text
+from prowess.errors import PolicyDeniedError
 from prowess.governance.replay.recorded_calls import replay_store
 from prowess.governance.service.audit import time_of
-from prowess.policy.policy_in_force import policy_of_text
+from prowess.policy.policy_in_force import policy_alone_of, policy_of_text
 from prowess.store.shared.audit_rows import SharedAuditRows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from prowess.governance.replay.replay import Replayed
     from prowess.governance.service.service_call import ServiceCall
+    from prowess.policy.policy_file import PolicyFile
+
+PUSH_DAYS = 30  # of recorded calls that a new policy is tried on
 
 
 class ReplayRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,3 +53,30 @@ class ReplayService:
         since, until = time_of(request.since, "since", end=False), time_of(request.until, "until", end=True)
         policy = policy_of_text(request.name, request.toml)
         return replay_store(policy, SharedAuditRows(self._call.database), since=since, until=until)
+
+    def gate(self, accept: int = 0) -> Callable[[PolicyFile], Replayed]:
+        """Return a check of new policies for `PolicyService.put`: it replays the calls of the last `PUSH_DAYS` days.
+
+        Raises:
+            PolicyDeniedError: by the check, if the policy would newly deny more than `accept` of these calls.
+            StoreError: by the check, if the store cannot be used.
+        """
+
+        def check(file: PolicyFile) -> Replayed:
+            since = time_text(datetime.now(UTC) - timedelta(days=PUSH_DAYS))
+            found = replay_store(policy_alone_of(file), SharedAuditRows(self._call.database), since=since)
+            require_accepted(found, accept)
+            return found
+
+        return check
+
+
+def require_accepted(found: Replayed, accept: int) -> None:
+    """Raise PolicyDeniedError if a policy newly denies more calls than are accepted."""
+    if found.newly_denied <= accept:
+        return
+    rule = next((one for one in found.by_rule if one.effect == "deny"), None)
+    by = "" if rule is None else f", most by {rule.rule!r}: records {rule.first} to {rule.last}"
+    calls = counted(found.newly_denied, "call")
+    reason = f"it would newly deny {calls} of the last {PUSH_DAYS} days{by}; {accept} are accepted"
+    raise PolicyDeniedError("policy.push", f"{reason}. If that is meant, push with --accept {found.newly_denied}")

@@ -21,8 +21,7 @@ from prowess.http_server.authentication import authenticate
 from prowess.http_server.faults import error_answer, error_bytes, error_response
 
 if TYPE_CHECKING:
-    import re
-    from collections.abc import MutableMapping
+    from collections.abc import Collection, MutableMapping
 
     from prowess.governance.service.service_call import Actor
     from prowess.http_listener.error_bodies import Receive, Send
@@ -40,10 +39,7 @@ class ApiApp:
 
     def __init__(self, server: OrganisationServer) -> None:
         self._server = server
-        self._paths: dict[str, tuple[re.Pattern[str], dict[str, ApiRoute]]] = {}
-        for route in ROUTES:
-            pattern, _, _ = compile_path(VERSION + route.path)
-            self._paths.setdefault(route.path, (pattern, {}))[1][route.method] = route
+        self._routes = [(compile_path(VERSION + route.path)[0], route) for route in ROUTES]
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -57,28 +53,30 @@ class ApiApp:
 
         try:
             actor = await authenticate(self._server, request)
-            methods, path = self._found(scope["path"])
-            route = methods.get(scope["method"])
-            name = "none" if route is None else route.name
+            methods = self._found(scope["path"])
+            if (found := methods.get(scope["method"])) is not None:
+                name = found[0].name
             if actor is None:
                 answer = error_answer(401, _NO_TOKEN, headers={"www-authenticate": "Bearer"})
                 await answer(scope, receive, counted)
-            elif route is None:
+            elif found is None:
                 await _not_found(methods, scope["method"])(scope, receive, counted)
             else:
-                await self._guarded(route, actor, path)(scope, receive, counted)
+                await self._guarded(*found, actor)(scope, receive, counted)
         except SkillError as fault:
             await error_response(fault)(scope, receive, counted)
         finally:
             self._server.metrics.answered(name, answered, time.perf_counter() - begun)
 
-    def _found(self, path: str) -> tuple[dict[str, ApiRoute], dict[str, str]]:
-        for pattern, methods in self._paths.values():
-            if (match := pattern.match(path)) is not None:
-                return methods, match.groupdict()
-        return {}, {}
+    def _found(self, path: str) -> dict[str, tuple[ApiRoute, dict[str, str]]]:
+        """Return the routes of a path by their methods, each with its parameters. The first one in the table counts."""
+        found: dict[str, tuple[ApiRoute, dict[str, str]]] = {}
+        for pattern, route in self._routes:
+            if route.method not in found and (match := pattern.match(path)) is not None:
+                found[route.method] = (route, match.groupdict())
+        return found
 
-    def _guarded(self, route: ApiRoute, actor: Actor, path: dict[str, str]) -> BodyGuard:
+    def _guarded(self, route: ApiRoute, path: dict[str, str], actor: Actor) -> BodyGuard:
         async def answer(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
             request = Request(scope, receive)
             try:
@@ -124,7 +122,7 @@ def _decoded(route: ApiRoute, request: Request, body: bytes) -> object:
     return decoded_body(body, route.body)
 
 
-def _not_found(methods: dict[str, ApiRoute], method: str) -> Response:
+def _not_found(methods: Collection[str], method: str) -> Response:
     if not methods:
         return error_answer(404, f"there is nothing here; {VERSION}/openapi.json lists what there is")
     allowed = ", ".join(sorted(methods))

@@ -8,14 +8,17 @@ from msgspec import Meta, Struct
 from starlette.responses import Response
 
 from prowess.errors import UnavailableError
+from prowess.governance.machine.reports import Collected, SentRecords
 from prowess.governance.service.bundle import OrganisationSigner, bundle_of, release_file
-from prowess.governance.service.listing import NoSuchItemError
+from prowess.governance.service.listing import ListPage, NoSuchItemError
+from prowess.governance.service.machines import Machine, MachineQuery, MachineService
 from prowess.http_server.api.route_table import ApiRoute
 
 if TYPE_CHECKING:
     from prowess.http_server.api.route_table import ApiRequest
 
 _BINARY = "application/octet-stream"
+_MOST_SENT = 16 * 1024 * 1024
 
 
 class BundleQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -52,5 +55,43 @@ MACHINE_ROUTES = (
         handle=_bundle,
         query=BundleQuery,
         media=_BINARY,
+    ),
+    ApiRoute(
+        method="POST",
+        path="/audit/records",
+        name="send_records",
+        summary="Records and the report of an enrolled machine",
+        needs="machine",
+        handle=lambda asked: MachineService(asked.call).collect(asked.body),
+        body=SentRecords,
+        answer=Collected,
+        most=_MOST_SENT,
+    ),
+    ApiRoute(
+        method="GET",
+        path="/machines",
+        name="list_machines",
+        summary="Enrolled machines, with the version that they follow and what is wrong with their logs",
+        needs="audit",
+        handle=lambda asked: MachineService(asked.call).list(asked.query),
+        query=MachineQuery,
+        answer=ListPage[Machine],
+    ),
+    ApiRoute(
+        method="GET",
+        path="/machines/{id}",
+        name="machine",
+        summary="An enrolled machine",
+        needs="audit",
+        handle=lambda asked: MachineService(asked.call).get(asked.path["id"]),
+        answer=Machine,
+    ),
+    ApiRoute(
+        method="DELETE",
+        path="/machines/{id}",
+        name="remove_machine",
+        summary="Forget a machine",
+        needs="administer",
+        handle=lambda asked: MachineService(asked.call).remove(asked.path["id"]),
     ),
 )

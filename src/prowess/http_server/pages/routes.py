@@ -4,23 +4,49 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from prowess.http_server.pages import activity, audit, error_pages, skill_form, usage
+from prowess.http_server.pages.page_request import choose_tenant, home_page, login_redirect, served
+from prowess.http_server.pages.static_files import STATIC, static_file
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.routing import BaseRoute
 
+    from prowess.http_server.pages.page_request import Page
     from prowess.http_server.server import OrganisationServer
+
+PAGES: tuple[tuple[str, Page], ...] = (
+    ("/", home_page),
+    ("/activity", activity.activity_page),
+    ("/audit", audit.audit_page),
+    ("/audit/export", audit.export_download),
+    ("/audit/{number}", audit.record_page),
+    ("/usage", usage.usage_page),
+    ("/write", skill_form.skill_form_page),
+)
+FORMS: tuple[tuple[str, Page], ...] = (
+    ("/tenant", choose_tenant),
+    ("/write", skill_form.skill_form_page),
+    ("/write/findings", skill_form.skill_findings_part),
+    ("/write/download", skill_form.skill_download),
+)
 
 
 def page_routes(server: OrganisationServer) -> list[BaseRoute]:
     """Return the routes of the pages."""
-    del server
-    return []
+    return [
+        Route(f"{STATIC}/{{name}}", static_file),
+        Route("/activity/live", activity.activity_stream(server)),
+        *(Route(path, served(server, page), methods=["GET"]) for path, page in PAGES),
+        *(Route(path, served(server, page), methods=["POST"]) for path, page in FORMS),
+    ]
 
 
 def error_page(request: Request, status: int, message: str) -> Response:
     """Return the page of an error outside of `/api`."""
-    del request
-    return PlainTextResponse(f"{message}\n", status)
+    if status == 401:  # noqa: PLR2004 -- the status
+        return login_redirect(request)
+    return error_pages.error_page(status, message)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import zlib
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from msgspec import Struct
-from sqlalchemy import delete, func, insert, select, text, update
+from sqlalchemy import delete, func, insert, select, text, type_coerce, update
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.types import NullType
 
+from prowess.store.shared.database import BINARY
 from prowess.store.shared.tables import AUDIT_INBOX, AUDIT_LOGS, AUDIT_PEOPLE, AUDIT_RECORDS, AUDIT_TILES, ORGANISATIONS
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _PAGE = 1000
+_LONG_PAGE = 4000
 _LOCK = text("SELECT pg_try_advisory_xact_lock(:space, :tenant)")
 _LOCK_SPACE = 0x50574C47  # "PWLG"
 
@@ -125,6 +128,61 @@ class SharedAuditRows:
             for row in self.database.run(partial(_all, wanted), write=False):
                 yield LogRow(**dict(zip(LogRow.__struct_fields__, row, strict=True)))
             first += _PAGE
+
+    def arrived(self, after: int, most: int) -> tuple[list[InboxRow], list[LogRow]]:
+        """Return the last `most` rows of the inbox, and the first `most` records with a number above `after`.
+
+        A row that gets its place between the two statements is in both lists.
+        """
+        inbox = [AUDIT_INBOX.c[name] for name in InboxRow.__struct_fields__]
+        waiting = select(*inbox).where(self._of(AUDIT_INBOX)).order_by(AUDIT_INBOX.c.id.desc()).limit(most)
+        columns = [AUDIT_RECORDS.c[name] for name in LogRow.__struct_fields__]
+        placed = (
+            select(*columns)
+            .where(self._of(AUDIT_RECORDS), AUDIT_RECORDS.c.sequence > after)
+            .order_by(AUDIT_RECORDS.c.sequence)
+            .limit(most)
+        )
+
+        def work(db: Connection) -> tuple[list[InboxRow], list[LogRow]]:
+            first = [InboxRow(**dict(zip(InboxRow.__struct_fields__, row, strict=True))) for row in db.execute(waiting)]
+            then = [LogRow(**dict(zip(LogRow.__struct_fields__, row, strict=True))) for row in db.execute(placed)]
+            return first[::-1], then
+
+        return self.database.run(work, write=False)
+
+    def span(self, size: int, since: str | None, until: str | None) -> tuple[int, int]:
+        """Return the first and the last number of records from a time, `until` exclusive; `(1, 0)` if there is none."""
+        if since is None and until is None:
+            return 1, size
+        number = AUDIT_RECORDS.c.sequence
+        wanted = select(func.min(number), func.max(number)).where(self._of(AUDIT_RECORDS), number <= size)
+        if since is not None:
+            wanted = wanted.where(AUDIT_RECORDS.c.at >= since)
+        if until is not None:
+            wanted = wanted.where(AUDIT_RECORDS.c.at < until)
+        first, last = self.database.run(lambda db: db.execute(wanted).one(), write=False)
+        return (1, 0) if first is None else (int(first), int(last))
+
+    def bodies(self, first: int, last: int) -> Iterator[Sequence[tuple[int, bytes, bytes | None]]]:
+        """Yield number, leaf and body of the records from number `first` to `last`, in pages. Faster than `records`."""
+        while first <= last:
+            wanted = (
+                select(
+                    AUDIT_RECORDS.c.sequence,
+                    type_coerce(AUDIT_RECORDS.c.leaf, NullType),
+                    type_coerce(AUDIT_RECORDS.c.body, NullType),
+                )
+                .where(
+                    self._of(AUDIT_RECORDS), AUDIT_RECORDS.c.sequence.between(first, min(last, first + _LONG_PAGE - 1))
+                )
+                .order_by(AUDIT_RECORDS.c.sequence)
+                .execution_options(**BINARY)
+            )
+            page = self.database.run(partial(_all, wanted), write=False)
+            if page:
+                yield cast("Sequence[tuple[int, bytes, bytes | None]]", page)
+            first += _LONG_PAGE
 
     def sequence(self, work: Callable[[Sequencing], _T]) -> _T | None:
         """Return the result of `work`, committed; None, without calling it, if another process continues the log."""

@@ -57,11 +57,6 @@ class SharedMachineStore:
         change = update(MACHINES).where(*self._mine, MACHINES.c.id == machine_id, same).values(log=log)
         return self.database.run(lambda db: db.execute(change).rowcount == 1)
 
-    def seen(self, machine_id: str, at: float) -> None:
-        """Set the time at which a machine was last in contact, unless the stored one is later."""
-        change = update(MACHINES).where(*self._mine, MACHINES.c.id == machine_id, MACHINES.c.seen_at < at)
-        self.database.run(lambda db: db.execute(change.values(seen_at=at)))
-
     def remove_machine(self, machine_id: str) -> bool:
         """Remove a machine; return False if there is none with this id."""
         change = delete(MACHINES).where(*self._mine, MACHINES.c.id == machine_id)

@@ -144,6 +144,7 @@ AUDIT_RECORDS = Table(
     PrimaryKeyConstraint("tenant", "sequence"),
     UniqueConstraint("tenant", "id", name="audit_records_by_id"),
     Index("audit_records_by_person", "tenant", "person"),
+    Index("audit_records_by_time", "tenant", "at"),
 )
 
 AUDIT_TILES = Table(

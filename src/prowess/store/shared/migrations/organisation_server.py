@@ -83,3 +83,4 @@ def upgrade() -> None:
             for statement in protect(name, given=name in _OF_ORGANISATION):
                 op.execute(statement)
     op.create_index("logins_by_expiry", "logins", ["expires_at"])
+    op.create_index("audit_records_by_time", "audit_records", ["tenant", "at"])

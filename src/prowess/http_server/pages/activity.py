@@ -1,0 +1,111 @@
+"""The page of activity: what skills do across the organisation, live, with filters by skill, team, agent and time."""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import anyio
+import msgspec
+from anyio import to_thread
+from starlette.responses import Response, StreamingResponse
+
+from prowess.audit.transparency.arriving_records import latest_records
+from prowess.errors import StoreError
+from prowess.governance.service.audit import AuditSelection
+from prowess.http_server.authentication import authenticate
+from prowess.http_server.pages.audit import several
+from prowess.http_server.pages.page_request import call_of
+from prowess.http_server.pages.record_view import record_row
+from prowess.http_server.pages.templating import templates
+from prowess.store.shared.audit_rows import SharedAuditRows
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from starlette.requests import Request
+
+    from prowess.audit.selection import RecordFilter
+    from prowess.audit.transparency.arriving_records import ArrivedRecord
+    from prowess.http_server.live_records import LiveRecords
+    from prowess.http_server.pages.page_request import PageRequest
+    from prowess.http_server.server import OrganisationServer
+
+_FILTERS = ("skill", "team", "agent", "user", "since", "until")
+_SHOWN = 50
+_MORE = 100  # rows that a stream adds before it takes the oldest of them away
+_STREAM_SECONDS = 30.0  # then the browser connects again, and is asked for its login again
+_BEAT_SECONDS = 10.0
+_KINDS = ("skill", "tool", "script", "governance")
+
+
+def activity_page(page: PageRequest) -> Response:
+    """Show the last records that match, and where the stream of the next ones is."""
+    page.call.require("audit")
+    chosen = page.queries(_FILTERS)
+    found, newest = latest_records(SharedAuditRows(page.call.database), _filter(chosen), _SHOWN)
+    is_live = page.query("live") != "no" and "until" not in chosen
+    return page.render(
+        "activity.html",
+        chosen=chosen,
+        filters=_FILTERS,
+        rows=[(one.id, record_row(one.record)) for one in found],
+        newest=newest,
+        is_live=is_live,
+    )
+
+
+def activity_stream(server: OrganisationServer) -> Callable[[Request], object]:
+    """Return the endpoint of the stream: each event has the new rows. It ends after a while; browsers come back."""
+
+    async def endpoint(request: Request) -> Response:
+        actor = await authenticate(server, request)
+        if actor is None:
+            return Response(status_code=204)  # tells the browser not to come back
+        call = await to_thread.run_sync(call_of, server, actor, request)
+        await to_thread.run_sync(call.require, "audit")
+        query = request.query_params
+        chosen = {name: value for name in _FILTERS if (value := query.get(name, "").strip())}
+        after = request.headers.get("last-event-id") or query.get("after")
+        events = _events(server.live(call.tenant), _filter(chosen), after)
+        return StreamingResponse(events, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+
+    return endpoint
+
+
+async def _events(feed: LiveRecords, wanted: RecordFilter, after: str | None) -> AsyncIterator[bytes]:
+    yield b"retry: 500\n: connected\n\n"
+    with suppress(StoreError):  # the browser comes back, and then the page tells
+        async for event in _row_events(feed, wanted, after):
+            yield event
+
+
+async def _row_events(feed: LiveRecords, wanted: RecordFilter, after: str | None) -> AsyncIterator[bytes]:
+    rows = templates().get_template("activity_rows.html")
+    shown: deque[str] = deque()
+    ends, beat = anyio.current_time() + _STREAM_SECONDS, anyio.current_time()
+    async for found in feed.listen(after):
+        fitting = [one for one in found if wanted.fits(one.record)]
+        if fitting:
+            shown.extend(one.id for one in fitting)
+            gone = [shown.popleft() for _ in range(len(shown) - _MORE)]
+            html = rows.render(rows=[(one.id, record_row(one.record)) for one in reversed(fitting)], gone=gone)
+            yield _event(found, html)
+        elif anyio.current_time() - beat > _BEAT_SECONDS:
+            yield b": still here\n\n"
+        else:
+            continue
+        beat = anyio.current_time()
+        if beat > ends:
+            return
+
+
+def _event(found: list[ArrivedRecord], html: str) -> bytes:
+    data = "".join(f"data: {line}\n" for line in html.splitlines() if line)
+    return f"id: {found[-1].id}\nevent: records\n{data}\n".encode()
+
+
+def _filter(chosen: dict[str, str]) -> RecordFilter:
+    wanted = msgspec.convert(several(chosen), AuditSelection).filter()
+    return msgspec.structs.replace(wanted, kinds=_KINDS)

@@ -1,0 +1,64 @@
+"""Every page in Debian's Chromium: without barriers, messages or sideways scrolling, and without JavaScript."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess.http_server.pages.navigation import NAVIGATION
+from prowess.http_server.pages.routes import PAGES
+from tests.chromium import barriers
+from tests.http_server.pages.served_pages import LOOKS, serving_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
+
+    from tests.http_server.pages.served_pages import ServedPages
+
+_NO_PAGES = {"/", "/audit/export"}  # a redirect and a download
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPages]:
+    with serving_pages(tmp_path_factory.mktemp("organisation")) as served:
+        yield served
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_no_page_has_barriers_messages_or_sideways_scrolling(chromium: Browser, pages: ServedPages, look: str) -> None:
+    assert pages.paths.keys() | _NO_PAGES == {path for path, _ in PAGES}
+    found: list[str] = []
+    with pages.context(chromium, look) as context:
+        page = context.new_page()
+        page.on("console", lambda message: found.append(f"{page.url}: {message.text}"))
+        page.on("pageerror", lambda error: found.append(f"{page.url}: {error}"))
+        page.goto(f"{pages.address}/login")
+        found += barriers(page)
+        pages.log_in(page)
+        for path in pages.paths.values():
+            answer = page.goto(pages.address + path)
+            assert answer is not None
+            assert answer.status == 200, path
+            found += [f"{path}: {barrier}" for barrier in barriers(page)]
+            width = page.evaluate("document.documentElement.scrollWidth")
+            if width > LOOKS[look][1]:
+                found.append(f"{path}: {width} pixels wide")
+    assert found == []
+
+
+def test_every_page_works_without_javascript(chromium: Browser, pages: ServedPages) -> None:
+    with pages.context(chromium, javascript=False) as context:
+        page = context.new_page()
+        pages.log_in(page)
+        for path in pages.paths.values():
+            page.goto(pages.address + path)
+            assert page.get_by_role("heading", level=1).count() == 1, path
+            assert page.get_by_role("navigation", name="Pages").get_by_role("link").count() > 2, path
+
+
+def test_every_page_of_the_navigation_has_a_route() -> None:
+    linked = {entry.path for _, entries in NAVIGATION for entry in entries}
+    assert linked <= {path for path, _ in PAGES}
