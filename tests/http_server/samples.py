@@ -28,5 +28,8 @@ SAMPLES: dict[str, Sample] = {
     "remove_policy": Sample(path={"name": "none"}),
     "replay_policy": Sample(body={"toml": 'default = "deny"\n'}),
     "proof": Sample(query={"record": "1"}),
+    "send_records": Sample(body={"machine": {"id": "00000000-0000-7000-8000-000000000000", "name": "host"}}),
+    "machine": Sample(path={"id": "none"}),
+    "remove_machine": Sample(path={"id": "none"}),
     "consistency": Sample(query={"old": "0"}),
 }

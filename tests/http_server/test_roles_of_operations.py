@@ -44,7 +44,12 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "consistency": READERS,
     "export": READERS,
     "analytics": READERS,
+    "events": READERS,
     "bundle": ("administrator", "machine"),
+    "send_records": ("machine",),
+    "list_machines": READERS,
+    "machine": READERS,
+    "remove_machine": ("administrator",),
 }
 
 
@@ -72,6 +77,8 @@ def test_the_table_names_every_operation_and_the_document_states_its_roles() -> 
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
 def test_a_role_may_call_an_operation_or_is_refused(acme: ServedOrganisation, route: ApiRoute, role: str) -> None:
+    if route.name == "events" and role in ALLOWED["events"]:
+        pytest.skip("it never ends; tests/http_server/test_events.py reads it")
     answer = _called(acme, route, role)
     if role in ALLOWED[route.name]:
         assert answer.status_code in {200, 201, 204, 404}, answer.text

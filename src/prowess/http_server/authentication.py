@@ -26,12 +26,13 @@ async def authenticate(server: OrganisationServer, request: Request) -> Actor | 
         StoreError: the store cannot be used.
     """
     if _ACTOR not in request.scope:
-        request.scope[_ACTOR] = await _found(server, request)
+        request.scope[_ACTOR] = await present_actor(server, request)
     actor: Actor | None = request.scope[_ACTOR]
     return actor
 
 
-async def _found(server: OrganisationServer, request: Request) -> Actor | None:
+async def present_actor(server: OrganisationServer, request: Request) -> Actor | None:
+    """Ask the store again, for a request that takes long: the token may have been removed. Raises StoreError."""
     given = request.headers.get("authorization")
     if given is None:
         return await actor_of_login(server.logins, request)

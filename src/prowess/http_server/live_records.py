@@ -16,7 +16,7 @@ from prowess.audit.transparency.arriving_records import ArrivingRecords
 from prowess.store.shared.audit_rows import SharedAuditRows
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from prowess.audit.transparency.arriving_records import ArrivedRecord
     from prowess.store.shared.database import SharedDatabase
@@ -27,9 +27,10 @@ _KEPT = 1000
 
 
 class LiveRecords:
-    """The feed of one tenant. Belongs to one event loop."""
+    """The feed of one tenant. Belongs to one event loop. It ends when `is_over` returns true: the server ends."""
 
-    def __init__(self, database: SharedDatabase) -> None:
+    def __init__(self, database: SharedDatabase, is_over: Callable[[], bool] = lambda: False) -> None:
+        self._is_over = is_over
         self._rows = SharedAuditRows(database)
         self._records = ArrivingRecords(self._rows)
         self._kept: deque[ArrivedRecord] = deque(maxlen=_KEPT)
@@ -46,7 +47,7 @@ class LiveRecords:
         ids = [one.id for one in self._kept]
         known = len(ids) - ids.index(after) - 1 if after in ids else 0
         position = self._count - known
-        while True:
+        while not self._is_over():
             first = max(0, len(self._kept) - (self._count - position))
             found = list(self._kept)[first:] if position < self._count else []
             position = self._count

@@ -46,6 +46,7 @@ class OrganisationServer:
         self.database, self.signer = store.database, signer
         self.organisation = store.organisation()
         self.metrics = ServerMetrics()
+        self.is_ending = False  # set by who ends the listener; streams end then
         self.logins = LoginServer(store, login or LoginSettings())
         self._store, self._tokens = store, SharedTokenStore(store.database)
         self._views: dict[str, SharedDatabase] = {EVERY: self.database}
@@ -86,7 +87,7 @@ class OrganisationServer:
     def live(self, tenant: str) -> LiveRecords:
         """Return the feed of new records of a tenant, which all its streams in this process share."""
         if tenant not in self._live:
-            self._live[tenant] = LiveRecords(self.database.of_tenant(tenant))
+            self._live[tenant] = LiveRecords(self.database.of_tenant(tenant), lambda: self.is_ending)
         return self._live[tenant]
 
     def _view(self, tenant: str) -> SharedDatabase | None:

@@ -32,8 +32,13 @@ async def serve(
     stopped_by: list[int] = []
     with bound(host, port) as socket:
         listener = HttpListener(server_app(server, hosts), socket, error_body=error_bytes)
+
+        def stop() -> None:
+            server.is_ending = True
+            listener.stop()
+
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(stop_on_signal, listener.stop, stopped_by)
+            tasks.start_soon(stop_on_signal, stop, stopped_by)
             if server.signer is not None:
                 tasks.start_soon(SequencerLoop(server, server.signer, tell).run)
             tell(f"Serving at {listener.url(host, '/')}")

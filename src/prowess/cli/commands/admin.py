@@ -11,6 +11,7 @@ from prowess.cli import exit_codes, output
 from prowess.cli.audit.erasing import erase_records
 from prowess.cli.options.governance_options import governance_log
 from prowess.cli.organisation.serving import serve_organisation
+from prowess.cli.organisation.shared_store_option import shared_store_option
 from prowess.errors import SignatureError
 from prowess.governance.acts import act, person
 from prowess.governance.organisation import add_token, found_organisation, key_path, organisation_key
@@ -18,31 +19,12 @@ from prowess.policy.packages.package_rules import seconds_of
 from prowess.policy.roles import PERMITTED
 from prowess.store.shared.organisation import OrganisationStore, migrate_store
 from prowess.store.shared.tokens import SharedTokenStore
-from prowess.store.tenants import DEFAULT, EVERY, POSTGRESQL, SQLITE, is_shared, shown_url, tenant_name_fault, url_fault
+from prowess.store.tenants import DEFAULT, EVERY, shown_url, tenant_name_fault
 
 ROLES = (*PERMITTED, "machine")
 _MOST_SECONDS = 100 * 365 * 86400
 
 
-def _checked_url(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    del parameter
-    if value.startswith(POSTGRESQL) or (value.startswith(SQLITE) and len(value) > len(SQLITE)):
-        if fault := url_fault(value):
-            raise click.BadParameter(fault)
-        if context.command.name == "init" or is_shared(value):
-            return value
-        raise click.BadParameter(f"{shown_url(value)} is no shared store; create one: prowess admin init --store URL")
-    raise click.BadParameter("a shared store is postgresql://HOST/DATABASE or sqlite:///PATH")
-
-
-_store_option = click.option(
-    "--store",
-    "url",
-    required=True,
-    metavar="URL",
-    callback=_checked_url,
-    help="The shared store: postgresql://HOST/DATABASE, or sqlite:///PATH for one tenant.",
-)
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
@@ -59,7 +41,7 @@ command.add_command(serve_organisation)
 
 
 @command.command()
-@_store_option
+@shared_store_option
 @click.option("--origin", metavar="NAME", help="Name of the organisation in its signatures (default: made of its key).")
 @_json_option
 def init(*, url: str, origin: str | None, as_json: bool) -> int:
@@ -99,7 +81,7 @@ def init(*, url: str, origin: str | None, as_json: bool) -> int:
 
 
 @command.command()
-@_store_option
+@shared_store_option
 @_json_option
 def migrate(*, url: str, as_json: bool) -> int:
     """Update the tables of a store to this version of Prowess. Make a backup before.
@@ -120,7 +102,7 @@ def migrate(*, url: str, as_json: bool) -> int:
 
 
 @command.command()
-@_store_option
+@shared_store_option
 @_json_option
 def status(*, url: str, as_json: bool) -> int:
     """Show the organisation of a store, its tenants, and whether its signing key is on this machine.
@@ -170,7 +152,7 @@ def tenant() -> None:
 
 @tenant.command("add")
 @click.argument("name")
-@_store_option
+@shared_store_option
 @_json_option
 def tenant_add(*, name: str, url: str, as_json: bool) -> int:
     """Add the tenant NAME. Its skills, sessions, approvals and records are invisible to other tenants.
@@ -205,7 +187,7 @@ def token() -> None:
 
 
 @token.command("add")
-@_store_option
+@shared_store_option
 @click.option("--tenant", "tenant_name", required=True, metavar="NAME", help="Its tenant; * for the organisation.")
 @click.option("--role", required=True, type=click.Choice(ROLES), help="What it may do.")
 @click.option("--user", required=True, metavar="NAME", help="Whose token it is.")
@@ -248,7 +230,7 @@ def token_add(
 
 
 @token.command("list")
-@_store_option
+@shared_store_option
 @_json_option
 def token_list(*, url: str, as_json: bool) -> int:
     """List all tokens, the oldest first, with role, tenant, user, expiry and last use.
@@ -275,7 +257,7 @@ def token_list(*, url: str, as_json: bool) -> int:
 
 @token.command("remove")
 @click.argument("token_id", metavar="ID")
-@_store_option
+@shared_store_option
 @_json_option
 def token_remove(*, token_id: str, url: str, as_json: bool) -> int:
     """Remove the token with this ID: it is refused from then on. Exits with 1 if there is none.

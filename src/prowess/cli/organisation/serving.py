@@ -10,6 +10,7 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.audit.central import signer_of
 from prowess.cli.options.http_options import http_place
+from prowess.cli.organisation.shared_store_option import shared_store_option
 from prowess.errors import MissingExtraError, SignatureError
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _DEFAULT_ADDRESS = "127.0.0.1:8420"
 
 
 @click.command(name="serve")
-@click.option("--store", "url", required=True, metavar="URL", help="The shared store that `prowess admin init` made.")
+@shared_store_option
 @click.option("--http", "address", metavar="ADDR", default=_DEFAULT_ADDRESS, show_default=True, help="HOST:PORT.")
 @click.option(
     "--allow-host", "hosts", multiple=True, metavar="NAME", help="Host name that clients may use. Repeatable."

@@ -6,6 +6,7 @@ from typing import Any
 
 from prowess import __version__
 from prowess.http_server.api.decisions import DECISION_ROUTES
+from prowess.http_server.api.event_stream import EVENT_ROUTES
 from prowess.http_server.api.log import LOG_ROUTES
 from prowess.http_server.api.machines import MACHINE_ROUTES
 from prowess.http_server.api.openapi import openapi_document
@@ -31,5 +32,6 @@ ROUTES: tuple[ApiRoute, ...] = (
     *PEOPLE_ROUTES,
     *DECISION_ROUTES,
     *LOG_ROUTES,
+    *EVENT_ROUTES,
     *MACHINE_ROUTES,
 )
