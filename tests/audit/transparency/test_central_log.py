@@ -128,6 +128,56 @@ def test_a_user_is_erased_and_every_proof_still_holds(central: Log) -> None:
     assert continue_log(central.rows, SIGNER) is not None
 
 
+def test_another_process_notices_an_erasure_at_its_next_record(central: Log) -> None:
+    other = SharedAuditLog(central.rows.database)  # it knows the pseudonym from before
+    other.append(AuditEvent(kind="x", data={"user": "ann"}))
+    assert erase(central.rows, SIGNER, by={}, user="ann", before=None) == 1
+    other.append(AuditEvent(kind="y", data={"user": "ann"}))
+    continue_log(central.rows, SIGNER)
+    assert [record.kind for record in newest(central.rows, RecordFilter(facts={"user": ("ann",)}), 9)] == ["y"]
+    assert erase(central.rows, SIGNER, by={}, user="ann", before=None) == 1
+
+
+def test_an_erasure_finds_every_record_that_writers_add_meanwhile(central: Log) -> None:
+    done, threads = threading.Event(), []
+
+    def write(log: SharedAuditLog) -> None:
+        while not done.is_set():
+            log.append(AuditEvent(kind="x", data={"user": "ann"}))
+
+    for _ in range(2):
+        threads.append(threading.Thread(target=write, args=(SharedAuditLog(central.rows.database),)))
+        threads[-1].start()
+    erased = sum(erase(central.rows, SIGNER, by={}, user="ann", before=None) or 0 for _ in range(5))
+    done.set()
+    for thread in threads:
+        thread.join()
+    erased += erase(central.rows, SIGNER, by={}, user="ann", before=None) or 0
+    kinds = [record.kind for record in newest(central.rows, ALL, 10**6)]
+    assert erased
+    assert set(kinds) == {"audit.erased"}
+
+
+def test_the_checkpoint_of_an_erasure_is_kept_and_an_older_backup_is_not_continued(central: Log) -> None:
+    if not central.url.startswith("sqlite"):
+        pytest.skip("the file is its own backup")
+    signer = LogSigner(name=SIGNER.name, key=SIGNER.key, kept=str(central.place / "kept"))
+    central.add(1, 2)
+    continue_log(central.rows, signer)
+    path = central.place / "shared.db"
+    central.rows.database.close()
+    backup = path.read_bytes()
+    again = SharedAuditRows(SharedDatabase(central.url))
+    assert erase(again, signer, by={}, user="ann", before=None) == 2
+    again.database.close()
+    path.write_bytes(backup)
+    restored = SharedAuditRows(SharedDatabase(central.url))
+    SharedAuditLog(restored.database).append(AuditEvent(kind="x"))
+    with pytest.raises(AuditError, match="does not continue the checkpoint with 3 records"):
+        continue_log(restored, signer)
+    restored.database.close()
+
+
 TAMPERING = {
     "change": (
         "UPDATE audit_records SET body = (SELECT body FROM audit_records WHERE sequence = 7) WHERE sequence = 5",

@@ -157,6 +157,13 @@ def test_tampering_with_a_filtered_export_is_found_and_named(tmp_path: Path, kin
         assert verdict.faults[0].kind == name
 
 
+def test_a_filtered_export_is_not_compared_with_an_older_checkpoint(tmp_path: Path) -> None:
+    path = filtered_export(tmp_path / "e", LINES, [3, 5])
+    verdict = verify_export(path, public(), kept=checkpoint_of(LINES[:100]))
+    assert (_kinds(verdict), verdict.ok) == (["not_compared"], False)
+    assert verify_export(path, public(), kept=checkpoint_of(LINES)).ok
+
+
 def test_a_witness_is_demanded_of_the_checkpoint_that_was_kept(tmp_path: Path) -> None:
     witness = note_key("w.example", key("w").public, "cosignature")
     path = complete_export(tmp_path / "e", LINES)

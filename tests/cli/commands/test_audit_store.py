@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -129,6 +131,37 @@ def test_only_who_may_administer_erases(capsys: Capture, own_home: Path) -> None
     assert "may not administer" in capsys.readouterr().err
     policy.unlink()
     assert document(capsys, "admin", "erase", *STORE, "--before", "2099-01-01")["records"] == 2
+
+
+@pytest.mark.parametrize("body", ["{}", "no record", "1"])
+def test_a_changed_record_is_reported_and_does_not_hide_the_others(capsys: Capture, key: str, body: str) -> None:
+    assert document(capsys, "audit", "checkpoint", *STORE)["size"] == 2
+    with closing(sqlite3.connect("shared.db")) as file, file:
+        file.execute("UPDATE audit_records SET body = ? WHERE sequence = 1", (body.encode(),))
+    for further in ((), ("--limit", "5")):
+        assert run(["audit", "show", *STORE, *further]) == 0
+        printed = capsys.readouterr()
+        assert "1 record of the log cannot be read or was changed; run `prowess audit verify`" in printed.err
+        assert "skill.loaded" in printed.out
+    assert run(["audit", "export", *STORE, "--user", "bob", "--out", "bob.export"]) == 1
+    assert "record 1 was changed" in capsys.readouterr().err
+    assert document(capsys, "audit", "verify", *STORE, "--key", key, code=1)["ok"] is False
+
+
+@pytest.mark.parametrize("url", ["sqlite:///none.db", "memory:", "mysql://host/x"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("show",),
+        ("export", "--out", "x"),
+    ],
+)
+def test_what_is_no_shared_store_is_refused_and_no_file_is_made(
+    capsys: Capture, command: tuple[str, ...], url: str
+) -> None:
+    assert run(["audit", *command, "--store", url]) in {2, 4}
+    assert "Traceback" not in capsys.readouterr().err
+    assert not Path("none.db").exists()
 
 
 def test_options_that_do_not_fit_together_are_refused(capsys: Capture, key: str) -> None:

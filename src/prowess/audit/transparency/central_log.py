@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from prowess._internal.text.canonical_json import NotJsonError
 from prowess._internal.uuid7 import uuid7
-from prowess.audit.record import MAX_LINE_BYTES, AuditRecord, read_line, time_text
+from prowess.audit.record import MAX_LINE_BYTES, AuditRecord, time_text
 from prowess.audit.selection import RecordFilter, RecordPage, cursor_number
 from prowess.audit.transparency.checkpoint import Checkpoint, read_checkpoint
 from prowess.audit.transparency.erased import erased_line
@@ -26,16 +26,17 @@ from prowess.audit.transparency.log_walk import LogWalk
 from prowess.audit.transparency.sequencer import event_bytes
 from prowess.audit.transparency.tiles import TileTree
 from prowess.errors import AuditError, AuditReadError, LimitExceededError, StoreError
-from prowess.store.shared.audit_rows import InboxRow, SharedAuditRows
+from prowess.store.shared.audit_rows import InboxRow, LogRow, SharedAuditRows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from prowess.audit.record import AuditEvent
     from prowess.store.shared.database import SharedDatabase
 
 _PAGE = 1000
 _MOST_BYTES = MAX_LINE_BYTES - 4096  # place, hashes and time are added
+_MOST_TRIES = 5  # each is lost only to an erasure of the same user
 OWN_KINDS = ("log.", "audit.erased")
 
 
@@ -94,9 +95,13 @@ class SharedAuditLog:
         """
         url = self._rows.database.url
         try:
-            rows = [self._row(one) for one in events]
-            if rows:
-                self._rows.add(rows)
+            for _ in range(_MOST_TRIES):
+                rows = [self._row(one) for one in events]
+                erased = self._rows.add(rows) if rows else frozenset()
+                if not erased:
+                    return
+                self._forget(erased)
+            raise AuditError(url, "the pseudonym of its user was erased again and again; try again")
         except StoreError as fault:
             raise AuditError(url, fault.reason) from fault
         except NotJsonError as fault:
@@ -117,6 +122,10 @@ class SharedAuditLog:
     def close(self) -> None:
         """Close the connections to the store."""
         self._rows.database.close()
+
+    def _forget(self, erased: Collection[str]) -> None:
+        with self._lock:
+            self._pseudonyms = {user: name for user, name in self._pseudonyms.items() if name not in erased}
 
     def _pseudonym(self, user: str) -> str:
         with self._lock:
@@ -142,17 +151,18 @@ def newest_before(rows: SharedAuditRows, wanted: RecordFilter, limit: int, curso
     if cursor is not None:
         last = min(last, cursor_number(rows.database.url, cursor) - 1)
     found: list[AuditRecord] = []
-    before = last + 1
+    before, damaged = last + 1, 0
     while last > 0:
         for row in reversed(list(rows.records(max(1, last - _PAGE + 1), last))):
-            record = None if row.body is None else with_name(read_line(row.body), people)
+            record = _intact(row, people)
+            damaged += row.body is not None and record is None
             if record is not None and wanted.fits(record):
                 if len(found) == limit:
-                    return RecordPage(records=tuple(found), damaged=0, next=str(before))
+                    return RecordPage(records=tuple(found), damaged=damaged, next=str(before))
                 found.append(record)
                 before = row.sequence
         last -= _PAGE
-    return RecordPage(records=tuple(found), damaged=0, next=None)
+    return RecordPage(records=tuple(found), damaged=damaged, next=None)
 
 
 def page_of_store(rows: SharedAuditRows, wanted: RecordFilter, limit: int, cursor: str | None) -> RecordPage:
@@ -165,14 +175,16 @@ def page_of_store(rows: SharedAuditRows, wanted: RecordFilter, limit: int, curso
     people, end = rows.people(), rows.end()
     after = cursor_number(rows.database.url, cursor)
     found: list[AuditRecord] = []
+    damaged = 0
     for row in rows.records(after + 1, 0 if end is None else end.size):
-        record = None if row.body is None else with_name(read_line(row.body), people)
+        record = _intact(row, people)
+        damaged += row.body is not None and record is None
         if record is not None and wanted.fits(record):
             if len(found) == limit:
-                return RecordPage(records=tuple(found), damaged=0, next=str(after))
+                return RecordPage(records=tuple(found), damaged=damaged, next=str(after))
             found.append(record)
             after = row.sequence
-    return RecordPage(records=tuple(found), damaged=0, next=None)
+    return RecordPage(records=tuple(found), damaged=damaged, next=None)
 
 
 def checkpoint_of(rows: SharedAuditRows) -> Checkpoint:
@@ -264,8 +276,25 @@ def _lines(rows: SharedAuditRows, size: int) -> Iterator[bytes]:
 def _chosen(rows: SharedAuditRows, wanted: RecordFilter, size: int) -> Iterator[tuple[int, bytes]]:
     people = rows.people()
     for row in rows.records(1, size):
-        if row.body is not None and wanted.fits(with_name(read_line(row.body), people)):
+        if row.body is not None and wanted.fits(_required(row, people, rows)):
             yield row.sequence - 1, row.body
+
+
+def _required(row: LogRow, people: Mapping[str, str], rows: SharedAuditRows) -> AuditRecord:
+    """Return the record of a row with a body. Raises AuditReadError if it is not the one whose hash is in the log."""
+    if (record := _intact(row, people)) is None:
+        raise AuditReadError(rows.database.url, f"record {row.sequence} was changed; run `prowess audit verify`")
+    return record
+
+
+def _intact(row: LogRow, people: Mapping[str, str]) -> AuditRecord | None:
+    """Return the record of a row with the name of its user; None if it was erased, or is not what was hashed."""
+    if row.body is None or leaf_hash(row.body) != row.leaf:
+        return None
+    try:
+        return with_name(_record(row.body), people)
+    except (DecodeError, UnicodeDecodeError):
+        return None
 
 
 def with_name(record: AuditRecord, people: Mapping[str, str]) -> AuditRecord:

@@ -39,7 +39,8 @@ class ExportVerification(Struct, frozen=True, kw_only=True):
     Kinds of faults: `key` (signed by another key), `checkpoint` (changed, or not signed by the witness), `changed`,
     `missing`, `moved`, `inserted`, `cut`, `old_checkpoint` (it does not cover all records), `restored` (the log is
     older than the checkpoint kept elsewhere), `two_histories` (the log does not continue the checkpoint kept
-    elsewhere). `record` counts from 1, None if it is not known. `root` is in base64, `checkpoint` the signed note.
+    elsewhere), `not_compared` (a filtered export cannot be compared with that checkpoint). `record` counts from 1, None
+    if it is not known. `root` is in base64, `checkpoint` the signed note.
     `erased` counts records whose body was removed, as records in the log state.
     `cosigned` is the POSIX time of the cosignature of the witness, None if none was asked for.
     """
@@ -78,7 +79,7 @@ def verify_export(
         else:
             records = _filtered(stream, header, checkpoint, found)
     if checkpoint is not None and kept is not None:
-        _compare(checkpoint, kept, found)
+        _compare(checkpoint, kept, found, complete=header.complete)
     return ExportVerification(
         ok=not found.faults,
         path=path,
@@ -236,7 +237,7 @@ def _filtered(stream: BinaryIO, header: ExportHeader, checkpoint: Checkpoint | N
     return count
 
 
-def _compare(checkpoint: Checkpoint, kept: Checkpoint, found: _Findings) -> None:
+def _compare(checkpoint: Checkpoint, kept: Checkpoint, found: _Findings, *, complete: bool) -> None:
     """Compare with a checkpoint that was kept elsewhere."""
     if checkpoint.origin != kept.origin:
         found.fault("key", f"the checkpoint is one of {checkpoint.origin}, and the one kept elsewhere of {kept.origin}")
@@ -246,6 +247,11 @@ def _compare(checkpoint: Checkpoint, kept: Checkpoint, found: _Findings) -> None
         found.fault("restored", text, record=checkpoint.size + 1)
         return
     root = checkpoint.root if checkpoint.size == kept.size else found.kept_root
-    if root is not None and root != kept.root:  # of a filtered export the earlier root is not known
+    if root is None and not complete:
+        text = (
+            f"a filtered export does not prove that the log continues the checkpoint with {kept.size} records that was"
+        )
+        found.fault("not_compared", f"{text} kept elsewhere; verify an export of all records, or the store")
+    elif root is not None and root != kept.root:
         text = f"the first {kept.size} records are not those of the checkpoint kept elsewhere: there are two histories"
         found.fault("two_histories", text)

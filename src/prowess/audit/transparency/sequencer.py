@@ -68,9 +68,8 @@ def continue_log(rows: SharedAuditRows, signer: LogSigner) -> Checkpoint | None:
         return _append(step, taken, f"{signer.name}/{rows.tenant}", signer) if taken else None
 
     signed = rows.sequence(work)
-    if signed is not None and (path := signer.last(signed.origin)) is not None:
-        ensure_private_directory(os.path.dirname(path))
-        write_atomically(path, str(signed).encode(), sync=False)
+    if signed is not None:
+        _keep(signed, signer)
     return signed
 
 
@@ -83,21 +82,33 @@ def erase(
     whom (`by`). Return the number; None if another process was continuing the log, so that nothing was done.
     """
 
-    def work(step: Sequencing) -> int:
+    def work(step: Sequencing) -> tuple[int, Checkpoint | None]:
         origin = f"{signer.name}/{rows.tenant}"
+        person = None if user is None else step.forget(user)  # first: from now on nobody adds records about the person
+        if user is not None and person is None:
+            return 0, None
         while waiting := step.take(BATCH):  # waiting records may be about this user too
             _append(step, waiting, origin, signer)
-        person = None if user is None else step.forget(user)
-        if user is not None and person is None:
-            return 0
         count = step.erase(person=person, before=before)
         data = {"records": count, "person": person, "before": before}
         event = AuditEvent(kind=ERASED_KIND, data={**data, **by})
         row = InboxRow(id=f"{ERASURE}{uuid7()}", at=time_text(), person=None, body=event_bytes(event))
-        _append(step, [row], origin, signer)
-        return count
+        return count, _append(step, [row], origin, signer)
 
-    return rows.sequence(work)
+    erased = rows.sequence(work)
+    if erased is None:
+        return None
+    count, signed = erased
+    if signed is not None:
+        _keep(signed, signer)
+    return count
+
+
+def _keep(signed: Checkpoint, signer: LogSigner) -> None:
+    """Remember on this machine what was signed last, so that an older state is not continued."""
+    if (path := signer.last(signed.origin)) is not None:
+        ensure_private_directory(os.path.dirname(path))
+        write_atomically(path, str(signed).encode(), sync=False)
 
 
 def event_bytes(event: AuditEvent) -> bytes:

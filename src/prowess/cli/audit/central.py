@@ -24,7 +24,6 @@ from prowess.store.tenants import DEFAULT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prowess.audit.record import AuditRecord
     from prowess.audit.selection import RecordFilter, RecordPage
     from prowess.audit.transparency.checkpoint import Checkpoint
     from prowess.audit.transparency.sequencer import LogSigner
@@ -137,13 +136,13 @@ def watch(rows: SharedAuditRows, url: str, key_file: str | None) -> None:
         time.sleep(max(0.0, _SECONDS - (time.monotonic() - begun)))
 
 
-def newest_records(rows: SharedAuditRows, wanted: RecordFilter, count: int) -> list[AuditRecord]:
-    """Return the last records that match, and mention those that wait for a place."""
-    from prowess.audit.transparency.central_log import newest  # Imported here: see `central_log`.
+def newest_records(rows: SharedAuditRows, wanted: RecordFilter, count: int) -> RecordPage:
+    """Return the last records that match, the newest first, and mention those that wait for a place."""
+    from prowess.audit.transparency.central_log import newest_before  # Imported here: see `central_log`.
 
     if waiting := rows.waiting():
         output.note(f"{counted(waiting, 'record')} still without a place in the log; run `prowess audit checkpoint`")
-    return newest(rows, wanted, count)
+    return newest_before(rows, wanted, count, None)
 
 
 def page_of(rows: SharedAuditRows, wanted: RecordFilter, limit: int, cursor: str | None) -> RecordPage:

@@ -110,11 +110,13 @@ def show(
     if url is not None:
         with central_log(url, tenant) as central:
             place = central.database.url
-            records, following = _of_store(central, wanted, tail, limit, cursor)
+            records, damaged, following = _of_store(central, wanted, tail, limit, cursor)
     else:
         records, damaged, following = _selected(path, wanted, tail, limit, cursor)
     if damaged:
-        output.note(f"{counted(damaged, 'line')} of the log cannot be read; run `prowess audit verify`")
+        output.note(
+            f"{counted(damaged, 'record')} of the log cannot be read or was changed; run `prowess audit verify`"
+        )
     if as_json:
         output.document({"log": place or os.path.abspath(path), "records": records, "next": following})
     elif as_csv:
@@ -147,12 +149,13 @@ def _selected(
 
 def _of_store(
     central: SharedAuditRows, wanted: RecordFilter, tail: int | None, limit: int | None, cursor: str | None
-) -> tuple[Sequence[AuditRecord | None], str | None]:
-    """Return the records of a tenant, and the cursor of the next page."""
+) -> tuple[Sequence[AuditRecord], int, str | None]:
+    """Return the records of a tenant, the number of damaged ones among those read, and the cursor of the next page."""
     if limit is None and cursor is None:
-        return newest_records(central, wanted, tail or _TAIL), None
+        last = newest_records(central, wanted, tail or _TAIL)
+        return last.records[::-1], last.damaged, None
     found = page_of(central, wanted, limit or MOST_ON_A_PAGE, cursor)
-    return found.records, found.next
+    return found.records, found.damaged, found.next
 
 
 def _table(records: list[AuditRecord]) -> str:

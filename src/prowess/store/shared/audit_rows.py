@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from msgspec import Struct
-from sqlalchemy import delete, func, insert, select, text, type_coerce, update
+from sqlalchemy import bindparam, delete, func, insert, select, text, type_coerce, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.types import NullType
 
@@ -66,10 +66,30 @@ class SharedAuditRows:
     def __init__(self, database: SharedDatabase, tenant: str | None = None) -> None:
         self.database, self.tenant = database, database.tenant if tenant is None else tenant
 
-    def add(self, rows: Sequence[InboxRow]) -> None:
-        """Add rows to the inbox. On return they are durable. A row whose id is there already is not added again."""
+    def add(self, rows: Sequence[InboxRow]) -> frozenset[str]:
+        """Add rows to the inbox. On return they are durable. A row whose id is there already is not added again.
+
+        A row whose pseudonym was erased is not added; these pseudonyms are returned. An erasure waits until the rows of
+        its user are there, so that it finds them.
+        """
         values = [{"tenant": self.tenant, **_fields(row)} for row in rows]
-        self.database.run(lambda db: db.execute(_insert(db, AUDIT_INBOX).on_conflict_do_nothing(), values))
+        named = [row for row in values if row["person"] is not None]
+        nameless = [row for row in values if row["person"] is None]
+
+        def work(db: Connection) -> frozenset[str]:
+            if nameless:
+                db.execute(_insert(db, AUDIT_INBOX).on_conflict_do_nothing(), nameless)
+            if not named:
+                return frozenset()
+            statement = _ADD_NAMED[db.dialect.name == "postgresql"]
+            added = db.execute(statement, named if len(named) > 1 else named[0])
+            if added.rowcount == len(named):
+                return frozenset()
+            used = {str(row["person"]) for row in named}
+            there = select(AUDIT_PEOPLE.c.pseudonym).where(self._of(AUDIT_PEOPLE), AUDIT_PEOPLE.c.pseudonym.in_(used))
+            return frozenset(used.difference(db.execute(there).scalars()))
+
+        return self.database.run(work)
 
     def has(self, row_id: str) -> bool:
         """Return whether a row with this id was added, wherever it is now."""
@@ -268,6 +288,19 @@ class Sequencing:
         self._db.execute(_insert(self._db, table).values(row).on_conflict_do_update(index_elements=key, set_=rest))
 
 
+def _adding_named(*, is_postgresql: bool) -> postgresql.Insert | sqlite.Insert:
+    """Return the statement that adds a row if its pseudonym is known, and locks the pseudonym until it is there."""
+    kind = postgresql.insert if is_postgresql else sqlite.insert
+    given = [bindparam(column.name, type_=column.type) for column in AUDIT_INBOX.columns]
+    known = select(*given).where(
+        AUDIT_PEOPLE.c.tenant == bindparam("tenant"), AUDIT_PEOPLE.c.pseudonym == bindparam("person")
+    )
+    found = known.with_for_update(read=True, key_share=True, of=AUDIT_PEOPLE)
+    statement = kind(AUDIT_INBOX).from_select(list(AUDIT_INBOX.columns.keys()), found).on_conflict_do_nothing()
+    return statement.execution_options(preserve_rowcount=True)
+
+
+_ADD_NAMED = tuple(_adding_named(is_postgresql=one) for one in (False, True))
 ERASURE = "erasure-"  # begin of the ids of records about erasures, which are not erased
 
 

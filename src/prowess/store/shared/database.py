@@ -22,7 +22,7 @@ from prowess.errors import MissingExtraError, StoreError
 from prowess.store.shared.row_security import ROLE, SETTING
 from prowess.store.shared.schema import require_current
 from prowess.store.sqlite import BUSY_SECONDS, fault_reason
-from prowess.store.tenants import DEFAULT, EVERY, SQLITE, shown_url, tenant_name_fault, url_fault
+from prowess.store.tenants import DEFAULT, EVERY, POSTGRESQL, SQLITE, is_shared, shown_url, tenant_name_fault, url_fault
 
 if TYPE_CHECKING:
     import sqlite3
@@ -57,6 +57,8 @@ class SharedDatabase:
         if tenant != EVERY and (fault := tenant_name_fault(tenant)):
             raise StoreError(self.url, fault)
         self._is_file = url.startswith(SQLITE)
+        if not self._is_file and not url.startswith(POSTGRESQL):
+            raise StoreError(self.url, "a shared store is postgresql://HOST/DATABASE or sqlite:///PATH")
         if self._is_file and tenant not in (DEFAULT, EVERY):
             raise StoreError(self.url, f"an SQLite file has the one tenant {DEFAULT!r}; more need PostgreSQL")
         # One message. The name of a tenant has no quotes.
@@ -126,6 +128,8 @@ class SharedDatabase:
     def _opened(self) -> Engine:
         engine = self._connections.engine()
         if engine is not self._checked:
+            if not is_shared(self._connections.address):  # connecting would create an empty file
+                raise StoreError(self.url, f"there is no store yet; create it: prowess admin init --store {self.url}")
             with engine.connect() as connection:
                 require_current(connection, self.url, self.tenant, self._enter)
             self._checked = engine

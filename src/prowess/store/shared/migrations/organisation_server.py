@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from prowess.store.shared.row_security import protect
+from prowess.store.shared.row_security import ROLE, protect
 
 revision = "0004"
 down_revision = "0003"
@@ -82,5 +82,8 @@ def upgrade() -> None:
         if op.get_bind().dialect.name == "postgresql":
             for statement in protect(name, given=name in _OF_ORGANISATION):
                 op.execute(statement)
+    if op.get_bind().dialect.name == "postgresql":
+        # A writer of records locks the pseudonym of its user until they are there, and PostgreSQL asks for UPDATE.
+        op.execute(f"GRANT UPDATE (pseudonym) ON audit_people TO {ROLE}")
     op.create_index("logins_by_expiry", "logins", ["expires_at"])
     op.create_index("audit_records_by_time", "audit_records", ["tenant", "at"])
