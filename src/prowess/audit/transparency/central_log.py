@@ -23,6 +23,7 @@ from prowess.audit.transparency.checkpoint import Checkpoint, read_checkpoint
 from prowess.audit.transparency.erased import erased_line
 from prowess.audit.transparency.export import FORMAT, ExportHeader, header_line, proved_lines, write_export
 from prowess.audit.transparency.log_walk import LogWalk
+from prowess.audit.transparency.merkle import leaf_hash
 from prowess.audit.transparency.sequencer import event_bytes
 from prowess.audit.transparency.tiles import TileTree
 from prowess.errors import AuditError, AuditReadError, LimitExceededError, StoreError
