@@ -19,7 +19,8 @@ from prowess.governance.voters import present_voter
 from prowess.policy import PolicyCall, read_policy_file
 from prowess.policy.approvals.statements import Voter
 from prowess.policy.decision import effect_of
-from prowess.policy.policy_in_force import PolicyInForce, check_expectations, load_policy
+from prowess.policy.expectations import check_expectations
+from prowess.policy.policy_in_force import PolicyInForce, load_policy
 from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +11,12 @@ import pytest
 
 from prowess import Catalog, SyncSession
 from prowess.cli.dispatch import run
-from prowess.cli.options.store_options import store_approvals
 from prowess.errors import StoreError
+from prowess.governance.shared_decisions import SharedDecisions
+from prowess.governance.store_approvals import StoreApprovals
 from prowess.policy.approvals.statements import Voter, VoteStatement
 from prowess.policy.policy_in_force import PolicyInForce
-from prowess.store import SharedDatabase, SharedVoteStore
+from prowess.store import SharedDatabase, SharedVoteStore, open_store
 from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:
@@ -60,10 +60,7 @@ def ask(
 def test_votes_in_the_store_count_in_a_running_session_until_they_are_revoked(
     url: str, tmp_path: Path, ask: Callable[..., tuple[int, Any]]
 ) -> None:
-    with (
-        closing(store_approvals(url, None)) as approvals,
-        SyncSession(Catalog(tmp_path / "skills"), policy=PolicyInForce(statements=approvals)) as session,
-    ):
+    with open_store(url) as store, SyncSession(Catalog(tmp_path / "skills"), store=store) as session:
 
         def detail() -> Any:  # noqa: ANN401 -- JSON
             return session.call("skills.load", {"names": ["deploy"]}).error_detail
@@ -115,17 +112,13 @@ def test_writers_at_once_lose_no_vote_and_a_damaged_vote_denies(url: str, tmp_pa
             vote="approve", skill="a", tree=tree, shown=tree, rule="r", role="approver", voter=voter, at=now
         )
 
-    with ThreadPoolExecutor(4) as threads:
-        stores = [store_approvals(url, None) for _ in range(4)]
-        list(threads.map(lambda one: one[1].add(lambda _: vote(str(one[0]))), enumerate(stores)))
-    approvals = stores[0].approvals()
-    assert sorted(one.voter.user for one in approvals.statements) == ["0", "1", "2", "3"]
     database = SharedDatabase(url)
+    approvals, source = StoreApprovals(SharedVoteStore(database), database.url), SharedDecisions(database)
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda user: approvals.add(lambda _: vote(user)), "0123"))
+    assert sorted(one.voter.user for one in source.rules().approvals.statements) == ["0", "1", "2", "3"]
     assert SharedVoteStore(database).add_vote("{}", number=5)
-    database.close()
     with pytest.raises(StoreError, match="a vote is damaged"):
-        stores[0].approvals()
-    in_force = PolicyInForce(statements=stores[0])
-    assert "a vote is damaged" in str(in_force.now().fault)
-    for store in stores:
-        store.close()
+        source.rules()
+    assert "a vote is damaged" in str(PolicyInForce(organisations=[source]).now().fault)
+    database.close()

@@ -9,8 +9,9 @@ import pytest
 
 from prowess._internal.files.toml_file import MAX_BYTES
 from prowess.errors import PolicyError
+from prowess.policy.expectations import check_expectations
 from prowess.policy.policy_file import read_policy_file
-from prowess.policy.policy_in_force import check_expectations, load_policy
+from prowess.policy.policy_in_force import load_policy
 from prowess.policy.rule import PolicyCall
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ import pytest
 from prowess.errors import PolicyError
 from prowess.policy import Ask, Deny, Policy, PolicyCall, read_policy_file
 from prowess.policy.decision import effect_of, rule_of, would_be
+from prowess.policy.expectations import check_expectations
 from prowess.policy.facts.skill_identity import SkillIdentity
-from prowess.policy.policy_in_force import PolicyInForce, check_expectations
+from prowess.policy.policy_in_force import PolicyInForce
 
 if TYPE_CHECKING:
     from pathlib import Path

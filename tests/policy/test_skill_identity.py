@@ -9,8 +9,8 @@ import pytest
 from prowess.errors import PolicyError
 from prowess.policy import Policy, PolicyCall, read_policy_file
 from prowess.policy.decision import effect_of
+from prowess.policy.expectations import check_expectations
 from prowess.policy.facts.skill_identity import SkillIdentity
-from prowess.policy.policy_in_force import check_expectations
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from prowess.errors import PolicyError, StoreError
 from prowess.governance.store_approvals import statements_of
 from prowess.policy.approvals.statements import Approvals
 from prowess.policy.blocks.block_file import Block, BlockFile
-from prowess.policy.organisation_rules import OrganisationRules
+from prowess.policy.organisation.organisation_rules import OrganisationRules
 from prowess.policy.policy_file import policy_file_of
 from prowess.store.shared.bundle_rows import SharedBundleRows
 from prowess.store.shared.decisions import generation_of
@@ -30,6 +30,13 @@ class SharedDecisions:
 
     def __init__(self, database: SharedDatabase) -> None:
         self._database = database
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both read the same database for the same tenant."""
+        return isinstance(other, SharedDecisions) and other._database is self._database
+
+    def __hash__(self) -> int:
+        return hash(id(self._database))
 
     @property
     def place(self) -> str:

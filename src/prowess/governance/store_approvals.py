@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from msgspec import ValidationError
 from msgspec.json import encode
 
-from prowess._internal.text.canonical_json import sha256_of
 from prowess._internal.text.strict_json import StrictJsonError, strict_json
 from prowess.errors import MissingExtraError, SignatureError, StoreError
-from prowess.policy.approvals.statements import Approvals, checked_statement
+from prowess.policy.approvals.statements import checked_statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,20 +19,10 @@ if TYPE_CHECKING:
 
 
 class StoreApprovals:
-    """The statements of one tenant. A `StatementSource` for policies. `place` is the URL without credentials."""
+    """Adds statements of one tenant. `place` is the URL without credentials."""
 
     def __init__(self, votes: VoteStore, place: str) -> None:
         self._votes, self.place = votes, place
-
-    def generation(self) -> int:
-        """Return a number that changes with each statement. Raises StoreError."""
-        return self._votes.generation()
-
-    def approvals(self) -> Approvals:
-        """Return all statements. Raises StoreError, also if one of them is damaged."""
-        bodies = self._votes.votes()
-        version = sha256_of("\n".join(bodies).encode("utf-8", "surrogatepass"))
-        return Approvals(place=self.place, statements=statements_of(bodies, self.place), version=version)
 
     def add(self, vote: Callable[[Sequence[VoteStatement]], VoteStatement]) -> VoteStatement:
         """Add the result of `vote`, which gets the statements that are there; it is called again if others voted."""
@@ -42,10 +31,6 @@ class StoreApprovals:
             added = vote(statements_of(bodies, self.place))
             if self._votes.add_vote(encode(added).decode(), number=len(bodies) + 1):
                 return added
-
-    def close(self) -> None:
-        """Close the connections to the store."""
-        self._votes.close()
 
 
 def statements_of(bodies: Sequence[str], place: str) -> tuple[VoteStatement, ...]:

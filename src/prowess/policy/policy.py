@@ -21,6 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
+from prowess.errors import StoreError
 from prowess.policy.approvals.matching import denied_until_approved, is_approved, missing_approval
 from prowess.policy.blocks.blocked import NO_BLOCKS
 from prowess.policy.decision import Allow, Ask, Decision, Deny, strictest
@@ -84,6 +85,7 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     about skills, by the place that has them. `who` are the known facts about who makes the calls, for calls that do not
     state them.
     `fault` is set if a file could not be read: then every call is denied and every setting has its strictest value.
+    `store_fault` is set too if it is the store of an organisation that could not be read.
     `unrestricted` allows every call (see `unrestricted_for_tests`). `version` is a digest of the contents of the files,
     for records. `generation` counts the changes of the policy that this process has seen. `version` and `generation`
     are set by `prowess.policy.PolicyInForce`.
@@ -94,14 +96,15 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     approvals: tuple[Approvals, ...] = ()
     who: Requester = MappingProxyType({})
     fault: str | None = None
+    store_fault: StoreError | None = None
     unrestricted: bool = False
     version: str = ""
     generation: int = 0
 
     @classmethod
-    def closed(cls, error: PolicyError) -> Self:
+    def closed(cls, error: PolicyError | StoreError) -> Self:
         """Return a policy that denies every call because of `error`."""
-        return cls(fault=str(error))
+        return cls(fault=str(error), store_fault=error if isinstance(error, StoreError) else None)
 
     @classmethod
     def unrestricted_for_tests(cls) -> Self:
@@ -257,8 +260,12 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def audit_sink(self) -> AuditSink:
         """The log that must have a record before a call goes on: the strictest that a file sets, else `file`."""
-        set_here = [file.audit_sink for file in self.files if file.audit_sink is not None]
-        return max(set_here, key=AUDIT_SINKS.index, default="file")
+        return max(self.audit_sinks, key=AUDIT_SINKS.index)
+
+    @property
+    def audit_sinks(self) -> frozenset[AuditSink]:
+        """The logs of which each must have a record before a call goes on: those that the files set, else `file`."""
+        return frozenset(file.audit_sink for file in self.files if file.audit_sink is not None) or frozenset({"file"})
 
     @property
     def audit_command(self) -> AuditDetail:

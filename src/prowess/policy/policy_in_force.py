@@ -14,7 +14,9 @@ organisation come first, and every call is denied if they are missing, could be 
 No file can permit a call that another file denies. The publishers files of the machine and the user are followed in the
 same way, because rules may have the names of publishers, and so are the blocked skills (`blocks.json`) beside them, and
 the approvals beside each file.
-`check_expectations` tests a file against its own `[[expect]]` entries.
+
+A session with the store of an organisation also has the organisation's policies, blocks and approvals, all of one
+generation. Each call asks for the generation, and reads them again if there is another one.
 """
 
 from __future__ import annotations
@@ -42,24 +44,22 @@ from prowess._internal.places import (
     prowess_home,
 )
 from prowess._internal.text.canonical_json import sha256_of
-from prowess._internal.text.terminal_text import printable_line
 from prowess.errors import PolicyError, StoreError
 from prowess.policy.approvals.places import approvals_for, approvals_places
-from prowess.policy.blocks.blocked import load_blocks
-from prowess.policy.decision import Decision, effect_of
+from prowess.policy.blocks.blocked import Blocks, load_blocks
 from prowess.policy.facts.publisher_names import publishers_trusted_by, signers_meant
 from prowess.policy.facts.requester import this_process
 from prowess.policy.machine.machine_rules import DEFAULT_MAX_OFFLINE
 from prowess.policy.machine.offline import offline_fault
+from prowess.policy.organisation.known_generation import generation_now
 from prowess.policy.policy import Policy
 from prowess.policy.policy_file import YAML_ENDINGS, PolicyFile, policy_file_of, read_policy_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from prowess.policy.approvals.statements import StatementSource
     from prowess.policy.facts.requester import Requester
-    from prowess.policy.policy_file import Expectation
+    from prowess.policy.organisation.organisation_rules import OrganisationRules, OrganisationSource
     from prowess.policy.rule import PolicyRule
     from prowess.signing.publishers import Publisher
 
@@ -131,7 +131,7 @@ def _with_publishers(files: Iterable[PolicyFile], enterprise_file: str) -> tuple
         if file.packages is not None:
             file = replace(file, packages=replace(file.packages, machine_file=enterprise_file))  # noqa: PLW2901 -- the same file, completed
         if any(match.names_publishers for rule in file.rules for match in rule.matches):
-            trusted = publishers_trusted_by(file.path, enterprise_file)
+            trusted = publishers_trusted_by(enterprise_file if file.is_shared else file.path, enterprise_file)
             file = replace(file, rules=tuple(_with_signers(rule, trusted) for rule in file.rules))  # noqa: PLW2901 -- as above
         found.append(file)
     return tuple(found)
@@ -161,38 +161,6 @@ def _may_be_there(path: str) -> bool:
     return True
 
 
-class ExpectationOutcome(Struct, frozen=True, kw_only=True):
-    """An expected call, and what the policy file decides about the call."""
-
-    expectation: Expectation
-    decision: Decision
-
-    @property
-    def holds(self) -> bool:
-        """Whether the decision has the expected effect."""
-        return effect_of(self.decision) == self.expectation.effect
-
-    @property
-    def sentence(self) -> str:
-        """What was expected where, and what decided, in one line."""
-        decision, expected = self.decision, self.expectation
-        arguments = ", ".join(f"{name}={value!r}" for name, value in expected.call.arguments.items())
-        rule = f"rule '{decision.rule}' at {decision.origin}: {decision.reason}"
-        by = decision.reason if decision.origin is None else rule
-        decided = f"decided {effect_of(decision)} by {by}"
-        call = f"{expected.call.tool}({arguments})"
-        return printable_line(f"{expected.origin}: expected {expected.effect} for {call}, {decided}")
-
-
-def check_expectations(file: PolicyFile, workspace: str | None) -> tuple[ExpectationOutcome, ...]:
-    """Decide each expected call by this file, without any other layer. Path globs are relative to `workspace`."""
-    policy = Policy(files=(file,))
-    return tuple(
-        ExpectationOutcome(expectation=expectation, decision=policy.decide(expectation.call, workspace))
-        for expectation in file.expectations
-    )
-
-
 _Marks = tuple[Mark | str | None, ...]
 _taken: ContextVar[_Taken | None] = ContextVar("prowess_policy_of_this_call", default=None)
 
@@ -213,7 +181,7 @@ class PolicyInForce:
     `given` is a policy that a host created or read. A file that is both in `given` and among the loaded files is used
     once. If `given` is unrestricted for tests, the user's file and `policy_file` are not read. On a machine with a
     policy file of its own, an unrestricted `given` makes every call denied. `who` are the known facts about who makes
-    the calls; if None, those of this process. `statements` are approvals of an organisation, looked at in each call.
+    the calls; if None, those of this process. `organisations` are sources of decisions above every file.
     Safe to use from several threads.
     """
 
@@ -224,9 +192,10 @@ class PolicyInForce:
         policy_file: str | None = None,
         enterprise_file: str = ENTERPRISE_FILE,
         who: Requester | None = None,
-        statements: StatementSource | None = None,
+        organisations: Iterable[OrganisationSource] = (),
     ) -> None:
-        self._statements = statements
+        self._organisations = tuple(organisations)
+        self._decided: dict[int, OrganisationRules] = {}  # the last read, by the place in `_organisations`
         self._given = given or Policy()
         self._who = this_process() if who is None else who
         self._next_end: float | None = None
@@ -234,11 +203,16 @@ class PolicyInForce:
         self._lock = threading.Lock()
         self._marks: _Marks | None = None
         self._policy = Policy()
-        self._error: PolicyError | None = None
+        self._error: PolicyError | StoreError | None = None
         self._max_offline = DEFAULT_MAX_OFFLINE
 
     def require(self) -> Policy:
-        """Return the current policy for a command that starts. Raise PolicyError with every fault of every file."""
+        """Return the current policy for a command that starts.
+
+        Raises:
+            PolicyError: a file or a decision of the organisation is faulty; it has every fault of every file.
+            StoreError: the decisions of the organisation cannot be read.
+        """
         policy = self.now()
         if self._error is not None:
             raise self._error
@@ -260,7 +234,8 @@ class PolicyInForce:
                 version = sha256_of("\n".join(contents).encode())
                 if (version, policy.fault) != (self._policy.version, self._policy.fault):
                     self._replace(replace(policy, version=version, who=self._who))
-                self._marks = marks
+                # A store that answered once, and then not, is asked again.
+                self._marks = None if isinstance(self._error, StoreError) else marks
             if self._next_end is not None and time.time() >= self._next_end:
                 self._replace(self._policy)  # a rule has ended, so values computed from the policy may be outdated
             return self._policy
@@ -289,8 +264,10 @@ class PolicyInForce:
             self._who = who
             self._replace(replace(self._policy, who=who))
 
-    def apart(self, who: Requester | None = None) -> PolicyInForce:
+    def apart(self, who: Requester | None = None, organisation: OrganisationSource | None = None) -> PolicyInForce:
         """Return an independent object for the same files, for a forked session. `who` replaces the requester.
+
+        `organisation` is added to those whose decisions hold.
 
         A fork runs inside a call of its parent. During that call the parent's object always returns one policy. A fork
         that used the parent's object would therefore not see changes of the files between the fork's calls.
@@ -301,7 +278,7 @@ class PolicyInForce:
             policy_file=self._policy_file,
             enterprise_file=self._enterprise_file,
             who=asking,
-            statements=self._statements,
+            organisations=_with_organisation(self._organisations, organisation),
         )
 
     def _places(self) -> tuple[str, ...]:
@@ -310,7 +287,7 @@ class PolicyInForce:
         publishers = (os.path.join(folder, PUBLISHERS_FILE) for folder in dict.fromkeys(map(os.path.dirname, places)))
         bundle = bundle_folder(self._enterprise_file)
         of_bundle = () if bundle is None else (os.path.join(bundle, BLOCKS_FILE), ENROLMENT_FILE)
-        others = (*named, *(file.path for file in self._given.files))
+        others = (*named, *(file.path for file in self._given.files if not file.is_shared))
         approvals = approvals_places(self._enterprise_file, prowess_home(), others) if self._follows_approvals else ()
         return (*places, *of_bundle, *publishers, *block_places(self._enterprise_file), *named, *approvals)
 
@@ -333,9 +310,9 @@ class PolicyInForce:
                 if last_change(found) >= before:
                     return None
                 marks.append(mark_of(found))
-        if self._statements is not None and self._follows_approvals:
+        for source in self._organisations:
             try:
-                marks.append(f"generation {self._statements.generation()}")
+                marks.append(f"generation {generation_now(source)}")
             except StoreError as fault:
                 marks.append(str(fault))
         if bundle_folder(self._enterprise_file) is not None and offline_fault(self._max_offline) is not None:
@@ -352,20 +329,35 @@ class PolicyInForce:
 
     def _read(self) -> Policy:
         given, self._error = self._given, None
-        if given.unrestricted:
-            return _unrestricted(given, self._enterprise_file)
         try:
+            organisations = tuple(map(self._rules_of, range(len(self._organisations))))
+            if given.unrestricted:
+                return _unrestricted(given, self._enterprise_file, organisations)
             loaded = _with_publishers(_files(self._policy_file, self._enterprise_file), self._enterprise_file)
             self._max_offline = _max_offline(loaded)
             _require_bundle(self._enterprise_file, self._max_offline)
+            above = [file for rules in organisations for file in rules.files]
+            loaded = (*_with_publishers(above, self._enterprise_file), *loaded)
             further = _with_publishers(given.files, self._enterprise_file)
             blocks = load_blocks(self._enterprise_file).joined(given.blocks)
+            shared = [rules.blocks for rules in organisations if rules.blocks.blocks]
+            if shared:
+                blocks = Blocks(shared, self._enterprise_file).joined(blocks)
             files = (*loaded, *(file for file in further if file not in loaded))
-            approvals = approvals_for(files, self._enterprise_file, prowess_home(), self._statements)
-        except PolicyError as error:
+            given_here = tuple(rules.approvals for rules in organisations)
+            approvals = approvals_for(files, self._enterprise_file, prowess_home(), given_here)
+        except (PolicyError, StoreError) as error:
             self._error = error
             return Policy.closed(error)
         return replace(given, files=files, blocks=blocks, approvals=approvals)
+
+    def _rules_of(self, place: int) -> OrganisationRules:
+        """Return the decisions of one organisation. They are read again only if there is another generation."""
+        source = self._organisations[place]
+        known = self._decided.get(place)
+        if known is None or known.generation != generation_now(source):
+            known = self._decided[place] = source.rules()
+        return known
 
 
 def _bundle_version(enterprise_file: str) -> str | None:
@@ -374,7 +366,20 @@ def _bundle_version(enterprise_file: str) -> str | None:
     return os.readlink(folder) if folder is not None and os.path.islink(folder) else None
 
 
-def _unrestricted(policy: Policy, enterprise_file: str) -> Policy:
+def _with_organisation(
+    known: tuple[OrganisationSource, ...], further: OrganisationSource | None
+) -> tuple[OrganisationSource, ...]:
+    """Return the sources with a further one, unless it is one of them."""
+    return known if further is None or any(further == one for one in known) else (*known, further)
+
+
+def _unrestricted(policy: Policy, enterprise_file: str, organisations: Sequence[OrganisationRules]) -> Policy:
+    for rules in organisations:
+        if rules.files or rules.blocks.blocks:
+            reason = (
+                f"{rules.blocks.path}: the organisation has decisions, so no session is unrestricted for tests here"
+            )
+            return Policy.closed(PolicyError((reason,)))
     folder = os.path.dirname(enterprise_file)
     try:
         found = sorted(name for name in os.listdir(folder) if name.endswith((".toml", BLOCKS_FILE, *YAML_ENDINGS)))
@@ -388,6 +393,15 @@ def _unrestricted(policy: Policy, enterprise_file: str) -> Policy:
     return Policy.closed(PolicyError((reason,)))
 
 
-def policy_of(given: Policy | PolicyInForce | None, who: Requester | None = None) -> PolicyInForce:
-    """Return the policy of a session for calls of `who`; None means the files of this machine and this user."""
-    return given.apart(who) if isinstance(given, PolicyInForce) else PolicyInForce(given, who=who)
+def policy_of(
+    given: Policy | PolicyInForce | None,
+    who: Requester | None = None,
+    organisation: OrganisationSource | None = None,
+) -> PolicyInForce:
+    """Return the policy of a session for calls of `who`; None means the files of this machine and this user.
+
+    The decisions of `organisation` hold in any case.
+    """
+    if isinstance(given, PolicyInForce):
+        return given.apart(who, organisation)
+    return PolicyInForce(given, who=who, organisations=_with_organisation((), organisation))

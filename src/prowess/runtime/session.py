@@ -118,9 +118,8 @@ class Session(SessionView):
         return await self._call(ToolCall(id=uuid7() if call_id is None else call_id, name=name, arguments=arguments))
 
     async def _call(self, call: ToolCall) -> ToolResult:
-        with suppress(SkillError):  # the call itself reports a failing store
-            await self._parts.stored.touch()
-        result = await self._parts.executor.call(call)
+        with await self._parts.begun():
+            result = await self._parts.executor.call(call)
         self._read_tokens.count(result)
         return result
 
@@ -136,11 +135,9 @@ class Session(SessionView):
     async def user_call(self, skill: str, args: str | None = None, *, raw: bool = False) -> ToolResult:
         """Like `invoke`, but return a `ToolResult`. An error is part of the result."""
         arguments = {"skill": skill, "args": args, "raw": raw}
-        with suppress(SkillError):  # as in `call`
-            await self._parts.stored.touch()
-        return await self._parts.user_executor.call(
-            ToolCall(id=uuid7(), name=InvokeTool.spec.name, arguments=arguments, trigger="user")
-        )
+        call = ToolCall(id=uuid7(), name=InvokeTool.spec.name, arguments=arguments, trigger="user")
+        with await self._parts.begun():
+            return await self._parts.user_executor.call(call)
 
     async def decide(self, name: str, arguments: Mapping[str, object], *, by_skills_alone: bool = False) -> Decision:
         """Return the decision about a call of any tool. The session need not offer the tool.
@@ -153,12 +150,12 @@ class Session(SessionView):
         Raises:
             SessionNotFoundError, StoreError: the active skills are unknown.
         """
-        await self._parts.stored.touch()
+        begun = await self._parts.begun()
         try:
             name, registered = self._parts.executor.resolve(name).spec.name, True
         except ToolNotFoundError:
             registered = False
-        with self._parts.policy.during_call() as policy:
+        with begun, self._parts.policy.during_call() as policy:
             ready = await self._parts.completed(ToolCall(id="", name=name, arguments=arguments))
             call = PolicyCall(tool=name, arguments=ready.arguments, registered=registered, skills=ready.skills)
             ignored = by_skills_alone and not policy.may_deny

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
@@ -13,7 +14,7 @@ from prowess._internal.files.session_table import first_argument_setting
 from prowess._internal.places import prowess_home
 from prowess._internal.uuid7 import uuid7
 from prowess.audit.caller import Caller, CallerLog
-from prowess.errors import ToolNotAllowedError
+from prowess.errors import SkillError, ToolNotAllowedError
 from prowess.execution import default_sandbox
 from prowess.policy.policy_in_force import policy_of
 from prowess.runtime.activation.activator import ActivationEvents, Activator
@@ -36,6 +37,7 @@ from prowess.runtime.guard import Guard
 from prowess.runtime.hooks.runner import HookRunner
 from prowess.runtime.hooks.tool_hooks import HookedTool, ToolHookGate
 from prowess.runtime.identity import beyond_record, caller_of, requester_of
+from prowess.runtime.organisation import organisation_of
 from prowess.runtime.scripts import Artifacts, SkillPrograms
 from prowess.runtime.session_state import StoredState
 from prowess.runtime.tools.list import SkillsListTool
@@ -51,6 +53,7 @@ from prowess.tools.call_audit import AuditRecorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from prowess.catalog import Catalog
     from prowess.catalog.watching.skill_changes import SkillChange
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
     from prowess.runtime.activation.stack import Stack
     from prowess.runtime.forks import AgentType, Child
     from prowess.runtime.options import SessionOptions
+    from prowess.runtime.organisation import SessionOrganisation
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import Gate, Tool, ToolCall
     from prowess.tools.call_audit import Outcome
@@ -69,13 +73,14 @@ if TYPE_CHECKING:
 
 
 class ForkOrigin(Struct, frozen=True, kw_only=True):
-    """Data that a fork's session takes from its parent: events, activation stack, restrictions, refusals, requester."""
+    """Data that a fork's session takes from its parent: events, activation stack, restrictions, refusals, and so on."""
 
     events: Events
     lineage: Stack
     inherited: tuple[Restriction, ...]
     approvals: ApprovalMemory
     who: Requester
+    organisation: SessionOrganisation
 
 
 class SessionParts:
@@ -86,8 +91,9 @@ class SessionParts:
     ) -> None:
         self.session_id = uuid7() if options.session_id is None else options.session_id
         self._options, self._origin = options, origin
+        self._organisation = organisation = organisation_of(options.store) if origin is None else origin.organisation
         caller = caller_of(options.caller, options.identity, catalog.audience)
-        self.policy = policy = policy_of(options.policy, self._requester(caller))
+        self.policy = policy = policy_of(options.policy, self._requester(caller), organisation.source)
         store = MemorySessionStore() if options.store is None else options.store
         events = Events(
             self.session_id,
@@ -99,7 +105,7 @@ class SessionParts:
         )
         if origin is not None:
             events = origin.events.child(self.session_id)
-        place = os.path.join(prowess_home(), "artifacts") if options.artifacts_dir is None else options.artifacts_dir
+        place = options.artifacts_dir or os.path.join(prowess_home(), "artifacts")
         self.artifacts = artifacts = Artifacts(os.path.abspath(place), self.session_id)
         stored = StoredState(
             store,
@@ -122,7 +128,7 @@ class SessionParts:
             write=options.write,
         )
         self.audit = audit = CallerLog(
-            SinkLog(options.audit, policy),
+            SinkLog(options.audit, policy, organisation.log),
             caller,
             lambda name: self._skills.about(name),  # noqa: PLW0108 -- created below
             self._beyond(caller),
@@ -174,6 +180,7 @@ class SessionParts:
                 inherited=inherited,
                 approvals=self.guard.approvals,
                 who=self._requester(self.caller),
+                organisation=self._organisation,
             )
             return open_fork(_seen_in_fork(catalog, agent, root_dir), own, given)
 
@@ -194,10 +201,9 @@ class SessionParts:
         self._known.add((*own, *self.extra))
         self.executor = self._make_executor((*own, *self.extra), self.guard.gates)
         self.user_executor = self._make_executor((InvokeTool(invocation),), self.guard.user_gates)
-        specs = [tool.spec for tool in own]
         self.lists = ShownSkills(self.offered, stored, expose_location=shown)
         self.exposure = Exposure(
-            specs,
+            [tool.spec for tool in own],
             self.active,
             self.offered,
             self.lists,
@@ -258,6 +264,17 @@ class SessionParts:
             policy=self.policy,
             complete=self.completed,
         )
+
+    async def begun(self) -> AbstractContextManager[None]:
+        """Postpone the expiry at the beginning of a call, and return the block in which the call runs.
+
+        The row of the session has the generation of the organisation's decisions, so that costs no further query.
+        """
+        seen = None
+        with suppress(SkillError):  # the call itself reports a failing store
+            seen = await self.stored.touch()
+        # A fork has a store of its own.
+        return await self._organisation.during_call(seen if self._origin is None else None)
 
     async def completed(self, call: ToolCall) -> ToolCall:
         """Return the call with its skills and with default arguments. Raise SessionNotFoundError or StoreError."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 DEFAULT_TTL_SECONDS = 86_400.0  # 24 hours without a call
 _GRAIN_SECONDS = 0.125  # Another touch within this time, or within 1/1000 of the time to live, is not written.
 _ATTEMPTS = 64
+_NOT_READ = -1  # generation of a row that was just written
 _LONGEST_PAUSE = 0.02  # seconds; a competing write takes far less
 
 
@@ -70,15 +71,19 @@ class StoredState:
             if row is not None and self._clock() - row.touched_at <= self._ttl:
                 self.state = pruned(self._understood(row.state), self.is_listed).state
 
-    async def touch(self) -> None:
-        """Record that the session is in use. If the session is gone, do nothing: the call reports the error."""
+    async def touch(self) -> int | None:
+        """Record that the session is in use. If the session is gone, do nothing: the call reports the error.
+
+        Return the generation of governance that was read with the row, None if the row is new or gone.
+        """
         try:
             row = await self._row()
         except SessionNotFoundError:
-            return
+            return None
         now = self._clock()
         if now - row.touched_at >= self._grain:
             await self._store.touch(self._session_id, now)
+        return None if row.generation == _NOT_READ else row.generation
 
     async def current(self) -> SessionState:
         """Return the newest state, without unlisted skills. Raise SessionNotFoundError or StoreError."""
@@ -181,7 +186,11 @@ class StoredState:
         if expired := await self._store.expire(self._clock() - max(self._ttl, DEFAULT_TTL_SECONDS)):
             await self._ended(expired)
         row = SessionRow(
-            session_id=self._session_id, version=1, state=to_json(SessionState()), touched_at=self._clock()
+            session_id=self._session_id,
+            version=1,
+            state=to_json(SessionState()),
+            touched_at=self._clock(),
+            generation=_NOT_READ,
         )
         if await self._store.create(row):
             return row

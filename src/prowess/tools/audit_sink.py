@@ -146,14 +146,22 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 class SinkLog:
-    """The session's own log `wrapped`, and that of the machine while the policy has another `audit.sink` than `file`.
+    """The session's own log `wrapped`, and those that the policy demands (`audit.sink`).
 
-    With `central`, the machine's service answers when the server of its organisation has the record. On a machine that
-    is not enrolled, a session whose own log is that of the organisation's store needs no service for that.
+    `machine`: the log of the machine. `central`: the log of the organisation. If the session shares the store of the
+    organisation, `central` is that log. Otherwise, and always on an enrolled machine, whose user could name another
+    store, the service of the machine answers when the server of its organisation has the record.
     """
 
-    def __init__(self, wrapped: AuditLog | None, policy: PolicySource, machine: MachineLog = MACHINE_LOG) -> None:
-        self.wrapped, self._policy, self._machine = wrapped, policy, machine
+    def __init__(
+        self,
+        wrapped: AuditLog | None,
+        policy: PolicySource,
+        central: AuditLog | None = None,
+        *,
+        machine: MachineLog = MACHINE_LOG,
+    ) -> None:
+        self.wrapped, self._policy, self._machine, self._central = wrapped, policy, machine, central
 
     @property
     def in_use(self) -> bool:
@@ -161,10 +169,15 @@ class SinkLog:
         return self.wrapped is not None or self._policy.now().audit_sink != "file"
 
     def append(self, event: AuditEvent) -> AuditRecord:
-        """Write the record to each log, first to the machine's. Raise AuditError if one of them has not got it."""
-        sink, record = self._policy.now().audit_sink, None
-        if sink == "machine" or (sink == "central" and not self._is_central):
-            record = self._machine.append(event, central=sink == "central")
+        """Write the record to each log, first to the demanded ones. Raise AuditError if one of them has not got it."""
+        sinks, record = self._policy.now().audit_sinks, None
+        if "central" in sinks and self._central is not None and bundle_folder() is None:
+            record = self._central.append(event)
+        elif "central" in sinks and not self._is_central:
+            record = self._machine.append(event, central=True)
+            sinks -= {"machine"}  # its log has the record
+        if "machine" in sinks:
+            record = self._machine.append(event)
         if self.wrapped is not None:
             return self.wrapped.append(event)
         if record is None:  # the policy has changed since `in_use`

@@ -395,10 +395,8 @@ class PolicyGate:
         """Refuse a call that the policy denies."""
         policy = self._policy.now()
         if policy.fault is not None:
-            return Refuse(
-                error=PolicyError((f"the policy cannot be read, so nothing is permitted: {policy.fault}",)),
-                rule="policy",
-            )
+            unreadable = PolicyError((f"the policy cannot be read, so nothing is permitted: {policy.fault}",))
+            return Refuse(error=policy.store_fault or unreadable, rule="policy")
         decision = policy.decide(policy_call(call, spec), self._workspace)
         rule, monitored = rule_of(decision), would_be(decision)
         if isinstance(decision, Deny):

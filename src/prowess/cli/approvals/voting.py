@@ -17,7 +17,7 @@ from prowess.cli import output
 from prowess.cli.key_files import read_signing_key, read_token
 from prowess.cli.options import together
 from prowess.cli.options.session_options import open_rules
-from prowess.cli.options.store_options import store_approvals
+from prowess.cli.options.store_options import shared_database
 from prowess.errors import PolicyDeniedError, SkillError
 from prowess.governance.approving import (
     ApprovalQuestion,
@@ -130,8 +130,17 @@ class Voting:
 
     def __init__(self, policy_file: str | None, votes: VoteOptions, tenant: str | None) -> None:
         self._log = open_rules(policy_file, "this vote leaves no audit record")[1]
-        self._store = None if votes.store_url is None else store_approvals(votes.store_url, tenant)
-        self.policy: Policy = PolicyInForce(policy_file=policy_file, statements=self._store).require()
+        in_force, self._store = PolicyInForce(policy_file=policy_file), None
+        if votes.store_url is not None:
+            # Imported here because most votes are in files, which need no further library.
+            from prowess.governance.shared_decisions import SharedDecisions
+            from prowess.governance.store_approvals import StoreApprovals
+            from prowess.store import SharedVoteStore
+
+            database = shared_database(votes.store_url, tenant)
+            in_force = in_force.apart(organisation=SharedDecisions(database))
+            self._store = StoreApprovals(SharedVoteStore(database), database.url)
+        self.policy: Policy = in_force.require()
         self._votes, self._tenant = votes, tenant or DEFAULT
 
     def questions(self, catalog: Catalog) -> Iterator[ApprovalQuestion]:

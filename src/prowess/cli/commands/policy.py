@@ -14,8 +14,9 @@ from prowess.cli import exit_codes, output
 from prowess.cli.audit.record_options import since_option, until_option
 from prowess.governance.replay.recorded_calls import replay_log, replay_records
 from prowess.policy.decision import effect_of
+from prowess.policy.expectations import ExpectationOutcome, check_expectations
 from prowess.policy.policy_file import DEFAULT_EFFECT, PolicyFile, read_policy_file
-from prowess.policy.policy_in_force import ExpectationOutcome, check_expectations, load_policy, policy_alone
+from prowess.policy.policy_in_force import load_policy, policy_alone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

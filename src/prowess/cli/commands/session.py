@@ -23,7 +23,7 @@ from prowess.cli.options.session_options import (
     workspace_options,
     writable_home,
 )
-from prowess.cli.options.store_options import opened_store, store_approvals, store_option
+from prowess.cli.options.store_options import opened_store, store_option
 from prowess.cli.options.tool_options import host_tools_named, host_tools_option, tools_named
 from prowess.cli.signals import ended_in_order
 from prowess.errors import InvalidArgumentsError
@@ -31,8 +31,8 @@ from prowess.governance.call_requests import RequestFiles
 from prowess.policy import PolicyInForce, Refusal
 from prowess.runtime import SyncSession
 from prowess.runtime.json_lines import called, event_line, judged, serve_json_lines
+from prowess.runtime.organisation import organisation_of
 from prowess.store import MemorySessionStore, SqliteSessionStore
-from prowess.store.tenants import is_shared
 from prowess.tools.builtin import BUILTIN_NAMES
 from prowess.tools.gates import CallbackApprover
 
@@ -109,10 +109,7 @@ def command(
     store = _store(home, session_id) if store_url is None else opened_store(store_url, catalog.audience.tenant)
     audit = audit_log(home)
     chosen = open_workspace(workspace, quiet=skills.quiet)
-    statements = None
-    if store_url is not None and is_shared(store_url):
-        statements = store_approvals(store_url, catalog.audience.tenant)
-    policy = PolicyInForce(policy_file=policy_file, statements=statements)
+    policy = PolicyInForce(policy_file=policy_file).apart(organisation=organisation_of(store).source)
     require_log(policy.require(), audit)
     lines = _Lines()
     known = host_tools_named(host_tools)

@@ -12,8 +12,7 @@ from prowess.store import open_store
 from prowess.store.tenants import DEFAULT, is_shared, shown_url
 
 if TYPE_CHECKING:
-    from prowess.governance.store_approvals import StoreApprovals
-    from prowess.store import MemorySessionStore, SharedSessionStore, SqliteSessionStore
+    from prowess.store import MemorySessionStore, SharedDatabase, SharedSessionStore, SqliteSessionStore
 
 store_option = click.option(
     "--store",
@@ -31,17 +30,18 @@ def opened_store(url: str, tenant: str | None) -> MemorySessionStore | SqliteSes
         raise click.BadParameter(printable_line(str(fault)), param_hint="--store") from None
 
 
-def store_approvals(url: str, tenant: str | None) -> StoreApprovals:
-    """Return the approvals in a shared store. Raises click.BadParameter if it is no shared store."""
+def shared_database(url: str, tenant: str | None) -> SharedDatabase:
+    """Return the database of a shared store. Raises click.BadParameter if it is no shared store."""
     # Imported here because few commands use a shared store.
     import prowess.store as kinds
-    from prowess.governance.store_approvals import StoreApprovals
 
     if not is_shared(url):
         reason = f"{shown_url(url)} is no shared store; create one: prowess admin init --store URL"
         raise click.BadParameter(printable_line(reason), param_hint="--store")
-    database = kinds.SharedDatabase(url, DEFAULT if tenant is None else tenant)
-    found = StoreApprovals(kinds.SharedVoteStore(database), shown_url(url))
+    try:
+        database = kinds.SharedDatabase(url, DEFAULT if tenant is None else tenant)
+    except StoreError as fault:
+        raise click.BadParameter(printable_line(str(fault)), param_hint="--store") from None
     if (context := click.get_current_context(silent=True)) is not None:
-        context.call_on_close(found.close)
-    return found
+        context.call_on_close(database.close)
+    return database

@@ -15,7 +15,7 @@ from prowess._internal.text.canonical_json import sha256_of
 from prowess.errors import ConfigurationError, PolicyError
 from prowess.governance.service.listing import NoSuchItemError, page_of
 from prowess.governance.shared_decisions import stored_policy_file
-from prowess.policy.policy_in_force import check_expectations
+from prowess.policy.expectations import check_expectations
 from prowess.store.shared.decisions import SharedPolicyStore
 from prowess.store.tenants import EVERY
 

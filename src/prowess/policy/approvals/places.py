@@ -8,36 +8,34 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from prowess._internal.places import bundle_folder
-from prowess.errors import PolicyError, StoreError
 from prowess.policy.approvals.statements import approvals_path, read_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from prowess.policy.approvals.statements import Approvals, StatementSource
+    from prowess.policy.approvals.statements import Approvals
     from prowess.policy.policy_file import PolicyFile
 
 
 def approvals_for(
-    files: Sequence[PolicyFile], machine_file: str, user_home: str, source: StatementSource | None = None
+    files: Sequence[PolicyFile], machine_file: str, user_home: str, shared: Sequence[Approvals] = ()
 ) -> tuple[Approvals, ...]:
     """Return the statements that count for the policy files; none are read if no file needs them.
 
-    The layers are `source`, the bundle of the organisation on an enrolled machine, the directory of `machine_file`, the
-    user's home, and the directories of all other files.
+    The layers are `shared`, the statements of the store of an organisation, then the bundle of the organisation on an
+    enrolled machine, the directory of `machine_file`, the user's home, and the directories of all other files. For a
+    policy of the store, only statements of the store count.
 
     Raises:
-        PolicyError: an approvals file is damaged, someone else could change it, or the source cannot be read.
+        PolicyError: an approvals file is damaged, or someone else could change it.
     """
     if not any(file.approval_rules or file.has_approved for file in files):
         return ()
+    files = [file for file in files if not file.is_shared]
     places = approvals_places(machine_file, user_home, (file.path for file in files))
     layer_of = {path: layer for layer, path in enumerate(places)}
     lowest = len(layer_of)
-    try:
-        found = [] if source is None else [source.approvals()]
-    except StoreError as fault:
-        raise PolicyError((str(fault),)) from None
+    found = list(shared)
     of_machine = 1 if bundle_folder(machine_file) is None else 2
     for layer, path in enumerate(places):
         below = frozenset(one.path for one in files if layer_of.get(approvals_path(one.path), lowest) >= layer)

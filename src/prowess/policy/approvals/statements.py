@@ -10,7 +10,7 @@ import os
 import stat
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct, ValidationError, convert, to_builtins
 
@@ -117,20 +117,6 @@ class Approvals(Struct, frozen=True, kw_only=True, dict=True):
         for one in self.statements:
             found.setdefault(one.tree, []).append(one)
         return found
-
-
-class StatementSource(Protocol):
-    """A source of statements that is no file: the store of an organisation.
-
-    Raises:
-        StoreError: by both, if the source cannot be read. Then every call is denied.
-    """
-
-    def generation(self) -> int:
-        """Return a number that changes with each statement."""
-
-    def approvals(self) -> Approvals:
-        """Return all statements."""
 
 
 def approvals_path(policy_file: str) -> str:

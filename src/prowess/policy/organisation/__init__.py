@@ -1,0 +1,1 @@
+"""Decisions of an organisation, for sessions whose store it shares."""

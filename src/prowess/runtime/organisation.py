@@ -1,0 +1,61 @@
+"""The organisation of a session whose store is shared: its decisions, their generation in each call, and its log."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from anyio import to_thread
+
+from prowess import audit, governance
+from prowess.errors import StoreError
+from prowess.policy.organisation.known_generation import knowing
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from prowess.audit.record import AuditLog
+    from prowess.policy.organisation.organisation_rules import OrganisationSource
+    from prowess.store import SessionStore, SharedDatabase
+
+
+@runtime_checkable
+class TenantStore(Protocol):
+    """A store of one tenant of an organisation, whose decisions bind the sessions in it."""
+
+    @property
+    def database(self) -> SharedDatabase:
+        """The database of the organisation, as the tenant sees it."""
+        ...
+
+
+class SessionOrganisation:
+    """The decisions of an organisation, and the log of its tenant, for the sessions with one shared store.
+
+    Both are None for a session with a store of one machine.
+    """
+
+    def __init__(self, source: OrganisationSource | None = None, log: AuditLog | None = None) -> None:
+        self.source, self.log = source, log
+
+    async def during_call(self, seen: int | None) -> AbstractContextManager[None]:
+        """Return the block in which a call knows the generation.
+
+        `seen` is the one that was read with the session's row in this call; None costs a query.
+        """
+        if self.source is None:
+            return nullcontext()
+        if seen is not None:
+            return knowing(self.source, seen)
+        try:
+            return knowing(self.source, await to_thread.run_sync(self.source.generation))
+        except StoreError as fault:
+            return knowing(self.source, fault)
+
+
+def organisation_of(store: SessionStore | None) -> SessionOrganisation:
+    """Return the organisation of a store."""
+    if store is None or not isinstance(store, TenantStore):
+        return SessionOrganisation()
+    # Both names are imported when they are used: they need SQLAlchemy, which a shared store has imported already.
+    return SessionOrganisation(governance.SharedDecisions(store.database), audit.SharedAuditLog(store.database))
