@@ -25,9 +25,12 @@ _RUN = "rules => axe.run({runOnly: {type: 'tag', values: rules}, resultTypes: ['
 _ARGUMENTS = ("--disable-gpu", "--disable-dev-shm-usage", *(() if os.geteuid() else ("--no-sandbox",)))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """Return the browser of this worker; it starts within a second."""
+    """Return a browser, which starts within a second. While it is open, this thread has a running event loop.
+
+    So it ends with its module: other tests start event loops of their own.
+    """
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         pytest.skip("Chromium is not on this machine; `make setup` installs it")

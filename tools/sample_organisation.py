@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from prowess.store.shared.database import SharedDatabase
 
-_SKILLS = ("csv-report", "release-notes", "incident-review", "invoice-check", "deploy-service", "contract-summary")
+SKILLS = ("csv-report", "release-notes", "incident-review", "invoice-check", "deploy-service", "contract-summary")
 _TEAMS = {"ada": "platform", "ben": "platform", "chloe": "finance", "dmitri": "finance", "emre": "legal"}
 _AGENTS = ("claude-code", "ci-agent", "support-bot")
-_HOSTS = ("build-01", "build-02", "laptop-ada")
+HOSTS = ("build-01", "build-02", "laptop-ada")
 _REFUSALS = (
     ("policy_denied", "reviewed-only", "only reviewed skills are used here"),
     ("approval_required", "scripts", "2 of 2 votes are missing"),
@@ -73,18 +73,19 @@ def sample_events(count: int, seed: int = 7) -> Iterator[AuditEvent]:
     draw = random.Random(seed)  # noqa: S311 -- sample data is the same each time
     for number in range(count):
         call = SampleCall(
-            skill=draw.choices(_SKILLS, weights=(9, 6, 4, 4, 2, 1))[0],
+            skill=draw.choices(SKILLS, weights=(9, 6, 4, 4, 2, 1))[0],
             user=draw.choice(tuple(_TEAMS)),
             agent=draw.choice(_AGENTS),
-            host=draw.choice(_HOSTS),
+            host=draw.choice(HOSTS),
             session=f"session-{number:04}",
         )
         yield from _session(call, draw)
 
 
 def _session(call: SampleCall, draw: random.Random) -> Iterator[AuditEvent]:
-    def event(kind: str, **data: object) -> AuditEvent:
-        return AuditEvent(kind=kind, session_id=call.session, call_id=uuid7(), data={**call.facts, **data})
+    def event(kind: str, call_id: str = "", **data: object) -> AuditEvent:
+        known = call_id or uuid7()
+        return AuditEvent(kind=kind, session_id=call.session, call_id=known, data={**call.facts, **data})
 
     if call.skill == "contract-summary" or draw.random() < 0.1:  # noqa: PLR2004 -- a share
         code, rule, reason = draw.choice(_REFUSALS)
@@ -93,13 +94,14 @@ def _session(call: SampleCall, draw: random.Random) -> Iterator[AuditEvent]:
     yield event("skill.loaded", trigger=draw.choice(("model", "user")), tokens=draw.randrange(300, 2600))
     for _ in range(draw.randrange(1, 4)):
         tool = draw.choice(("skills.read", "skills.run_script", "Bash"))
-        yield event("tool.started", tool=tool)
+        call_id = uuid7()
+        yield event("tool.started", call_id, tool=tool)
         worked = draw.random() < 0.9  # noqa: PLR2004 -- a share
         if tool == "skills.run_script":
             command = f"python3 scripts/{call.skill.partition('-')[0]}.py --month 11"
-            yield event("script.finished", command=command, exit_code=0 if worked else 1, duration_ms=820)
-        outcome = "success" if worked else "failure"
-        yield event("tool.finished", tool=tool, outcome=outcome, duration_ms=draw.randrange(12, 2400), tokens=90)
+            yield event("script.finished", call_id, command=command, exit_code=0 if worked else 1, duration_ms=820)
+        outcome, duration = "success" if worked else "failure", draw.randrange(12, 2400)
+        yield event("tool.finished", call_id, tool=tool, outcome=outcome, duration_ms=duration, tokens=90)
     if draw.random() < 0.3:  # noqa: PLR2004 -- a share
         yield event("skill.unloaded")
 
@@ -107,25 +109,15 @@ def _session(call: SampleCall, draw: random.Random) -> Iterator[AuditEvent]:
 def add_records(database: SharedDatabase, count: int) -> None:
     """Add the records of `count` sessions in the last week to the inbox of the tenant of a database."""
     rows = SharedAuditRows(database)
-    events = list(sample_events(count))
-    begin = datetime.now(UTC) - timedelta(days=7)
-    step = timedelta(days=7) / (len(events) + 1)
     people = {user: rows.pseudonym(user, f"person-{hashlib.sha256(user.encode()).hexdigest()[:16]}") for user in _TEAMS}
-    rows.add(
-        [
-            InboxRow(
-                id=uuid7(),
-                at=time_text(begin + number * step),
-                person=(person := people[str(event.data["user"])]),
-                body=event_bytes(
-                    AuditEvent(
-                        kind=event.kind,
-                        session_id=event.session_id,
-                        call_id=event.call_id,
-                        data={key: value for key, value in {**event.data, "user": person}.items() if value is not None},
-                    )
-                ),
-            )
-            for number, event in enumerate(events, 1)
-        ]
-    )
+    at, step = datetime.now(UTC) - timedelta(days=7), timedelta(days=7) / (count + 1)
+    found, session = [], None
+    for event in sample_events(count):
+        if event.session_id != session:
+            at, session = at.replace(second=0) + step, event.session_id
+        at += timedelta(seconds=3)
+        person = people[str(event.data["user"])]
+        data = {key: value for key, value in {**event.data, "user": person}.items() if value is not None}
+        body = event_bytes(AuditEvent(kind=event.kind, session_id=session, call_id=event.call_id, data=data))
+        found.append(InboxRow(id=uuid7(), at=time_text(at), person=person, body=body))
+    rows.add(found)

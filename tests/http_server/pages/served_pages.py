@@ -10,6 +10,7 @@ import anyio
 
 from prowess.http_listener.listener import HttpListener, bound
 from tests.http_server.organisation import in_file
+from tools.sample_decisions import add_decisions
 from tools.sample_organisation import add_records
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def serving_pages(place: Path) -> Iterator[ServedPages]:
     """Serve an organisation with sample data from a thread."""
     with in_file(place) as organisation:
         add_records(organisation.server.database.of_tenant("default"), 8)
+        add_decisions(organisation.server.database)
         organisation.sequence()
         with bound("127.0.0.1", 0) as socket:
             listener = HttpListener(organisation.app, socket)
@@ -73,6 +75,16 @@ def sample_paths() -> dict[str, str]:
         "/activity": "/activity?skill=csv-report",
         "/audit": "/audit?outcome=failure",
         "/audit/{number}": "/audit/5",
+        "/blocks": "/blocks?kind=name&value=csv-report",
+        "/machines": "/machines?behind=yes",
+        "/machines/{id}": "/machines/019ad3c2-6f0e-7c3a-9b1d-2f4e5a6b7c00",
+        "/policies": "/policies",
+        "/policies/new": "/policies/new",
+        "/policies/one": "/policies/one?name=organisation",
+        "/policies/edit": "/policies/edit?name=organisation",
+        "/sessions": "/sessions",
+        "/sessions/one": "/sessions/one?id=session-0001",
+        "/tokens": "/tokens",
         "/usage": "/usage?by=skill%2Cteam",
         "/write": "/write",
     }

@@ -24,13 +24,25 @@ NAVIGATION: tuple[tuple[str, tuple[NavigationEntry, ...]], ...] = (
         "What happens",
         (
             NavigationEntry("/activity", "Activity", "audit"),
+            NavigationEntry("/sessions", "Sessions", "audit"),
             NavigationEntry("/usage", "Usage", "audit"),
             NavigationEntry("/audit", "Audit", "audit"),
         ),
     ),
     (
         "Skills",
-        (NavigationEntry("/write", "Write a skill", "create"),),
+        (
+            NavigationEntry("/blocks", "Blocks"),
+            NavigationEntry("/write", "Write a skill", "create"),
+        ),
+    ),
+    (
+        "Organisation",
+        (
+            NavigationEntry("/policies", "Policies"),
+            NavigationEntry("/machines", "Machines", "audit"),
+            NavigationEntry("/tokens", "Tokens", "administer"),
+        ),
     ),
 )
 

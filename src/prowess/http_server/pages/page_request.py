@@ -100,6 +100,7 @@ DONE = {
     "unblocked": "The block is removed.",
     "policy": "The policy holds at the next call.",
     "token-removed": "The token is removed. It is refused from now on.",
+    "machine-removed": "The machine is forgotten. It comes back if it still has a token and is in contact.",
     "deployment": "The deployment is published.",
 }
 

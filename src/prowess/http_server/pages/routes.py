@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
-from prowess.http_server.pages import activity, audit, error_pages, skill_form, usage
+from prowess.http_server.pages import (
+    activity,
+    audit,
+    blocks,
+    error_pages,
+    machines,
+    policies,
+    sessions,
+    skill_form,
+    tokens,
+    usage,
+)
 from prowess.http_server.pages.page_request import choose_tenant, home_page, login_redirect, served
 from prowess.http_server.pages.static_files import STATIC, static_file
 
@@ -24,11 +35,27 @@ PAGES: tuple[tuple[str, Page], ...] = (
     ("/audit", audit.audit_page),
     ("/audit/export", audit.export_download),
     ("/audit/{number}", audit.record_page),
+    ("/blocks", blocks.blocks_page),
+    ("/machines", machines.machines_page),
+    ("/machines/{id}", machines.machine_page),
+    ("/policies", policies.policies_page),
+    ("/policies/new", policies.new_policy_page),
+    ("/policies/one", policies.policy_page),
+    ("/policies/edit", policies.edit_policy_page),
+    ("/sessions", sessions.sessions_page),
+    ("/sessions/one", sessions.session_page),
+    ("/tokens", tokens.tokens_page),
     ("/usage", usage.usage_page),
     ("/write", skill_form.skill_form_page),
 )
 FORMS: tuple[tuple[str, Page], ...] = (
+    ("/blocks", blocks.add_block),
+    ("/blocks/{id}/remove", blocks.remove_block),
+    ("/machines/{id}/remove", machines.remove_machine),
+    ("/policies/check", policies.check_policy),
     ("/tenant", choose_tenant),
+    ("/tokens", tokens.add_token_page),
+    ("/tokens/{id}/remove", tokens.remove_token),
     ("/write", skill_form.skill_form_page),
     ("/write/findings", skill_form.skill_findings_part),
     ("/write/download", skill_form.skill_download),

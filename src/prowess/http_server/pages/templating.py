@@ -69,7 +69,7 @@ def _shown(value: object) -> object:
 
 def _field(value: object) -> FieldText:
     text = "" if value is None else str(value)
-    return FieldText(text.encode("utf-8", "replace").decode())
+    return FieldText(text.replace("\0", "\ufffd").encode("utf-8", "replace").decode())  # HTML has no NUL
 
 
 def _moment(value: object) -> datetime | None:

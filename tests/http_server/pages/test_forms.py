@@ -1,0 +1,189 @@
+"""Forms of the pages, without a browser: what they do, what they refuse, and what they show of other people's texts."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from prowess.http_server.pages.navigation import NAVIGATION
+from prowess.http_server.pages.routes import FORMS, PAGES
+from prowess.policy.roles import ROLES
+from tests.http_server.organisation import BASE, in_file
+from tests.http_server.pages.served_pages import sample_paths
+from tools.sample_decisions import POLICY, add_decisions
+from tools.sample_organisation import add_records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from starlette.testclient import TestClient
+
+    from tests.http_server.organisation import ServedOrganisation
+
+HOSTILE = "<script>alert(1)</script>{{ 7*7 }}\u202egnp.exe\x00" + "w" * 300
+
+
+@pytest.fixture(scope="module")
+def organisation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedOrganisation]:
+    with in_file(tmp_path_factory.mktemp("organisation")) as served:
+        add_records(served.server.database.of_tenant("default"), 8)
+        add_decisions(served.server.database)
+        served.sequence()
+        yield served
+
+
+class Visitor:
+    """A person with a browser that keeps cookies and sends the hidden field of forms."""
+
+    def __init__(self, organisation: ServedOrganisation, role: str) -> None:
+        self.client: TestClient = organisation.client()
+        self.client.headers["origin"] = BASE
+        page = self.client.get("/login").text
+        fields = {"token": organisation.token(role), "csrf": _csrf(page), "next": "/"}
+        assert self.client.post("/login", data=fields, follow_redirects=False).status_code == 303
+
+    def get(self, path: str) -> tuple[int, str]:
+        answer = self.client.get(path)
+        return answer.status_code, answer.text
+
+    def send(self, page: str, path: str, **fields: str) -> Any:  # noqa: ANN401 -- a response
+        """Send a form of a page."""
+        return self.client.post(path, data={"csrf": _csrf(self.get(page)[1]), **fields})
+
+
+def _csrf(page: str) -> str:
+    found = re.search(r'name="csrf" value="([^"]+)"', page)
+    assert found is not None
+    return unescape(found[1])
+
+
+def test_a_block_is_added_by_the_form_and_lifted(organisation: ServedOrganisation) -> None:
+    visitor = Visitor(organisation, "administrator")
+    added = visitor.send("/blocks", "/blocks", kind="name", value="csv-report", reason="leaks <tokens>")
+    assert "The block holds at the next call." in added.text
+    assert "leaks &lt;tokens&gt;" in added.text
+    (path,) = re.findall(
+        r'action="(/blocks/[^"]+/remove)"><[^>]+><button[^>]*>Lift<[^>]*> the block of csv-report', added.text
+    )
+    assert "The block is removed." in visitor.send("/blocks", path).text
+    assert "csv-report" not in visitor.get("/blocks")[1]
+
+
+def test_a_form_that_is_refused_comes_back_with_what_was_entered(organisation: ServedOrganisation) -> None:
+    visitor = Visitor(organisation, "administrator")
+    refused = visitor.send("/blocks", "/blocks", kind="digest", value="no digest", reason="why")
+    assert refused.status_code == 400
+    assert 'value="no digest"' in refused.text
+    assert 'role="alert"' in refused.text
+
+
+def test_a_form_without_the_hidden_field_does_nothing(organisation: ServedOrganisation) -> None:
+    visitor = Visitor(organisation, "administrator")
+    answer = visitor.client.post("/blocks", data={"kind": "name", "value": "release-notes", "reason": "why"})
+    assert answer.status_code == 403
+    assert "release-notes" not in visitor.get("/blocks")[1]
+
+
+@pytest.mark.parametrize("path", [path for path, _ in FORMS])
+def test_nobody_sends_a_form_without_a_login(organisation: ServedOrganisation, path: str) -> None:
+    answer = organisation.client().post(path.replace("{id}", "x"), data={}, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/login")
+
+
+def test_a_page_without_a_login_leads_to_the_login_and_back(organisation: ServedOrganisation) -> None:
+    answer = organisation.client().get("/audit?skill=csv-report", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/login?next=/audit%3Fskill%3Dcsv-report")
+
+
+def test_a_token_is_shown_once_and_can_log_in(organisation: ServedOrganisation) -> None:
+    visitor = Visitor(organisation, "administrator")
+    made = visitor.send("/tokens", "/tokens", user=HOSTILE[:60], role="viewer", team="", expires="1d")
+    (text,) = re.findall(r'id="token-text">([^<]+)<', made.text)
+    assert text not in visitor.get("/tokens")[1]
+    answer = organisation.client().get("/api/v1/me", headers={"authorization": f"Bearer {text}"})
+    assert answer.json()["roles"] == ["viewer"]
+
+
+def test_a_policy_is_replayed_before_it_is_pushed_and_a_refusal_names_the_number(
+    organisation: ServedOrganisation,
+) -> None:
+    visitor = Visitor(organisation, "administrator")
+    denying = f'{POLICY}[[rule]]\nid = "nothing"\neffect = "deny"\ntool = "Bash"\n'
+    replayed = visitor.send("/policies/new", "/policies/check", name="strict", toml=denying, act="replay")
+    (newly,) = re.findall(r"<dt>Newly denied</dt><dd>(\d+)</dd>", replayed.text)
+    assert int(newly) > 0
+    assert re.search(r'href="/audit/\d+">record \d+', replayed.text)
+    refused = visitor.send("/policies/new", "/policies/check", name="strict", toml=denying, act="push", accept="0")
+    assert refused.status_code == 409
+    assert "would be newly denied, and 0 are accepted" in refused.text
+    pushed = visitor.send("/policies/new", "/policies/check", name="strict", toml=denying, act="push", accept=newly)
+    assert "The policy holds at the next call." in pushed.text
+    assert "nothing" in visitor.get("/policies/one?name=strict")[1]
+
+
+def test_a_policy_with_faults_comes_back_with_each_of_them(organisation: ServedOrganisation) -> None:
+    visitor = Visitor(organisation, "administrator")
+    text = '[[rule]]\neffect = "perhaps"\n'
+    answer = visitor.send("/policies/new", "/policies/check", name="faulty", toml=text, act="push")
+    assert answer.status_code == 400
+    assert "effect" in answer.text
+    assert "perhaps" in answer.text
+
+
+def test_a_skill_that_passes_all_checks_is_offered_as_a_download(organisation: ServedOrganisation) -> None:
+    visitor = Visitor(organisation, "author")
+    fields = {"name": "sales-report", "description": "Writes the sales report. Use it for questions about sales."}
+    answer = visitor.send("/write", "/write/download", body="Read the figures, then write.\n", **fields)
+    assert answer.headers["content-disposition"] == 'attachment; filename="SKILL.md"'
+    assert answer.text.startswith("---\nname: sales-report\n")
+    refused = visitor.send("/write", "/write/download", body="text", name="Sales Report", description="x")
+    assert refused.status_code == 400
+    assert "does not pass yet" in refused.text
+
+
+def test_what_other_people_wrote_is_shown_as_text(organisation: ServedOrganisation) -> None:
+    visitor = Visitor(organisation, "administrator")
+    checked = visitor.send("/write", "/write", name=HOSTILE, description=HOSTILE, body=HOSTILE)
+    filtered = visitor.client.get("/audit", params={"skill": HOSTILE}).text
+    for text in (checked.text, filtered):
+        assert "<script>alert" not in text
+        assert "49" not in re.findall(r"\{\{ 7\*7 \}\}|49", text)
+        assert "\x00" not in text
+    shown = re.sub(r"<textarea.*?</textarea>|value=\"[^\"]*\"", "", checked.text, flags=re.DOTALL)
+    assert "\u202e" not in shown
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_person_sees_the_pages_that_the_role_permits_and_no_others(
+    organisation: ServedOrganisation, role: str
+) -> None:
+    visitor = Visitor(organisation, role)
+    status, home = visitor.get("/")
+    assert status == 200
+    shown = set(re.findall(r'<li><a href="(/\w+)"', home))
+    for _, entries in NAVIGATION:
+        for entry in entries:
+            status, _ = visitor.get(entry.path)
+            assert (status == 200) == (entry.path in shown), entry.path
+    for path in {path for path, _ in PAGES} & sample_paths().keys():
+        status, _ = visitor.get(sample_paths()[path])
+        assert status in {200, 403}, path
+
+
+@pytest.mark.parametrize(
+    "path", ["/nothing", "/audit/999999", "/audit/x", "/sessions/one?id=x", "/policies/one?name=x"]
+)
+def test_what_is_not_there_is_a_page_that_tells_what_to_do(organisation: ServedOrganisation, path: str) -> None:
+    status, text = Visitor(organisation, "administrator").get(path)
+    assert status == 404
+    assert "Choose a page in the navigation" in text
+
+
+@pytest.mark.parametrize("query", ["since=yesterday", "cursor=x", "outcome=perhaps"])
+def test_a_wrong_parameter_is_a_page_that_names_it(organisation: ServedOrganisation, query: str) -> None:
+    status, text = Visitor(organisation, "administrator").get(f"/audit?{query}")
+    assert status == 400
+    assert "This request is not valid" in text
