@@ -15,6 +15,7 @@ from sqlalchemy import bindparam, delete, func, insert, select, text, type_coerc
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.types import NullType
 
+from prowess.errors import StoreError
 from prowess.store.shared.database import BINARY
 from prowess.store.shared.tables import AUDIT_INBOX, AUDIT_LOGS, AUDIT_PEOPLE, AUDIT_RECORDS, AUDIT_TILES, ORGANISATIONS
 
@@ -29,6 +30,7 @@ _T = TypeVar("_T")
 _PAGE = 1000
 _LONG_PAGE = 4000
 _LOCK = text("SELECT pg_try_advisory_xact_lock(:space, :tenant)")
+_MOST_TRIES = 5  # each is lost only to an erasure of the same user between two statements
 _LOCK_SPACE = 0x50574C47  # "PWLG"
 
 
@@ -102,13 +104,20 @@ class SharedAuditRows:
         return self.database.run(work, write=False)
 
     def pseudonym(self, user: str, proposed: str) -> str:
-        """Return the pseudonym of a user: the stored one, or `proposed`, which is stored."""
+        """Return the pseudonym of a user: the stored one, or `proposed`, which is stored.
+
+        Raises:
+            StoreError: also if the pseudonym is erased as often as it is looked for.
+        """
         known = select(AUDIT_PEOPLE.c.pseudonym).where(self._of(AUDIT_PEOPLE), AUDIT_PEOPLE.c.user == user)
 
         def work(db: Connection) -> str:
             row = {"tenant": self.tenant, "pseudonym": proposed, "user": user}
-            db.execute(_insert(db, AUDIT_PEOPLE).on_conflict_do_nothing(), [row])
-            return str(db.execute(known).scalar_one())
+            for _ in range(_MOST_TRIES):
+                db.execute(_insert(db, AUDIT_PEOPLE).on_conflict_do_nothing(), [row])
+                if (found := db.execute(known).scalar()) is not None:
+                    return str(found)
+            raise StoreError(self.database.url, "the name of a user is erased again and again; try again")
 
         return self.database.run(work)
 
@@ -279,8 +288,9 @@ class Sequencing:
     def forget(self, user: str) -> str | None:
         """Remove the pseudonym of a user. Return it, None if there is none."""
         mine = (AUDIT_PEOPLE.c.tenant == self._tenant, AUDIT_PEOPLE.c.user == user)
-        found: str | None = self._db.execute(select(AUDIT_PEOPLE.c.pseudonym).where(*mine)).scalar()
-        self._db.execute(delete(AUDIT_PEOPLE).where(*mine))
+        found: str | None = self._db.execute(
+            delete(AUDIT_PEOPLE).where(*mine).returning(AUDIT_PEOPLE.c.pseudonym)
+        ).scalar()
         return found
 
     def _replace(self, table: Table, row: dict[str, object], key: list[str]) -> None:
