@@ -35,6 +35,8 @@ from prowess.distribution.installation.apply import LockReplacedError
 from prowess.distribution.installation.requests import SeveralSkillsError
 from prowess.errors import MissingExtraError, SkillError
 from prowess.execution import staging
+from prowess.format.suites.changes import ChangesDoNotFitError
+from prowess.format.suites.suite import SuiteError, SuiteFileError, UnreadableTextError
 from prowess.governance.approving import VoteRefusedError
 from prowess.governance.service.listing import NoSuchItemError
 from prowess.http_server.login.refusals import LoginRefusedError
@@ -152,6 +154,10 @@ EXAMPLES: list[tuple[BaseException, str]] = [
         errors.ApprovalRequiredError("Write", "ask-1", "writing asks", "Allow it in a policy file."),
         "Tool 'Write' needs the approval of a person: writing asks. Allow it in a policy file.",
     ),
+    (SuiteError("evals.json is no suite"), "evals.json is no suite"),
+    (UnreadableTextError("is not JSON", 3), "is not JSON"),
+    (SuiteFileError("has no prompt", "a/prompt.md", 0), "a/prompt.md: has no prompt"),
+    (ChangesDoNotFitError(), ""),
     (errors.ConfigurationError(("a.toml:1: a", "--b: c")), "a.toml:1: a\n--b: c"),
     (errors.PolicyError(("p.toml:1: a", "p.toml:2: b")), "p.toml:1: a\np.toml:2: b"),
     (errors.ScriptUnsupportedError("scripts/a.xyz", "no interpreter"), "'scripts/a.xyz' cannot be run: no interprete"),

@@ -43,6 +43,9 @@
     ├── ApprovalRequiredError              .tool .request .reason approval_required   no person has decided yet
     │   └── SkillApprovalRequiredError     .skill .digest         approval_required   too few people approved the skill
     ├── PolicyError(ValueError)            .problems              policy_invalid      an unreadable policy file
+    ├── SuiteError(ValueError)             .reason                invalid_arguments   format: not a suite of evals
+    │   ├── UnreadableTextError            .reason .offset        invalid_arguments   format: not JSON, or not YAML
+    │   └── SuiteFileError                 .reason .file .offset  invalid_arguments   format: one of its files
     ├── ConfigurationError(ValueError)     .problems              invalid_arguments   unreadable settings
     ├── ApproverError(TypeError)           .approver .reason     internal            tools: an approver misbehaved
     ├── FunctionFailedError                .tool .text            internal            tools: a function raised
@@ -88,6 +91,7 @@
     PermissionError
     └── NotPrivateError                    .filename .strerror    _internal: other users could change the file
     Exception
+    ├── ChangesDoNotFitError                                      format: made for other data
     ├── NewerSchemaError                   .found                 store: written by a newer version
     ├── UnusableIndexError                                        store: the skills are read instead
     │   ├── MissingIndexError                                     store: there is no file

@@ -138,6 +138,7 @@ CASES: list[tuple[str, ...]] = [
     ("session", *ROOT),
     ("session", "--policy", ODD, *ROOT),
     ("agent", "--bogus", ODD),
+    ("eval", "convert", ODD, "--to", "waza", "--out", f"out{ODD}"),
     ("serve", "--http", ODD),
     ("serve", "--print-config", "vscode", "--root", f"skills/bad{ODD}"),
     ("serve", "--print-config", "codex", "--workspace", f"skills/bad{ODD}"),

@@ -70,6 +70,7 @@ CASES = [
     Case(("serve",)),
     Case(("lsp",), code=1),
     Case(("agent", "Try it", "--model", "scripted:answers.json")),
+    Case(("eval", "convert", "triggers.json", "--to", "questions", "--out", "questions.json")),
     Case(("verify", "skills/pdf")),
     Case(("pack", "skills/pdf", "-o", "pdf.tar.gz")),
     Case(("publish", "skills/pdf", "--to", "../registry")),
@@ -185,6 +186,7 @@ def root(tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     calls = [{"name": "skills_load", "arguments": {"names": ["pdf"]}}]
     answers = [{"text": "I load it.", "calls": calls}, {"text": "Done."}]
     (project / "answers.json").write_text(json.dumps(answers))
+    (project / "triggers.json").write_text(json.dumps([{"query": "Sort it", "should_trigger": True}]))
     (project / "policy.toml").write_text('default = "allow"\n[[expect]]\ncall = "Bash(git status)"\neffect = "allow"\n')
     (project / "token").write_text("prowess_0123456789abcdef\n")
     (project / "asking.toml").write_text('default = "allow"\n[[approval]]\nfor = ["new-skills"]\n')

@@ -46,7 +46,13 @@ def test_what_the_guide_asks_for_is_right_and_each_departure_is_named(tmp_path: 
     assert faults(tmp_path / "output", expected_output="") == [
         "evals[0].expected_output must be a text that is not empty"
     ]
-    assert faults(tmp_path / "assertions", assertions=[{}]) == ["evals[0].assertions must be a list of texts"]
+    assert faults(tmp_path / "assertions", assertions=[{}]) == [
+        "evals[0].assertions[0] must be a text, or an object with a text `text`"
+    ]
+    assert faults(tmp_path / "typed", assertions=[{"text": "a", "type": "contains_phrase", "phrase": "b"}]) == []
+    assert faults(tmp_path / "phrase", assertions=[{"text": "a", "type": "contains_phrase"}]) == [
+        "evals[0].assertions[0] is of type contains_phrase, and must have a text `phrase`"
+    ]
 
 
 @pytest.mark.proves("evals.json.files")

@@ -39,6 +39,20 @@ CASES = [
         line=2,
     ),
     Case(rule="testing.evals", bad=beside(body("x"), evals__evals_json="[" * 200_000), good=(), says="too deeply"),
+    Case(
+        rule="testing.evals",
+        bad=beside(body("x"), evals__evals_json='{"skill": "other",\n "cases": [{"id": 1, "question": "q"}]}'),
+        good=(
+            beside(
+                body("x"),
+                evals__evals_json='{"skill": "pdf-tables", "cases": [{"id": 1, "question": "q", "ground_truth": "g"}]}',
+            ),
+            beside(body("x"), evals__evals_json='{"id": 1, "question": "q", "ground_truth": "g"}'),
+        ),
+        says="skill is 'other', but the name of the skill is 'pdf-tables'",
+        line=1,
+        times=2,
+    ),
     Case(rule="testing.evals", bad=beside(body("x"), evals__evals_json="7"), good=(), says="with a list `evals`"),
     Case(
         rule="testing.evals",

@@ -1,0 +1,90 @@
+"""Readers of single members that several forms share. A value of the wrong type reads as absent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from prowess.format.suites.suite import Check, CheckKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Kinds of assertions in public suites, and where each has its phrase or pattern.
+TYPED: Mapping[str, tuple[CheckKind, str]] = {
+    "contains_phrase": ("contains", "phrase"),
+    "not_contains_phrase": ("not_contains", "phrase"),
+    "contains_pattern": ("matches", "pattern"),
+    "not_contains_pattern": ("not_matches", "pattern"),
+}
+_NAMED = {kind: (name, member) for name, (kind, member) in TYPED.items()}
+_WORDS: Mapping[CheckKind, str] = {
+    "judged": "{}",
+    "contains": "The answer contains {}",
+    "not_contains": "The answer does not contain {}",
+    "matches": "The answer matches {}",
+    "not_matches": "The answer does not match {}",
+}
+
+
+def text_in(data: Mapping[str, Any], member: str) -> str | None:
+    """Return a text, or None."""
+    value = data.get(member)
+    return value if isinstance(value, str) else None
+
+
+def texts_in(data: Mapping[str, Any], member: str) -> tuple[str, ...]:
+    """Return a list of texts, or nothing if it is anything else."""
+    value = data.get(member)
+    return tuple(value) if isinstance(value, list) and is_of_texts(value) else ()
+
+
+def is_of_texts(value: object) -> bool:
+    """Whether the value is a list of texts."""
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def id_in(data: Mapping[str, Any]) -> str | int | None:
+    """Return the id, a number or a text, or None."""
+    value = data.get("id")
+    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
+def flag_in(data: Mapping[str, Any], member: str) -> bool | None:
+    """Return true or false, or None."""
+    value = data.get(member)
+    return value if isinstance(value, bool) else None
+
+
+def checks_in(data: Mapping[str, Any], member: str) -> tuple[Check, ...]:
+    """Return assertions, written as texts or as objects with `text`, `type` and `phrase` or `pattern`."""
+    listed = data.get(member)
+    if not isinstance(listed, list):
+        return ()
+    found = [_check(item) for item in listed]
+    return tuple(one for one in found if one is not None) if all(found) else ()
+
+
+def _check(item: object) -> Check | None:
+    if isinstance(item, str):
+        return Check(text=item)
+    if not isinstance(item, dict) or not isinstance(text := item.get("text"), str):
+        return None
+    kind, member = TYPED.get(str(item.get("type")), ("judged", ""))
+    value = item.get(member)
+    if not isinstance(value, str):
+        kind, value = "judged", None
+    return Check(text=text, kind=kind, value=value, name=text_in(item, "name"))
+
+
+def typed_check(check: Check) -> dict[str, Any]:
+    """Return an assertion as an object."""
+    named = {"name": check.name} if check.name is not None else {}
+    if check.kind == "judged":
+        return {**named, "text": check.text}
+    name, member = _NAMED[check.kind]
+    return {**named, "text": check.text, "type": name, member: check.value}
+
+
+def said(kind: CheckKind, value: str) -> str:
+    """Return an assertion of this kind as a sentence, for forms that have only the pattern."""
+    return _WORDS[kind].format(value)

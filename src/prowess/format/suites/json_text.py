@@ -1,0 +1,84 @@
+"""JSON with the place of each value: the offset in the text of the value at a path of members and indices."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from msgspec import Struct
+
+from prowess.format.suites.suite import UnreadableTextError
+
+_BLANK = re.compile(r"[ \t\r\n]*")
+_DECODE = json.JSONDecoder(strict=False).raw_decode
+
+
+class JsonText(Struct, frozen=True, kw_only=True):
+    """A text of JSON and its value."""
+
+    text: str
+    value: Any
+
+    @classmethod
+    def parse(cls, text: str) -> JsonText:
+        """Parse a text; a byte-order mark at its start is not part of the offsets.
+
+        Raises:
+            UnreadableTextError: the text is not JSON, or nested too deeply.
+        """
+        text = text.removeprefix("\ufeff")
+        try:
+            return cls(text=text, value=json.loads(text, strict=False))
+        except json.JSONDecodeError as fault:
+            raise UnreadableTextError(f"is not JSON: {fault.msg}", fault.pos) from None
+        except (RecursionError, ValueError):  # a number with too many digits raises ValueError
+            reason = "cannot be read: it is nested too deeply, or has a number that is too long"
+            raise UnreadableTextError(reason, 0) from None
+
+    def offset(self, *path: str | int) -> int:
+        """Return the offset of the value at this path, or of the innermost value on the way that exists."""
+        at = _after(self.text, 0)
+        for part in path:
+            places = _places(self.text, at)
+            if part not in places:
+                break
+            at = places[part]
+        return at
+
+
+def _places(text: str, start: int) -> dict[str | int, int]:
+    """Return the offsets of the members or items of the value at `start`; empty if the value is neither."""
+    if text[start] == "{":
+        return _members(text, start)
+    return dict(enumerate(_items(text, start))) if text[start] == "[" else {}
+
+
+def _members(text: str, start: int) -> dict[str | int, int]:
+    found: dict[str | int, int] = {}
+    at = _after(text, start + 1)
+    while text[at] != "}":
+        key, at = _DECODE(text, at)
+        at = _after(text, _after(text, at) + 1)
+        found[key] = at
+        at = _next(text, _DECODE(text, at)[1])
+    return found
+
+
+def _items(text: str, start: int) -> list[int]:
+    found = []
+    at = _after(text, start + 1)
+    while text[at] != "]":
+        found.append(at)
+        at = _next(text, _DECODE(text, at)[1])
+    return found
+
+
+def _next(text: str, at: int) -> int:
+    """Return the offset of the next item, or of the closing bracket."""
+    at = _after(text, at)
+    return _after(text, at + 1) if text[at] == "," else at
+
+
+def _after(text: str, at: int) -> int:
+    return _BLANK.match(text, at).end()  # type: ignore[union-attr]  # no blank at all matches as well

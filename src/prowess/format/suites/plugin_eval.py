@@ -1,0 +1,102 @@
+"""The form `plugin-eval`: the folders that `claude plugin eval` reads, one for each eval.
+
+A folder has `prompt.md` (optional front matter, then the prompt) or `case.yaml`, or both, and `graders/NAME.md` (front
+matter with `type`, then the rubric or the pattern). As data, an eval is
+
+    {"prompt.md": {"fields": {}, "body": "..."}, "case.yaml": {...}, "graders": {"NAME": {"fields": {}, "body": "..."}}}
+
+`claude plugin eval` refuses unknown keys, so nothing else is written into these files.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from prowess.format.suites.fields import said, text_in
+from prowess.format.suites.form import Parts, SuiteLayout, objects
+from prowess.format.suites.suite import Check, SuiteCase, SuiteError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+PROMPT, CASE, GRADERS = "prompt.md", "case.yaml", "graders"
+_OUTPUT = "expected-output"
+
+
+class PluginEvalForm(Struct, frozen=True, kw_only=True):
+    """A folder of cases. The data is an object of the cases by the names of their folders."""
+
+    name: str = "plugin-eval"
+    layout: SuiteLayout = "folder"
+    members: Collection[str] = (PROMPT, CASE, GRADERS)
+
+    def split(self, data: Any) -> Parts:  # noqa: ANN401 -- JSON
+        """Take the cases out."""
+        if not isinstance(data, dict) or not isinstance(data.get("cases"), dict):
+            raise SuiteError("expected a folder with one folder for each eval")
+        head = {key: value for key, value in data.items() if key != "cases"}
+        return Parts(head=head, cases=objects([*data["cases"].values()], "cases"), names=[*data["cases"]])
+
+    def join(self, parts: Parts) -> Any:  # noqa: ANN401 -- JSON
+        """Put the cases back."""
+        return {**parts.head, "cases": dict(zip(parts.names, parts.cases, strict=True))}
+
+    def read_head(self, head: Mapping[str, Any]) -> str | None:
+        """Return None: a plugin may have many skills."""
+        del head
+        return None
+
+    def write_head(self, skill: str | None) -> dict[str, Any]:
+        """Return an empty head."""
+        del skill
+        return {}
+
+    def read_case(self, data: Mapping[str, Any]) -> SuiteCase:
+        """Return one case. A grader named `expected-output` has the expected output."""
+        case = _object(data.get(CASE))
+        prompt = text_in(_object(data.get(PROMPT)), "body") or text_in(_object(case.get("execution")), "prompt")
+        expected = text_in(case, "expected_outcome")
+        checks = []
+        for name, grader in _object(data.get(GRADERS)).items():
+            check = _check(name, _object(grader))
+            if name == _OUTPUT and check is not None and check.kind == "judged":
+                expected = check.text
+            elif check is not None:
+                checks.append(check)
+        return SuiteCase(id=text_in(data, "id"), prompt=prompt, expected_output=expected, checks=tuple(checks))
+
+    def write_case(self, case: SuiteCase, number: int) -> dict[str, Any]:
+        """Return one case. It has at least one grader, without which the case would be refused."""
+        del number
+        graders = {}
+        if case.expected_output or not case.checks:
+            body = case.expected_output or "The answer does what the prompt asks for."
+            graders[_OUTPUT] = {"fields": {"type": "llm"}, "body": body}
+        for number, check in enumerate(case.checks, 1):
+            graders[f"assertion-{number:02}"] = _grader(check)
+        return {PROMPT: {"fields": {}, "body": case.prompt or ""}, GRADERS: graders}
+
+
+def _check(name: str, grader: Mapping[str, Any]) -> Check | None:
+    body, fields = text_in(grader, "body"), _object(grader.get("fields"))
+    if body is None:
+        return None
+    if fields.get("type") == "regex":
+        return Check(text=said("matches", body), kind="matches", value=body, name=name)
+    return Check(text=body) if fields.get("type") == "llm" else None
+
+
+def _grader(check: Check) -> dict[str, Any]:
+    """A kind that a pattern cannot express is left to the judge: the dialect of patterns is JavaScript's."""
+    if check.kind == "matches":
+        return {"fields": {"type": "regex"}, "body": check.value}
+    return {"fields": {"type": "llm"}, "body": check.text}
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+PLUGIN_EVAL = PluginEvalForm()

@@ -1,0 +1,189 @@
+"""A suite goes into every form and back, equal as data, and the losses for other tools are named."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from prowess.format.suites.files import read_suite, texts_of, write_suite
+from prowess.format.suites.forms import CARRIED, FORMS, FormedData, converted, form_of, original
+from prowess.format.suites.suite import Check, SuiteError
+from tests.format.suites.making_suites import suite
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SEEDS = int(os.environ.get("PROWESS_SUITES", "48"))
+
+
+def formed(data: Any) -> FormedData:  # noqa: ANN401 -- JSON
+    return FormedData(form=form_of(data), data=data)
+
+
+def same(one: object, two: object) -> bool:
+    return json.dumps(one) == json.dumps(two)
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=lambda form: form.name)
+def test_every_suite_survives_a_trip_through_every_form_on_disk(form: Any, tmp_path: Path) -> None:  # noqa: ANN401 -- a form
+    for seed in range(SEEDS):
+        first = formed(suite(seed))
+        out = str(tmp_path / str(seed))
+        write_suite(converted(first, form)[0], out)
+        back = original(read_suite(out))
+        assert back.form.name == first.form.name, seed
+        assert same(back.data, first.data), seed
+
+
+def test_a_suite_survives_a_walk_through_all_forms() -> None:
+    for seed in range(16):
+        first = formed(suite(seed))
+        here = first
+        for form in itertools.chain(FORMS.values(), reversed([*FORMS.values()])):
+            here, _ = converted(here, form)
+        assert same(converted(here, first.form)[0].data, first.data), seed
+
+
+def test_an_edit_in_the_second_form_is_kept_on_the_way_back() -> None:
+    first = formed([{"id": "a", "question": "Sort.", "expected_skill": "sort", "ground_truth": "Rows.", "level": 3}])
+    second, _ = converted(first, FORMS["guide"])
+    second.data["evals"][0]["prompt"] = "Sort the rows."
+    second.data["evals"].append({"id": "b", "prompt": "Sum.", "expected_output": "7"})
+    back = original(second)
+    assert back.form.name == "questions"
+    assert back.data == [
+        {"id": "a", "question": "Sort the rows.", "expected_skill": "sort", "ground_truth": "Rows.", "level": 3},
+        {"id": "b", "question": "Sum.", "ground_truth": "7"},
+    ]
+
+
+def test_an_edit_that_the_first_form_cannot_say_keeps_the_file_in_its_form() -> None:
+    first = formed([{"id": "a", "question": "Sort.", "ground_truth": "Rows."}])
+    second, _ = converted(first, FORMS["waza"])
+    second.data["tasks"]["a.yaml"]["golden"] = True
+    assert original(second) is second
+    third, lost = converted(second, FORMS["guide"])
+    assert [(row.eval, row.member) for row in lost if row.eval] == [("a", "golden")]
+    assert same(original(third).data, second.data)
+
+
+def test_what_other_tools_lose_is_named_with_a_reason() -> None:
+    one = {
+        "id": 7,
+        "question": "Q",
+        "expected_skill": None,
+        "expected_script": None,
+        "tier": "gold",
+        "ground_truth": "g",
+    }
+    _, lost = converted(formed([one]), FORMS["guide"])
+    assert [(row.eval, row.member, row.reason) for row in lost] == [
+        (7, "expected_skill", "guide has no place for it"),
+        (7, "tier", "it is no member of the form questions"),
+    ]
+    guide = {"skill_name": "s", "evals": [{"id": 1, "prompt": "p", "expected_output": "e", "assertions": ["a"]}]}
+    assert converted(formed(guide), FORMS["skill-creator"])[1] == ()
+    assert [row.member for row in converted(formed(guide), FORMS["questions"])[1]] == ["skill_name"]
+
+
+def test_typed_assertions_become_what_each_tool_checks_by_itself() -> None:
+    check = {"text": "It names rows.", "type": "contains_pattern", "pattern": "rows?"}
+    one = {"id": "a", "prompt": "p", "expected_output": "e", "assertions": [check]}
+    first = formed({"skill_name": "s", "evals": [one]})
+    assert first.form.name == "typed"
+    assert first.suite().cases[0].checks == (Check(text="It names rows.", kind="matches", value="rows?"),)
+    waza, _ = converted(first, FORMS["waza"])
+    assert waza.data["tasks"]["a.yaml"]["graders"][1]["config"] == {"regex_match": ["rows?"]}
+    plugin, _ = converted(first, FORMS["plugin-eval"])
+    assert texts_of(plugin)["a/graders/assertion-01.md"] == "---\ntype: regex\n---\nrows?\n"
+    assert texts_of(plugin)["a/prompt.md"] == "p\n"
+
+
+def test_folders_of_the_two_tools_are_read_with_files_of_their_own(tmp_path: Path) -> None:
+    case = tmp_path / "evals" / "first"
+    (case / "graders").mkdir(parents=True)
+    (case / "prompt.md").write_text("---\nmax_turns: 5\nallowed_tools: [Read]\n---\nSort the rows.\n", encoding="utf-8")
+    (case / "graders" / "says.md").write_text("---\ntype: regex\nweight: 2\n---\nrows\n", encoding="utf-8")
+    (case / "scaffold.sh").write_bytes(b"#!/bin/sh\ntouch a\n")
+    (case / "odd.bin").write_bytes(b"\xff\x00")
+    first = read_suite(str(tmp_path))
+    assert first.form.name == "plugin-eval"
+    (one,) = first.suite().cases
+    assert (one.id, one.prompt, [check.value for check in one.checks]) == ("first", "Sort the rows.", ["rows"])
+    second, lost = converted(first, FORMS["questions"])
+    assert {row.member.partition(".")[0] for row in lost} >= {"prompt", "other"}
+    out = tmp_path / "back"
+    write_suite(original(FormedData(form=second.form, data=json.loads(json.dumps(second.data)))), str(out))
+    assert (out / "first" / "odd.bin").read_bytes() == b"\xff\x00"
+    assert read_suite(str(out)).data == first.data
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "form", "prompts"),
+    [
+        ("t.json", '[{"query": "Sort it", "should_trigger": true}]', "triggers", ["Sort it"]),
+        ("s.eval.yaml", "skills: [{path: ./sort}]\ntasks:\n- {name: a, prompt: P, expect: E}\n", "caliper", ["P"]),
+        ("t.yaml", "skill: sort\ntest_cases:\n- {id: a, prompt: P, expected: no_trigger}\n", "skill-lab", ["P"]),
+        ("o.json", '{"name": "a", "query": "P", "success_criteria": ["c"]}', "openai", ["P"]),
+        ("x.yaml", "prompt: P\njudge:\n- {check: It is sorted, weight: 2}\n", "axis", ["P"]),
+    ],
+)
+def test_forms_of_other_tools_are_imported_without_loss(
+    name: str, content: str, form: str, prompts: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    first = read_suite(str(tmp_path / name))
+    assert first.form.name == form
+    assert [case.prompt for case in first.suite().cases] == prompts
+    for target in FORMS.values():
+        second, _ = converted(first, target)
+        assert same(original(second).data, first.data)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("[", "is not JSON: Expecting value"),
+        ("7", "is no suite: expected an object with a list `evals`"),
+        ('{"evals": [7]}', "evals[0] is not an object"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_file_that_is_no_suite_is_named_with_the_reason(content: str | None, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "evals.json"
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    with pytest.raises(SuiteError, match=reason.replace("[", r"\[").replace("`", ".")):
+        converted(read_suite(str(path)), FORMS["waza"])
+
+
+def test_names_in_data_cannot_leave_the_folder_that_is_written(tmp_path: Path) -> None:
+    case = {"graders": {"../../../out": {"fields": {}, "body": "x"}}}
+    data = FormedData(form=FORMS["plugin-eval"], data={"cases": {"a": case}})
+    with pytest.raises(SuiteError, match="no path below the folder"):
+        write_suite(data, str(tmp_path / "out"))
+    assert not (tmp_path / "out.md").exists()
+    with pytest.raises(SuiteError, match="exists"):
+        write_suite(data, str(tmp_path))
+
+
+def test_an_id_cannot_name_a_file_outside_the_folder() -> None:
+    ids = ["../../etc/passwd", "..", "", "a/b", "A b", "a-b", "\0"]
+    evals = [{"id": one, "prompt": "p", "expected_output": "e"} for one in ids]
+    waza, _ = converted(formed({"skill_name": "s", "evals": evals}), FORMS["waza"])
+    names = [*waza.data["tasks"]]
+    assert names == [
+        "etc-passwd.yaml", "eval-2.yaml", "eval-3.yaml", "a-b.yaml", "a-b-2.yaml", "a-b-3.yaml", "eval-7.yaml",
+    ]  # fmt: skip
+
+
+def test_what_is_carried_cannot_make_reading_fail() -> None:
+    evals = [{"id": 1, "prompt": "p", "expected_output": "e"}]
+    for carried in (7, {"form": "nothing"}, {"form": "questions", "suite": 7}, {"form": "waza", "names": [1, 2]}):
+        data = {"skill_name": "s", "evals": evals, CARRIED: carried}
+        found = original(formed(data))
+        assert found.data == data
