@@ -36,8 +36,9 @@ def command() -> None:
 def convert(*, source: str, form: str, out: str, lossy: bool, as_json: bool) -> int:
     """Write the evals of SRC in another form.
 
-    SRC is a skill, a file or a folder of evals. What the form cannot say is kept beside it, so that converting back
-    gives the same data; other tools do not see it. It is listed, and without --lossy the exit code is 1.
+    SRC is a skill, a file or a folder of evals. Members that the form lacks are kept beside it, so that
+    converting back gives the same data. Other tools do not see them: they are listed, and without --lossy the exit code
+    is 1.
 
     Example: prowess eval convert evals.json --to skill-creator --out new.json
     """

@@ -1,4 +1,4 @@
-"""The difference between two JSON values, as JSON: what has to be changed in the first to get the second.
+"""The difference between two JSON values, as JSON: the changes that turn the first into the second.
 
     changes = difference({"id": 1, "files": []}, {"id": 1, "note": "x"})
     changes == {"set": [[["note"], "x"]], "unset": [["files"]]}

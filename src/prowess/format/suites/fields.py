@@ -9,7 +9,7 @@ from prowess.format.suites.suite import Check, CheckKind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Kinds of assertions in public suites, and where each has its phrase or pattern.
+# Kinds of assertions in public suites, and the member with the phrase or pattern of each.
 TYPED: Mapping[str, tuple[CheckKind, str]] = {
     "contains_phrase": ("contains", "phrase"),
     "not_contains_phrase": ("not_contains", "phrase"),
@@ -33,7 +33,7 @@ def text_in(data: Mapping[str, Any], member: str) -> str | None:
 
 
 def texts_in(data: Mapping[str, Any], member: str) -> tuple[str, ...]:
-    """Return a list of texts, or nothing if it is anything else."""
+    """Return a list of texts; empty if the value is anything else."""
     value = data.get(member)
     return tuple(value) if isinstance(value, list) and is_of_texts(value) else ()
 

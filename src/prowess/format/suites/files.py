@@ -138,7 +138,7 @@ def data_of(texts: Mapping[str, str]) -> FormedData:
     """Return the data of a folder from the texts of its files, by path.
 
     Raises:
-        SuiteFileError: a file is not what its name says.
+        SuiteFileError: a file is not YAML, or not JSON.
     """
     rest = dict(texts)
     form: SuiteForm = PLUGIN_EVAL

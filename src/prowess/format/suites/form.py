@@ -70,7 +70,7 @@ class SuiteForm(Protocol):
         ...
 
     def read_case(self, data: Mapping[str, Any]) -> SuiteCase:
-        """Return what the eval says in this form. A value of the wrong type reads as absent."""
+        """Return one eval. A value of the wrong type reads as absent."""
         ...
 
     def write_case(self, case: SuiteCase, number: int) -> dict[str, Any]:

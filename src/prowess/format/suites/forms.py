@@ -1,6 +1,6 @@
 """All forms of eval files, which of them some data is in, and the conversion of one into another without loss.
 
-A conversion writes what the target form can say. Everything else is carried beside it: in the member `x-prowess` of
+A conversion writes the members that the target form has. Everything else is carried beside it: in the member `x-prowess` of
 JSON, in the file `.prowess-origin.json` of a folder. It holds the changes that rebuild the first form from the second,
 so that reading the second gives the first, even after a prompt or an assertion was edited in between.
 """
@@ -37,7 +37,7 @@ ORIGIN = ".prowess-origin.json"  # file of a folder, and the member of its data
 
 
 class LostMember(Struct, frozen=True, kw_only=True):
-    """A member that the target form cannot say. It is carried along, but no other tool reads it.
+    """A member that the target form does not have. It is carried along, but no other tool reads it.
 
     `eval` is the eval's id, or None for a member of the whole file.
     """
@@ -120,7 +120,7 @@ def _listed(value: object) -> list[Any]:
 
 
 def converted(source: FormedData, to: SuiteForm) -> tuple[FormedData, tuple[LostMember, ...]]:
-    """Return the data in another form, and what other tools lose by it.
+    """Return the data in another form, and the members that other tools lose by it.
 
     Raises:
         SuiteError: the data is not of its form, or the form `to` cannot be used for it.
@@ -153,7 +153,7 @@ def converted(source: FormedData, to: SuiteForm) -> tuple[FormedData, tuple[Lost
 def original(formed: FormedData) -> FormedData:
     """Return the data in the form that it was first written in.
 
-    If the file says more than could be written back to that form, the data is returned as it is: nothing is dropped.
+    If the file has more than could be written back to that form, the data is returned unchanged, so that all is kept.
     """
     try:
         found = _detached(formed)
@@ -182,7 +182,7 @@ def _unordered(value: Any) -> Any:  # noqa: ANN401 -- JSON
 
 
 class _Changes:
-    """What has to be changed in the first form, rebuilt from the second, to get the first as it was."""
+    """The changes to the first form, rebuilt from the second, that give the first as it was."""
 
     def __init__(self, source: SuiteForm, to: SuiteForm, written: Parts) -> None:
         self._source, self._to, self._written = source, to, written
@@ -218,7 +218,7 @@ def _shown(path: JsonPath) -> str:
 
 
 def _attached(to: SuiteForm, parts: Parts, carried: dict[str, Any], each: list[dict[str, Any]]) -> Any:  # noqa: ANN401 -- JSON
-    """Return the data with what it carries: `carried` for the whole file, and `each` for each eval."""
+    """Return the data with `carried` for the whole file, and `each` for each eval."""
     if to.layout == "folder":
         listed = [{"name": name, **change} for name, change in zip(parts.names, each, strict=True)]
         parts.head = {**parts.head, ORIGIN: {**carried, "evals": listed}}
@@ -235,7 +235,7 @@ def _attached(to: SuiteForm, parts: Parts, carried: dict[str, Any], each: list[d
 
 
 def _detached(formed: FormedData) -> FormedData | None:
-    """Return the first form, rebuilt; None if the data carries nothing."""
+    """Return the first form, rebuilt; None if the data carries no changes."""
     parts = formed.form.split(formed.data)
     parts.cases = [dict(case) for case in parts.cases]
     if formed.form.layout == "folder":

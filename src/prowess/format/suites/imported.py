@@ -8,7 +8,7 @@
 | `openai` | a folder `evaluations/` of `{query, expected_behavior, success_criteria}` | its files |
 | `axis` | a scenario with `prompt` and `judge`, a list of `{check, weight}` | the scenario |
 
-What is not read, such as the Python assertions of caliper, is carried along and listed as lost.
+Other members, such as the Python assertions of caliper, are carried along and listed as lost.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class ImportedForm(Struct, frozen=True, kw_only=True):
         )
 
     def write_case(self, case: SuiteCase, number: int) -> dict[str, Any]:
-        """Return what is the same in all of these forms; the rest of an eval is carried as changes to it."""
+        """Return the members that all of these forms have; the rest of an eval is carried as changes to it."""
         del number
         written: dict[str, Any] = {} if case.id is None else {"id" if "id" in self.members else "name": case.id}
         written["query" if "query" in self.members else "prompt"] = case.prompt

@@ -5,7 +5,7 @@ matter with `type`, then the rubric or the pattern). As data, an eval is
 
     {"prompt.md": {"fields": {}, "body": "..."}, "case.yaml": {...}, "graders": {"NAME": {"fields": {}, "body": "..."}}}
 
-`claude plugin eval` refuses unknown keys, so nothing else is written into these files.
+`claude plugin eval` refuses unknown keys, so these files get no further ones.
 """
 
 from __future__ import annotations

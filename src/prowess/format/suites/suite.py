@@ -1,7 +1,7 @@
-"""What all forms of eval files have in common, as typed values.
+"""Evals as typed values: the members that all forms of eval files share.
 
-A form is read into a `EvalSuite` and written from one. What a form cannot say is kept beside it (`carrying`), so that no
-conversion loses data. Sources: Agent Skills guide on evaluating skills; public suites of seven forms.
+A form is read into an `EvalSuite` and written from one. Members that a form lacks are kept beside it (`forms`), so that
+no conversion loses data. Sources: Agent Skills guide on evaluating skills; public suites of seven forms.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class YamlText(Struct, frozen=True, kw_only=True):
         """Parse a text; an empty one is null.
 
         Raises:
-            UnreadableTextError: the text is not YAML, or uses what is refused.
+            UnreadableTextError: the text is not YAML, or has an anchor, a tag or a second document.
         """
         text = text.removeprefix("\ufeff")
         reading = read_yaml(text)
