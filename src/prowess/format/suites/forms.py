@@ -1,6 +1,6 @@
 """All forms of eval files, which of them some data is in, and the conversion of one into another without loss.
 
-A conversion writes the members that the target form has. Everything else is carried beside it: in the member `x-prowess` of
+A conversion writes the members that the target form has. The rest is carried beside it: in the member `x-prowess` of
 JSON, in the file `.prowess-origin.json` of a folder. It holds the changes that rebuild the first form from the second,
 so that reading the second gives the first, even after a prompt or an assertion was edited in between.
 """
