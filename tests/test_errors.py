@@ -200,6 +200,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
         errors.SkillApprovalRequiredError("skills.load", "skill-1", "skill 'a' needs it", "Ask ada", "a", None, 2, 1),
         "skill 'a' needs it. Ask ada",
     ),
+    (errors.ServerAnswerError(503, "unavailable", "it cannot sign"), "it cannot sign"),
     (NoSuchItemError("block", "block-1"), "there is no block 'block-1'"),
     (VoteRefusedError("ada has approved 'a' already"), "ada has approved 'a' already"),
     (errors.ConsentRequiredError(("major",), ("a",), ("- 1",)), "a: the change needs your consent"),

@@ -62,6 +62,7 @@
     ├── AuditError                         .path .reason          unavailable         the log cannot be written
     │   └── AuditReadError                 .path .reason          unavailable         the log cannot be read
     ├── StoreError                         .url .reason           store_unavailable
+    ├── ServerAnswerError                  .status .sent_code     unavailable         or the code that was sent
     ├── DistributionError                                        unavailable         see the message
     │   ├── LockfileError(ValueError)      .location .reason      invalid_arguments   not a valid lock
     │   ├── IntegrityError                 .what .expected .actual digest_changed     other bytes than recorded
@@ -524,6 +525,27 @@ class StoreError(SkillError):
 
     def __str__(self) -> str:
         return f"store {self.url or 'of this session'}: {self.reason}"
+
+
+class ServerAnswerError(SkillError):
+    """The server of an organisation answered with an error: its HTTP status, its code, and its sentence.
+
+    `code` of an instance is the code that was sent.
+    """
+
+    code = "unavailable"
+    status: int
+    sent_code: str
+    message: str
+    suggestions: tuple[str, ...] = ()
+
+    def __init__(self, status: int, sent_code: str, message: str, suggestions: tuple[str, ...] = ()) -> None:
+        super().__init__(status, sent_code, message, suggestions)
+        self.status, self.sent_code, self.message, self.suggestions = status, sent_code, message, suggestions
+        self.code = sent_code  # type: ignore[misc]  # it stands for the error that the server had
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class MissingExtraError(SkillError, ImportError):

@@ -30,6 +30,7 @@ from prowess.errors import (
     PolicyDeniedError,
     PolicyError,
     ResolutionError,
+    ServerAnswerError,
     SignatureError,
     SkillError,
     SkillNotFoundError,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Errors with one line for each problem.
+_SERVER_ERRORS = 500  # and above, as HTTP statuses
 _WITH_LINES = (ConfigurationError, ConsentRequiredError, InvalidSkillError, PolicyError, ResolutionError)
 
 
@@ -205,6 +207,8 @@ def _refused(fault: OSError) -> int:
 
 def _code_for(fault: SkillError) -> int:
     match fault:
+        case ServerAnswerError():
+            return _code_for_answer(fault)
         case PolicyDeniedError() | ApprovalRequiredError() | ConsentRequiredError() | SignatureError():
             return exit_codes.DENIED
         case AuditReadError():
@@ -217,3 +221,12 @@ def _code_for(fault: SkillError) -> int:
             return exit_codes.USAGE
         case _:
             return exit_codes.FAILED
+
+
+def _code_for_answer(fault: ServerAnswerError) -> int:
+    """Return the exit code that the error has where it was raised."""
+    if fault.code in {"policy_denied", "approval_required"}:
+        return exit_codes.DENIED
+    if fault.code in {"invalid_arguments", "policy_invalid"}:
+        return exit_codes.USAGE
+    return exit_codes.UNAVAILABLE if fault.status >= _SERVER_ERRORS else exit_codes.FAILED

@@ -17,13 +17,13 @@ from prowess.distribution.signatures import read_file
 from prowess.errors import LimitExceededError, SignatureError
 from prowess.signing.keys import PrivateKey, PublicKey, read_private_key, read_public_key
 
-_TOKEN = re.compile("[!-~]{1,1024}")
+TOKEN_TEXT = re.compile("[!-~]{1,1024}")
 
 
 def read_token(path: str) -> str:
     """Return the token in a file. Raises click.UsageError if the file cannot be read, or holds no token."""
     text = key_file_bytes(path, 4096).decode("ascii", "replace").strip()
-    if _TOKEN.fullmatch(text) is None:
+    if TOKEN_TEXT.fullmatch(text) is None:
         raise click.UsageError(
             f"{printable_line(path)} holds no token; a token is one line, as `prowess admin token add` prints it"
         )

@@ -59,16 +59,7 @@ class OrganisationServer:
     def owner(self, text: str) -> Actor | None:
         """Return the owner of a token, None if it is unknown or has ended. Blocks, and raises StoreError."""
         token = self._tokens.use_token(token_digest(text), time.time())
-        if token is None:
-            return None
-        return Actor(
-            user=token.user,
-            roles=(token.role,),  # type: ignore[arg-type]  # the roles of tokens are checked when they are made
-            tenant=token.tenant,
-            team=token.team,
-            identified_by="token",
-            token_id=token.id,
-        )
+        return None if token is None else Actor.of_token(token)
 
     def call(self, actor: Actor, request: Request, tenant: str | None = None) -> ServiceCall | None:
         """Return a call of `actor` in a tenant, by default the actor's own. Blocks.

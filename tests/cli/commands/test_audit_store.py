@@ -61,7 +61,7 @@ def test_the_log_of_a_store_is_shown_exported_and_verified(capsys: Capture, key:
     rows = [page["records"] for page in (first, second)]
     assert [[row["sequence"] for row in page] for page in rows if isinstance(page, list)] == [[1], [2]]
     assert second["next"] is None
-    assert run(["audit", "show", *STORE, "--cursor", "x"]) == 1
+    assert run(["audit", "show", *STORE, "--cursor", "x"]) == 2
     assert document(capsys, "audit", "verify", *STORE)["ok"] is True
 
 
@@ -172,7 +172,10 @@ def test_options_that_do_not_fit_together_are_refused(capsys: Capture, key: str)
         (("export", *STORE, "--origin", "x", "--out", "x"), "--store excludes --origin"),
         (("export", "--out", "x"), "needs --key FILE"),
         (("checkpoint", "--watch"), "--watch needs --store"),
-        (("witness", "--log-key", key, "--key", "k", "--state", "s"), "give --export FILE or --store URL"),
+        (
+            ("witness", "--log-key", key, "--key", "k", "--state", "s"),
+            "give --export FILE, --store URL or --server URL",
+        ),
     ):
         capsys.readouterr()
         assert run(["audit", *arguments]) == 2, arguments

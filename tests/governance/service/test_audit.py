@@ -13,7 +13,7 @@ from prowess.audit.record import AuditEvent, AuditRecord
 from prowess.audit.transparency.checkpoint import is_signed, read_checkpoint
 from prowess.audit.transparency.export_verification import verify_export
 from prowess.audit.transparency.merkle import consistency_holds, inclusion_holds, leaf_hash
-from prowess.errors import InvalidArgumentsError, PolicyDeniedError
+from prowess.errors import ConfigurationError, PolicyDeniedError
 from prowess.governance.service.analytics import AnalyticsService, UsageQuery
 from prowess.governance.service.audit import AuditQuery, AuditSelection, AuditService, ProofOfRecord
 from prowess.governance.service.listing import ListPage, NoSuchItemError
@@ -61,7 +61,7 @@ def test_pages_go_from_the_oldest_on_or_from_the_newest_back(acme: OrganisationI
 
 @pytest.mark.parametrize("wrong", [{"since": "yesterday"}, {"cursor": "x"}, {"cursor": "-1", "order": "newest"}])
 def test_a_wrong_time_or_cursor_is_named(acme: OrganisationInTests, wrong: dict[str, str]) -> None:
-    with pytest.raises(InvalidArgumentsError, match=next(iter(wrong))):
+    with pytest.raises(ConfigurationError, match=next(iter(wrong))):
         AuditService(acme.call()).list(convert(wrong, AuditQuery))
 
 
@@ -92,7 +92,7 @@ def test_the_log_is_proved_to_continue_an_earlier_checkpoint(acme: OrganisationI
     path = [base64.b64decode(one) for one in proof.path]
     assert consistency_holds(before.size, before.root, now.size, now.root, path)
     for old, new in ((12, None), (-1, None), (5, 3), (0, 12)):
-        with pytest.raises(InvalidArgumentsError):
+        with pytest.raises(ConfigurationError):
             service.consistency(old, new)
 
 
@@ -109,7 +109,7 @@ def test_a_report_of_the_service_counts_the_records(acme: OrganisationInTests) -
     assert [(row["skill"], row["activations"]) for row in report.rows] == [("deploy", 5), ("report", 5)]
     assert [one.skill for one in report.never_chosen] == ["unused"]
     assert decode(encode(report), type=UsageReport) == report
-    with pytest.raises(InvalidArgumentsError, match="did you mean 'skill'"):
+    with pytest.raises(ConfigurationError, match="did you mean 'skill'"):
         AnalyticsService(acme.call()).report(UsageQuery(by=("skil",)))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from msgspec import DecodeError, Raw, Struct
 from msgspec.json import Decoder, encode
@@ -19,7 +19,7 @@ from prowess._internal.files.open_flags import NEW_FILE
 from prowess.audit.transparency.merkle import inclusion_proof
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from prowess.audit.transparency.merkle import Subtrees
 
@@ -100,12 +100,21 @@ def read_proved(line: bytes) -> tuple[int, Sequence[bytes], bytes] | None:
 
 def write_export(path: str, header: ExportHeader, lines: Iterable[bytes]) -> None:
     """Write an export with mode 0600. After a failure there is the old file or none. Raises OSError."""
+
+    def write(stream: BinaryIO) -> None:
+        stream.write(header_line(header))
+        stream.writelines(lines)
+
+    write_whole(path, write)
+
+
+def write_whole(path: str, write: Callable[[BinaryIO], None]) -> None:
+    """Let `write` write a file with mode 0600. After a failure there is the old file or none. Raises OSError."""
     directory, name = os.path.split(os.path.abspath(path))
     draft = os.path.join(directory, f".{name}.{os.urandom(6).hex()}.tmp")
     try:
         with open(os.open(draft, NEW_FILE, 0o600), "wb") as stream:
-            stream.write(header_line(header))
-            stream.writelines(lines)
+            write(stream)
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(draft, path)

@@ -24,19 +24,14 @@ from prowess.audit.transparency.export import NotAnExportError, read_header_of
 from prowess.audit.transparency.export_verification import verify_export
 from prowess.audit.transparency.log_tree import export_log, read_tree, sign_tree
 from prowess.cli import exit_codes, output
-from prowess.cli.audit.central import (
-    brought_up,
-    central_log,
-    continued,
-    export_central,
-    require_alone,
-    stated_key,
-    store_options,
-    store_or_tenant_options,
-    watch,
-)
-from prowess.cli.audit.record_options import json_option, log_option, record_filter, record_options
+from prowess.cli.audit.record_options import json_option, log_option, record_filter, record_options, selection_of
 from prowess.cli.key_files import key_file_bytes, read_signing_key
+from prowess.cli.options.organisation_options import (
+    OrganisationOptions,
+    opened_organisation,
+    organisation_options,
+    organisation_or_tenant_options,
+)
 from prowess.errors import SignatureError
 from prowess.signing.keys import read_public_key
 from prowess.signing.signed_note import cosign_note, is_note_key, note_key, read_note, read_note_key
@@ -46,6 +41,8 @@ if TYPE_CHECKING:
 
     from prowess.audit.transparency.checkpoint import Checkpoint
     from prowess.audit.transparency.export_verification import ExportVerification
+    from prowess.cli.organisation.local import LocalOrganisation
+    from prowess.distribution.organisation_server.client import RemoteOrganisation
     from prowess.signing.signed_note import NoteKey, NoteKind
 
 _key_option = click.option(
@@ -60,7 +57,7 @@ _origin_option = click.option(
 
 @click.command(name="export")
 @log_option
-@store_or_tenant_options
+@organisation_or_tenant_options
 @record_options
 @_key_option
 @_origin_option
@@ -69,8 +66,7 @@ _origin_option = click.option(
 def export(
     *,
     log: str | None,
-    url: str | None,
-    tenant: str | None,
+    of: OrganisationOptions,
     key_file: str | None,
     origin: str | None,
     out: str,
@@ -88,13 +84,16 @@ def export(
       prowess audit export --key audit.key --out audit.export
       prowess audit export --store postgresql:///prowess --tenant acme --user ann --out ann.export
     """  # noqa: D301 -- click needs the control character
-    require_alone(url, None, log=log, origin=origin)
-    wanted = record_filter(given, tenant if url is None else None)
-    if url is not None:
-        with central_log(url, tenant) as rows:
-            brought_up(rows, url, key_file)
-            records, checkpoint = export_central(rows, wanted, out)
-        public = str(stated_key(url))
+    of.require_alone(log=log, origin=origin)
+    wanted = record_filter(given, None if of.given else of.tenant)
+    if of.given:
+        with opened_organisation(of, "audit") as organisation:
+            _continue_log(organisation, key_file)
+            organisation.audit.save(selection_of(given), out)
+            public = organisation.audit.checkpoint().public_key
+        header = read_header_of(out)
+        checkpoint = read_checkpoint(header.checkpoint)
+        records = checkpoint.size if header.records is None else header.records
     else:
         key = read_signing_key(_required(key_file))
         tree = read_tree(log or audit_path(), wanted)
@@ -105,15 +104,15 @@ def export(
     if as_json:
         output.document({"export": out, "records": records, "complete": wanted.leaves_all, **_row(checkpoint, public)})
     else:
-        of = "" if wanted.leaves_all else f" of {checkpoint.size}"
-        output.line(f"{output.shown_path(out)}: {counted(records, 'record')}{of}")
+        whole = "" if wanted.leaves_all else f" of {checkpoint.size}"
+        output.line(f"{output.shown_path(out)}: {counted(records, 'record')}{whole}")
         output.line(f"verify: prowess audit verify --export {output.shown_path(out)} --key {printable_line(public)}")
     return exit_codes.OK
 
 
 @click.command(name="checkpoint")
 @log_option
-@store_options
+@organisation_options
 @_key_option
 @_origin_option
 @click.option("--watch", "watching", is_flag=True, help="With --store: sign each second in which records came.")
@@ -121,8 +120,7 @@ def export(
 def sign_checkpoint(
     *,
     log: str | None,
-    url: str | None,
-    tenant: str | None,
+    of: OrganisationOptions,
     key_file: str | None,
     origin: str | None,
     watching: bool,
@@ -140,15 +138,16 @@ def sign_checkpoint(
       prowess audit checkpoint --key audit.key
       prowess audit checkpoint --store postgresql:///prowess --watch
     """  # noqa: D301 -- click needs the control character
-    require_alone(url, tenant, log=log, origin=origin)
-    if watching and (url is None or as_json):
+    of.require_alone(log=log, origin=origin)
+    if watching and (of.store_url is None or as_json):
         raise click.UsageError("--watch needs --store, and excludes --json")
-    if url is not None:
-        with central_log(url, tenant) as rows:
-            if watching:
-                watch(rows, url, key_file)
-            signed = brought_up(rows, url, key_file)
-        public = str(stated_key(url))
+    if of.given:
+        with opened_organisation(of, "audit") as organisation:
+            if watching and of.store_url is not None:
+                _watch(of.store_url, of.tenant, key_file)
+            _continue_log(organisation, key_file)
+            state = organisation.audit.checkpoint()
+        signed, public = read_checkpoint(state.checkpoint), state.public_key
     else:
         key = read_signing_key(_required(key_file))
         tree = read_tree(log or audit_path(), RecordFilter())
@@ -164,7 +163,7 @@ def sign_checkpoint(
 
 @click.command(name="witness")
 @click.option("--export", "file", metavar="FILE", help="A complete export of the log.")
-@store_options
+@organisation_options
 @click.option("--log-key", required=True, metavar="KEY", help="The public key of the log, as `audit verify` takes it.")
 @click.option("--key", "key_file", required=True, metavar="FILE", help="Your private Ed25519 key.")
 @click.option("--name", metavar="NAME", help="Your name as a witness; defaults to the host.")
@@ -173,8 +172,7 @@ def sign_checkpoint(
 def witness_log(
     *,
     file: str | None,
-    url: str | None,
-    tenant: str | None,
+    of: OrganisationOptions,
     log_key: str,
     key_file: str,
     name: str | None,
@@ -192,17 +190,20 @@ def witness_log(
       prowess audit witness --export audit.export --log-key log.pub --key witness.key --state acme.checkpoint
       prowess audit witness --store postgresql:///prowess --log-key log.pub --key witness.key --state seen
     """  # noqa: D301 -- click needs the control character
-    require_alone(url, tenant, export=file)
-    if url is None and file is None:
-        raise click.UsageError("give --export FILE or --store URL")
+    of.require_alone(export=file)
+    if not of.given and file is None:
+        raise click.UsageError("give --export FILE, --store URL or --server URL")
     size: int | None
     key = read_signing_key(key_file)
     with usage_errors():
         me = note_key(_name(name), key.public, "cosignature")
-    if url is not None:
+    if of.given:
         log = public_key(log_key, "--log-key", None)
-        with central_log(url, tenant) as rows:
-            checkpoint, fault = continued(rows, log, _seen(state, log))
+        with opened_organisation(of, "audit") as organisation:
+            # Imported here because SQLAlchemy takes long.
+            from prowess.cli.audit.central import is_continued
+
+            checkpoint, fault = is_continued(organisation.audit, log, _seen(state, log))
         signed, size, told = str(checkpoint), checkpoint.size, [] if fault is None else [fault]
     else:
         with usage_errors():
@@ -233,18 +234,37 @@ def _seen(state: str, key: NoteKey) -> Checkpoint | None:
     return kept_checkpoint(state, key, "--state") if os.path.lexists(state) else None
 
 
-def verify_store(
-    url: str, tenant: str | None, key: str | None, checkpoint: str | None, witness: str | None, *, as_json: bool
+def _continue_log(organisation: LocalOrganisation | RemoteOrganisation, key_file: str | None) -> None:
+    if key_file is not None and organisation.is_remote:
+        raise click.UsageError("--server excludes --key: the server signs its log")
+    organisation.continue_log(key_file)
+
+
+def _watch(url: str, tenant: str | None, key_file: str | None) -> None:
+    from prowess.cli.audit.central import central_log, watch  # Imported here because SQLAlchemy takes long.
+
+    with central_log(url, tenant) as rows:
+        watch(rows, url, key_file)
+
+
+def verify_organisation(
+    of: OrganisationOptions, key: str | None, checkpoint: str | None, witness: str | None, *, as_json: bool
 ) -> int:
     """Verify the log of a tenant up to its last checkpoint, and print the result."""
-    if key is None:
-        key = str(stated_key(url))
-        output.note(f"verified with the key that the store states, {key}; --key takes one that you have from elsewhere")
     with TemporaryDirectory(prefix="prowess-") as place:
         out = os.path.join(place, "export")
-        with central_log(url, tenant) as rows:
-            export_central(rows, RecordFilter(), out)
-            shown = rows.database.url
+        with opened_organisation(of, "audit") as organisation:
+            # Imported here because SQLAlchemy takes long.
+            from prowess.governance.service.audit import AuditSelection
+
+            organisation.audit.save(AuditSelection(), out)
+            shown = organisation.place
+            if key is None:
+                key = organisation.audit.checkpoint().public_key
+                output.note(
+                    f"verified with the key that {'the store' if of.store_url else 'the server'} states, "
+                    f"{printable_line(key)}; --key takes one that you have from elsewhere"
+                )
         return verify_file(out, key, checkpoint, witness, as_json=as_json, shown=shown)
 
 
@@ -284,7 +304,7 @@ def public_key(text: str, option: str, signed: str | None) -> NoteKey:
             return read_note_key(data.decode("utf-8", "replace"))
         if signed is None:
             raise click.BadParameter(
-                "with --store, give the key as NAME+ID+BASE64 or a file with it", param_hint=option
+                "with --store or --server, give the key as NAME+ID+BASE64 or a file with it", param_hint=option
             )
         key = read_public_key(data, text)
         kind: NoteKind = "cosignature" if option == "--witness" else "signature"

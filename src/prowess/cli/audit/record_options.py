@@ -12,6 +12,8 @@ from prowess.cli.options import together
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from prowess.governance.service.audit import AuditSelection
+
 
 def _several(flag: str, metavar: str, text: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
     return click.option(flag, f"{flag.removeprefix('--')}s", multiple=True, metavar=metavar, help=text)
@@ -67,4 +69,20 @@ def record_filter(given: Mapping[str, Any], tenant: str | None = None) -> Record
         facts=facts if tenant is None else {**facts, "tenant": (tenant,)},
         since=given["since"],
         until=given["until"],
+    )
+
+
+def selection_of(given: Mapping[str, Any]) -> AuditSelection:
+    """Return the same criteria for the log of an organisation."""
+    from prowess.governance.service.audit import AuditSelection  # Imported here because SQLAlchemy takes long.
+
+    facts = {fact: given[f"{fact}s"] for fact in _OFFERED}
+    return AuditSelection(
+        skill=given["skills"],
+        session=given["sessions"],
+        kind=given["kinds"],
+        outcome=given["outcomes"],
+        since=given["since"],
+        until=given["until"],
+        **facts,
     )

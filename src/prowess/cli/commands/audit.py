@@ -25,16 +25,14 @@ from prowess.audit.record_table import rows
 from prowess.audit.selection import page, select
 from prowess.audit.verification import verify_log
 from prowess.cli import exit_codes, output
-from prowess.cli.audit.central import (
-    central_log,
-    newest_records,
-    page_of,
-    require_alone,
-    store_options,
-    store_or_tenant_options,
+from prowess.cli.audit.proofs import export, sign_checkpoint, verify_file, verify_organisation, witness_log
+from prowess.cli.audit.record_options import json_option, log_option, record_filter, record_options, selection_of
+from prowess.cli.options.organisation_options import (
+    OrganisationOptions,
+    opened_organisation,
+    organisation_options,
+    organisation_or_tenant_options,
 )
-from prowess.cli.audit.proofs import export, sign_checkpoint, verify_file, verify_store, witness_log
-from prowess.cli.audit.record_options import json_option, log_option, record_filter, record_options
 from prowess.errors import AuditReadError
 
 if TYPE_CHECKING:
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
     from prowess.audit.record import AuditRecord
     from prowess.audit.selection import RecordFilter
     from prowess.audit.verification import Verification
-    from prowess.store.shared.audit_rows import SharedAuditRows
+    from prowess.governance.service.audit import AuditPage, AuditSelection
 
 _OF_CALLS, _REFUSING = ("tool.", "approval."), {"tool.refused", "approval.given", "approval.refused"}
 _NOT_SHOWN = {*CALLER_KEYS, *CALL_KEYS, "requester"}
@@ -64,7 +62,7 @@ def command() -> None:
 
 @command.command(name="show")
 @log_option
-@store_or_tenant_options
+@organisation_or_tenant_options
 @click.option(
     "--tail", metavar="N", type=click.IntRange(min=1), help="The last N records; 20 without --limit and --cursor."
 )
@@ -82,8 +80,7 @@ def command() -> None:
 def show(
     *,
     log: str | None,
-    url: str | None,
-    tenant: str | None,
+    of: OrganisationOptions,
     tail: int | None,
     limit: int | None,
     cursor: str | None,
@@ -102,15 +99,14 @@ def show(
         raise click.UsageError("--csv, --lines and --json exclude each other")
     if tail is not None and (limit is not None or cursor is not None):
         raise click.UsageError("--tail takes the last records, --limit and --cursor go on from the first; give one")
-    require_alone(url, None, log=log)
-    path, place, damaged = log or audit_path(), url, 0
-    wanted = record_filter(given, tenant if url is None else None)
+    of.require_alone(log=log)
+    path, place, damaged = log or audit_path(), None, 0
+    wanted = record_filter(given, None if of.given else of.tenant)
     following: str | None = None
     records: Sequence[AuditRecord | None]
-    if url is not None:
-        with central_log(url, tenant) as central:
-            place = central.database.url
-            records, damaged, following = _of_store(central, wanted, tail, limit, cursor)
+    if of.given:
+        place, found = _of_organisation(of, selection_of(given), tail, limit, cursor)
+        records, damaged, following = found.items, found.damaged, found.next
     else:
         records, damaged, following = _selected(path, wanted, tail, limit, cursor)
     if damaged:
@@ -147,15 +143,21 @@ def _selected(
     return chosen, damaged, None
 
 
-def _of_store(
-    central: SharedAuditRows, wanted: RecordFilter, tail: int | None, limit: int | None, cursor: str | None
-) -> tuple[Sequence[AuditRecord], int, str | None]:
-    """Return the records of a tenant, the number of damaged ones among those read, and the cursor of the next page."""
-    if limit is None and cursor is None:
-        last = newest_records(central, wanted, tail or _TAIL)
-        return last.records[::-1], last.damaged, None
-    found = page_of(central, wanted, limit or MOST_ON_A_PAGE, cursor)
-    return found.records, found.damaged, found.next
+def _of_organisation(
+    of: OrganisationOptions, wanted: AuditSelection, tail: int | None, limit: int | None, cursor: str | None
+) -> tuple[str, AuditPage]:
+    """Return where the log is, and the records of a tenant."""
+    with opened_organisation(of, "audit") as organisation:
+        # Imported here because SQLAlchemy takes long.
+        from prowess.cli.audit.central import newest_records, next_records
+
+        if limit is not None or cursor is not None:
+            found = next_records(organisation.audit, wanted, limit or MOST_ON_A_PAGE, cursor)
+            return organisation.place, found
+        if waiting := organisation.waiting:
+            left = counted(waiting, "record")
+            output.note(f"{left} still without a place in the log; run `prowess audit checkpoint`")
+        return organisation.place, newest_records(organisation.audit, wanted, tail or _TAIL)
 
 
 def _table(records: list[AuditRecord]) -> str:
@@ -184,7 +186,7 @@ def _print(records: Sequence[AuditRecord | None]) -> None:
     "--head", metavar="HASH", help="A head hash that was kept elsewhere; it must be the hash of a record in this log."
 )
 @click.option("--export", "export_file", metavar="FILE", help="Verify this export instead of a log; needs --key.")
-@store_options
+@organisation_options
 @click.option("--key", metavar="KEY", help="The public key of the log: NAME+ID+BASE64, a file with it, or FILE.pub.")
 @click.option("--checkpoint", metavar="FILE", help="A checkpoint that was kept elsewhere; the export must continue it.")
 @click.option("--witness", metavar="KEY", help="The public key of a witness that must have cosigned.")
@@ -194,8 +196,7 @@ def verify(
     log: str | None,
     head: str | None,
     export_file: str | None,
-    url: str | None,
-    tenant: str | None,
+    of: OrganisationOptions,
     key: str | None,
     checkpoint: str | None,
     witness: str | None,
@@ -203,24 +204,24 @@ def verify(
 ) -> int:
     """Check that no record was changed, removed, moved or added.
 
-    An export is verified with the public key of its log, without the log itself. With --store, every record of the
-    tenant is compared with the signed checkpoint; give --key, because whoever changes a store can change the key in it.
-    Exits with 1 if a fault is found, and with 2 if FILE is no export.
+    An export is verified with the public key of its log, without the log itself. With --store or --server,
+    every record of the tenant is compared with the signed checkpoint; give --key, because whoever changes a store can
+    change the key in it. Exits with 1 if a fault is found, and with 2 if FILE is no export.
 
     \b
     Example:
       prowess audit verify --head sha256:5b1f...
       prowess audit verify --export audit.export --key acme.example/log+530d903a+AekyeRrm...
     """  # noqa: D301 -- click needs the control character
-    require_alone(url, tenant, log=log, head=head, export=export_file)
-    if url is not None:
-        return verify_store(url, tenant, key, checkpoint, witness, as_json=as_json)
+    of.require_alone(log=log, head=head, export=export_file)
+    if of.given:
+        return verify_organisation(of, key, checkpoint, witness, as_json=as_json)
     if export_file is not None:
         if log is not None or head is not None:
             raise click.UsageError("--export excludes --log and --head")
         return verify_file(export_file, key, checkpoint, witness, as_json=as_json)
     if key is not None or checkpoint is not None or witness is not None:
-        raise click.UsageError("--key, --checkpoint and --witness need --export or --store")
+        raise click.UsageError("--key, --checkpoint and --witness need --export, --store or --server")
     if head is not None and not _HASH.fullmatch(head):
         raise click.BadParameter("give the 64 hexadecimal digits that `audit verify` printed", param_hint="--head")
     verdict = verify_log(log or audit_path(), head)

@@ -9,6 +9,8 @@ import click
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.governance_options import block_scope_option, governance_log
+from prowess.cli.options.organisation_options import OrganisationOptions, organisation_options
+from prowess.cli.organisation.blocks import add_shared_block, shared_blocks
 from prowess.governance.blocking import BlockedSkills, own_scope
 from prowess.policy.blocks.block_file import BLOCK_KINDS
 
@@ -34,6 +36,7 @@ def _facts(command: click.Command) -> click.Command:
 @click.argument("name", required=False)
 @click.option("--reason", metavar="R", help="Why; shown to everybody whose call is denied.")
 @block_scope_option
+@organisation_options
 @click.option("--list", "show", is_flag=True, help="List all blocks.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
@@ -41,11 +44,12 @@ def command(
     name: str | None,
     reason: str | None,
     scope: BlockScope | None,
+    of: OrganisationOptions,
     show: bool,
     as_json: bool,
     **facts: str | None,
 ) -> int:
-    """Block the skill NAME, or every skill with one fact.
+    """Block the skill NAME, or every skill with one fact: here, or for an organisation or one of its tenants.
 
     No session can list, load, read or run a blocked skill from its next call on, also if it is active. No rule,
     approval or trust permits it.
@@ -57,7 +61,9 @@ def command(
       prowess block deploy --reason "leaks tokens, INC-42"
       prowess block --file 9f86d08...0a08 --reason "miner"
       prowess block --list
+      prowess block deploy --reason "leaks tokens" --store postgresql:///prowess --tenant acme
     """  # noqa: D301 -- click needs the control character
+    of.require_alone(scope=scope)
     given: dict[BlockKind, str] = {}
     for kind in BLOCK_KINDS:
         value = name if kind == "name" else facts[kind]
@@ -65,13 +71,15 @@ def command(
             given[kind] = value
     if show:
         if given or reason is not None or scope is not None:
-            raise click.UsageError("--list takes no other option but --json")
-        return _listed(as_json=as_json)
+            raise click.UsageError("--list takes no other option but --json, --store and --server")
+        return shared_blocks(of, as_json=as_json) if of.given else _listed(as_json=as_json)
     if len(given) != 1:
         raise click.UsageError("give one of NAME, --digest, --file, --source and --publisher")
     if reason is None:
         raise click.UsageError("Missing option '--reason'.")
     ((kind, value),) = given.items()
+    if of.given:
+        return add_shared_block(of, kind, value, reason, as_json=as_json)
     placed = BlockedSkills(governance_log("block")).add(kind, value, reason, scope or own_scope())
     if as_json:
         output.document({**as_json_block(placed), "created": placed.is_new})

@@ -9,9 +9,11 @@ import click
 from msgspec import to_builtins
 
 from prowess._internal.places import audit_path, working_directory
-from prowess._internal.text.terminal_text import counted, printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.audit.record_options import since_option, until_option
+from prowess.cli.options.organisation_options import OrganisationOptions, organisation_options
+from prowess.cli.organisation.policies import push, replay_lines, replayed_by_organisation
 from prowess.governance.replay.recorded_calls import replay_log, replay_records
 from prowess.policy.decision import effect_of
 from prowess.policy.expectations import ExpectationOutcome, check_expectations
@@ -21,7 +23,6 @@ from prowess.policy.policy_in_force import load_policy, policy_alone
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prowess.governance.replay.replay import Replayed
     from prowess.policy.approvals.rules import ApprovalRule
     from prowess.policy.policy import Policy
     from prowess.policy.rule import PolicyRule
@@ -39,13 +40,12 @@ _SETTINGS = (
     "max_age",
     "too_old",
 )
-_MOST_USERS = 20
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
 @click.group(name="policy")
 def command() -> None:
-    """Show the policy in force, test a policy file, or replay recorded calls under one.
+    """Show the policy in force, test a policy file, replay recorded calls under one, or push it to an organisation.
 
     Example: prowess policy test policy.toml
     """
@@ -103,30 +103,40 @@ def test(file: str, *, as_json: bool) -> int:
 @click.argument("file", metavar="NEW")
 @click.option("--log", metavar="PATH", help="A log; defaults to audit/audit.jsonl in PROWESS_HOME. It is verified.")
 @click.option("--records", metavar="PATH", help="A file with one record on each line, which is not verified.")
+@organisation_options
 @since_option
 @until_option
 @_json_option
 def replay(
-    file: str, *, log: str | None, records: str | None, since: str | None, until: str | None, as_json: bool
+    file: str,
+    *,
+    log: str | None,
+    records: str | None,
+    of: OrganisationOptions,
+    since: str | None,
+    until: str | None,
+    as_json: bool,
 ) -> int:
     """Decide recorded calls again by the policy file NEW alone: who would have been denied or asked.
 
     A call counts as unknown if its effect depends on a value that is not recorded, such as an argument. Exits with 1 if
-    the log has a fault.
+    the log has a fault. With --store or --server, the calls are those in the log of a tenant of the organisation.
 
     Example: prowess policy replay new.toml --since 2026-11-01
     """
     if log is not None and records is not None:
         raise click.UsageError("--log and --records exclude each other")
-    policy = policy_alone(file)
-    if records is not None:
-        found = replay_records(policy, records, since=since, until=until)
+    of.require_alone(log=log, records=records)
+    if of.given:
+        found = replayed_by_organisation(of, file, since, until)
+    elif records is not None:
+        found = replay_records(policy_alone(file), records, since=since, until=until)
     else:
-        found = replay_log(policy, log or audit_path(), since=since, until=until)
+        found = replay_log(policy_alone(file), log or audit_path(), since=since, until=until)
     if as_json:
         output.document(to_builtins(found))
     else:
-        for line in _replayed(found):
+        for line in replay_lines(found):
             output.line(line)
     if records is None and not found.verified:
         output.error("the log was tampered with or damaged; run `prowess audit verify`")
@@ -134,21 +144,7 @@ def replay(
     return exit_codes.OK
 
 
-def _replayed(found: Replayed) -> Iterator[str]:
-    counts = f"{found.allow} allowed, {found.ask} asked, {found.deny} denied, {found.unknown} unknown"
-    checked = "verified" if found.verified else "not verified"
-    yield f"{counted(found.records, 'call')} ({checked}): {counts}; {found.changed} would change"
-    for rule in found.by_rule:
-        place = "" if rule.origin is None else f"  {rule.origin}"
-        span = f"record {rule.first}" if rule.first == rule.last else f"records {rule.first} to {rule.last}"
-        line = f"  {rule.effect:<5} {rule.rule}{place}  {counted(rule.records, 'call')}, {span}"
-        yield printable_line(line)
-    affected = [user for user in found.by_user if user.ask or user.deny or user.unknown]
-    for user in affected[:_MOST_USERS]:
-        name = user.user or "user not known"
-        yield printable_line(f"  {name}: {user.deny} denied, {user.ask} asked, {user.unknown} unknown")
-    if len(affected) > _MOST_USERS:
-        yield f"  and {len(affected) - _MOST_USERS} more users; --json lists them"
+command.add_command(push)
 
 
 def _shown(policy: Policy) -> Iterator[str]:

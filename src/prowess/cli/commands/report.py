@@ -16,6 +16,11 @@ from prowess.audit.record_table import cell
 from prowess.cli import exit_codes, output
 from prowess.cli.audit.record_options import since_option, until_option
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
+from prowess.cli.options.organisation_options import (
+    OrganisationOptions,
+    opened_organisation,
+    organisation_options_beside_catalog,
+)
 from prowess.governance.usage import GROUPS, UsageCounter, UsageCounts
 
 if TYPE_CHECKING:
@@ -39,6 +44,7 @@ def _groups(context: click.Context, parameter: click.Parameter, text: str) -> tu
 @click.command()
 @click.option("--by", default="skill", show_default=True, metavar="KEYS", callback=_groups, help="Keys of a row.")
 @click.option("--log", metavar="PATH", help="The log file; defaults to audit/audit.jsonl in PROWESS_HOME.")
+@organisation_options_beside_catalog
 @since_option
 @until_option
 @catalog_options
@@ -48,6 +54,7 @@ def command(
     *,
     by: tuple[str, ...],
     log: str | None,
+    of: OrganisationOptions,
     since: str | None,
     until: str | None,
     skills: CatalogOptions,
@@ -58,22 +65,19 @@ def command(
     """Report how skills are used: activations, outcomes, refusals, durations, failed scripts and tokens.
 
     By skill, each version (digest) has a row. Also lists the skills of the catalog that were never chosen, and those
-    that were often abandoned or refused, with the numbers of records. Contents of messages are not recorded.
+    that were often abandoned or refused, with the numbers of records. Contents of messages are not recorded. With
+    --store or --server, it is about the log of a tenant of the organisation.
 
     Example: prowess report --by skill,team --since 2026-11-01
     """
     del options
     if as_csv and as_json:
         raise click.UsageError("--csv and --json exclude each other")
-    counter, damaged = UsageCounter(by), 0
-    for record in read_all(log or audit_path()):
-        if record is None:
-            damaged += 1
-        elif (since is None or record.at >= since) and (until is None or record.at < until):
-            counter.take(record)
-    found = counter.report(entry.name for entry in skills.open(quiet=True, asks=False).entries())
-    if damaged:
-        output.note(f"{counted(damaged, 'line')} of the log cannot be read; run `prowess audit verify`")
+    if of.given:
+        of.require_alone(log=log, root=skills.roots, plugin=skills.plugins)
+        found = _of_organisation(of.in_tenant(skills.tenant), by, since, until)
+    else:
+        found = _of_file(log or audit_path(), by, since, until, skills)
     if as_json:
         output.document(to_builtins(found))
     elif as_csv:
@@ -82,6 +86,27 @@ def command(
         for line in _lines(found):
             output.line(printable_line(line))
     return exit_codes.OK
+
+
+def _of_organisation(of: OrganisationOptions, by: tuple[str, ...], since: str | None, until: str | None) -> UsageReport:
+    with opened_organisation(of, "audit") as organisation:
+        from prowess.governance.service.analytics import UsageQuery  # Imported here because SQLAlchemy takes long.
+
+        return organisation.analytics.report(UsageQuery(by=by, since=since, until=until))
+
+
+def _of_file(
+    path: str, by: tuple[str, ...], since: str | None, until: str | None, skills: CatalogOptions
+) -> UsageReport:
+    counter, damaged = UsageCounter(by), 0
+    for record in read_all(path):
+        if record is None:
+            damaged += 1
+        elif (since is None or record.at >= since) and (until is None or record.at < until):
+            counter.take(record)
+    if damaged:
+        output.note(f"{counted(damaged, 'line')} of the log cannot be read; run `prowess audit verify`")
+    return counter.report(entry.name for entry in skills.open(quiet=True, asks=False).entries())
 
 
 def _csv(found: UsageReport) -> str:

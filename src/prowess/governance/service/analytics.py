@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from prowess._internal.text.near_words import near_words
 from prowess.audit.transparency.central_log import stored_records
-from prowess.errors import InvalidArgumentsError
+from prowess.errors import ConfigurationError
 from prowess.governance.service.audit import time_of
 from prowess.governance.usage import GROUPS, UsageCounter
 from prowess.store.shared.audit_rows import SharedAuditRows
@@ -39,7 +39,7 @@ class AnalyticsService:
 
         Raises:
             PolicyDeniedError: the actor may not read records of other people.
-            InvalidArgumentsError: a key of `by` or a time is not known.
+            ConfigurationError: a key of `by` or a time is not known.
             StoreError: the store cannot be used.
             AuditReadError: a record in the store was changed.
         """
@@ -48,7 +48,7 @@ class AnalyticsService:
             if key not in GROUPS:
                 near = near_words(key, GROUPS)
                 meant = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(GROUPS)}"
-                raise InvalidArgumentsError((f"by: {key!r:.60} is not a key; {meant}",))
+                raise ConfigurationError((f"by: {key!r:.60} is not a key; {meant}",))
         since, until = time_of(query.since, "since", end=False), time_of(query.until, "until", end=True)
         counter = UsageCounter(tuple(dict.fromkeys(query.by)))
         for record in stored_records(SharedAuditRows(self._call.database), since=since, until=until):

@@ -19,9 +19,10 @@ from prowess.audit.transparency.central_log import (
     page_of_store,
     with_name,
 )
+from prowess.audit.transparency.export import write_export
 from prowess.audit.transparency.merkle import consistency_proof, inclusion_proof
 from prowess.audit.transparency.tiles import TileTree
-from prowess.errors import AuditReadError, InvalidArgumentsError
+from prowess.errors import AuditReadError, ConfigurationError
 from prowess.governance.service.listing import MOST_ITEMS, ListPage, NoSuchItemError
 from prowess.store.shared.audit_rows import SharedAuditRows
 
@@ -61,7 +62,7 @@ class AuditSelection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     until: str | None = None
 
     def filter(self) -> RecordFilter:
-        """Return the same criteria for records. Raises InvalidArgumentsError if a time cannot be read."""
+        """Return the same criteria for records. Raises ConfigurationError if a time cannot be read."""
         facts = {fact: values for fact in FACTS if (values := getattr(self, fact, ()))}
         return RecordFilter(
             skills=self.skill,
@@ -80,6 +81,12 @@ class AuditQuery(AuditSelection, frozen=True, kw_only=True, forbid_unknown_field
     order: Literal["oldest", "newest"] = "oldest"
     limit: Annotated[int, Meta(ge=1, le=MOST_ITEMS)] = 100
     cursor: str | None = None
+
+
+class AuditPage(ListPage[AuditRecord], frozen=True, kw_only=True):
+    """A page of records. `damaged` counts the records between them that were changed in the store."""
+
+    damaged: int = 0
 
 
 class LogState(Struct, frozen=True, kw_only=True):
@@ -134,19 +141,19 @@ class AuditService:
         self._call = call
         self._rows = SharedAuditRows(call.database)
 
-    def list(self, query: AuditQuery) -> ListPage[AuditRecord]:
-        """Return a page of the records that match. Raises InvalidArgumentsError for a wrong time or cursor."""
+    def list(self, query: AuditQuery) -> AuditPage:
+        """Return a page of the records that match. Raises ConfigurationError for a wrong time or cursor."""
         self._call.require("audit")
         wanted = query.filter()
         try:
             cursor_number("", query.cursor)
         except AuditReadError as fault:
-            raise InvalidArgumentsError((f"cursor: {fault.reason}",)) from None
+            raise ConfigurationError((f"cursor: {fault.reason}",)) from None
         if query.order == "newest":
             found = newest_before(self._rows, wanted, query.limit, query.cursor)
         else:
             found = page_of_store(self._rows, wanted, query.limit, query.cursor)
-        return ListPage(items=found.records, next=found.next)
+        return AuditPage(items=found.records, next=found.next, damaged=found.damaged)
 
     def get(self, number: int) -> ProofOfRecord:
         """Return the record with a number, counted from 1, and its proof. Raises NoSuchItemError."""
@@ -173,13 +180,13 @@ class AuditService:
         """Return the proof that the log of `old` records was continued to `new`, or to the last checkpoint.
 
         Raises:
-            InvalidArgumentsError: the log did not have that many records.
+            ConfigurationError: the log did not have that many records.
         """
         self._call.require("audit")
         checkpoint = checkpoint_of(self._rows)
         size = checkpoint.size if new is None else new
         if not 0 <= old <= size <= checkpoint.size:
-            raise InvalidArgumentsError((f"sizes: {old} and {size} are not within 0 and {checkpoint.size}, in order",))
+            raise ConfigurationError((f"sizes: {old} and {size} are not within 0 and {checkpoint.size}, in order",))
         path = tuple(map(_text, consistency_proof(self._tree(), old, size)))
         return ConsistencyProof(old=old, new=size, path=path, checkpoint=str(checkpoint))
 
@@ -187,6 +194,11 @@ class AuditService:
         """Return an export of the records that match: its checkpoint, and its lines as they are read."""
         self._call.require("audit")
         return export_lines(self._rows, selection.filter())
+
+    def save(self, selection: AuditSelection, path: str) -> None:
+        """Write an export of the records that match into a file. Raises OSError too."""
+        found = self.export(selection)
+        write_export(path, found.header, found.lines)
 
     def _tree(self) -> TileTree:
         return TileTree(self._rows.tile, self._rows.database.url)
@@ -203,12 +215,12 @@ class AuditService:
 
 
 def time_of(text: str | None, name: str, *, end: bool) -> str | None:
-    """Return a date or time in the form of records. `end` as in `moment`. Raises InvalidArgumentsError."""
+    """Return a date or time in the form of records. `end` as in `moment`. Raises ConfigurationError."""
     try:
         return None if text is None else moment(text, end=end)
     except (ValueError, OverflowError):
         fault = f"{name}: {text!r:.60} is not a date or time such as 2026-11-28 or 2026-11-28T10:00"
-        raise InvalidArgumentsError((fault,)) from None
+        raise ConfigurationError((fault,)) from None
 
 
 def _text(digest: bytes) -> str:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from prowess._internal.text.canonical_json import sha256_of
 from prowess.errors import ConfigurationError, PolicyError
 from prowess.governance.service.listing import NoSuchItemError, page_of
+from prowess.governance.service.replay import ReplayService
 from prowess.governance.shared_decisions import stored_policy_file
 from prowess.policy.expectations import check_expectations
 from prowess.store.shared.decisions import SharedPolicyStore
@@ -34,6 +35,12 @@ class NewPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The text of a policy that is wanted, as in a policy file."""
 
     toml: str
+
+
+class PushQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How many recorded calls a new policy may newly deny."""
+
+    accept: Annotated[int, Meta(ge=0, le=2**53)] = 0
 
 
 class PolicySummary(Struct, frozen=True, kw_only=True):
@@ -95,6 +102,14 @@ class PolicyService:
         with self._call.act("policy", {"policy": name, "digest": file.digest}):
             row, generation = self._store.put_policy(name, new.toml, by=self._call.actor.user, at=at)
         return _stored(row, generation)
+
+    def push(self, name: str, new: NewPolicy, query: PushQuery) -> StoredPolicy:
+        """Add or replace a policy as `put` does, after a replay of the recorded calls of the last days.
+
+        Raises:
+            PolicyDeniedError: also if it would newly deny more calls than are accepted.
+        """
+        return self.put(name, new, accept=ReplayService(self._call).gate(query.accept))
 
     def checked(self, name: str, new: NewPolicy) -> PolicyFile:
         """Return the policy of a text without a change of the store. Raises as `put`."""

@@ -46,7 +46,7 @@ class ReplayService:
         Raises:
             PolicyDeniedError: the actor may not read records of other people.
             PolicyError: the text is no policy; names every fault.
-            InvalidArgumentsError: a time cannot be read.
+            ConfigurationError: a time cannot be read.
             StoreError: the store cannot be used.
         """
         self._call.require("audit")

@@ -11,7 +11,7 @@ be recorded is not done.
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 from msgspec import Struct
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from prowess.audit.caller import IdentifiedBy
     from prowess.policy.roles import Operation
+    from prowess.store import Token
     from prowess.store.shared.database import SharedDatabase
 
 ActorRole = PersonRole | Literal["machine"]
@@ -42,6 +43,18 @@ class Actor(Struct, frozen=True, kw_only=True):
     identified_by: IdentifiedBy
     team: str | None = None
     token_id: str | None = None
+
+    @classmethod
+    def of_token(cls, token: Token) -> Self:
+        """Return the owner of a token of the store, which is valid."""
+        return cls(
+            user=token.user,
+            roles=(token.role,),  # type: ignore[arg-type]  # the roles of tokens are checked when they are made
+            tenant=token.tenant,
+            team=token.team,
+            identified_by="token",
+            token_id=token.id,
+        )
 
     @property
     def is_machine(self) -> bool:

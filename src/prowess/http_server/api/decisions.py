@@ -5,7 +5,7 @@ from __future__ import annotations
 from prowess.governance.replay.replay import Replayed
 from prowess.governance.service.blocks import BlockService, NewBlock, SharedBlock
 from prowess.governance.service.listing import ListPage, ListQuery
-from prowess.governance.service.policies import NewPolicy, PolicyService, PolicySummary, StoredPolicy
+from prowess.governance.service.policies import NewPolicy, PolicyService, PolicySummary, PushQuery, StoredPolicy
 from prowess.governance.service.replay import ReplayRequest, ReplayService
 from prowess.http_server.api.route_table import ApiRoute
 
@@ -82,9 +82,10 @@ DECISION_ROUTES = (
         method="PUT",
         path="/policies/{name}",
         name="put_policy",
-        summary="Add a policy, or replace it",
+        summary="Add a policy, or replace it, unless it newly denies more recorded calls than accepted",
         needs="administer",
-        handle=lambda asked: PolicyService(asked.call).put(asked.path["name"], asked.body),
+        handle=lambda asked: PolicyService(asked.call).push(asked.path["name"], asked.body, asked.query),
+        query=PushQuery,
         body=NewPolicy,
         answer=StoredPolicy,
     ),

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta, Struct
 from starlette.responses import StreamingResponse
 
-from prowess.audit.record import AuditRecord
 from prowess.governance.service.analytics import AnalyticsService, UsageQuery
 from prowess.governance.service.audit import (
+    AuditPage,
     AuditQuery,
     AuditSelection,
     AuditService,
@@ -17,7 +17,7 @@ from prowess.governance.service.audit import (
     LogState,
     ProofOfRecord,
 )
-from prowess.governance.service.listing import ListPage, NoSuchItemError
+from prowess.governance.service.listing import NoSuchItemError
 from prowess.governance.usage import UsageReport
 from prowess.http_server.api.route_table import ApiRequest, ApiRoute
 from prowess.store.shared.audit_rows import SharedAuditRows
@@ -77,7 +77,7 @@ LOG_ROUTES = (
         needs="audit",
         handle=lambda asked: AuditService(asked.call).list(asked.query),
         query=AuditQuery,
-        answer=ListPage[AuditRecord],
+        answer=AuditPage,
     ),
     ApiRoute(
         method="GET",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -91,13 +91,14 @@ class HttpResponse(Struct, frozen=True, kw_only=True):
 
 
 class _Request(Struct, frozen=True, kw_only=True):
-    """One request. `most` is the largest answer in bytes."""
+    """One request. `most` is the largest answer in bytes. A successful answer is written into `file`, if given."""
 
     method: str
     url: str
     headers: Mapping[str, str]
     content: bytes | None
     most: int
+    file: BinaryIO | None = None
 
 
 class HttpClient:
@@ -146,11 +147,12 @@ class HttpClient:
         most: int,
         headers: Mapping[str, str] | None = None,
         content: bytes | None = None,
+        follows: bool = True,
     ) -> HttpResponse:
         """Send one request and read the whole answer, whatever its status is.
 
         A header `Authorization` of the caller takes the place of the credentials for this host, and is not sent on
-        after a redirect to another server. If it is empty, none is sent.
+        after a redirect to another server. If it is empty, none is sent. With `follows=False` a redirect is returned.
 
         Raises:
             UnsafePathError: the URL, or one that it redirects to, must not be contacted.
@@ -165,10 +167,21 @@ class HttpClient:
         for _ in range(_MOST_REDIRECTS + 1):
             answer = self._send(sending)
             target = answer.headers.get("location")
-            if answer.status not in _REDIRECTS or target is None:
+            if answer.status not in _REDIRECTS or target is None or not follows:
                 return answer
             sending = self._redirected(sending, target, see_other=answer.status == HTTPStatus.SEE_OTHER)
         raise DistributionError(f"{without_credentials(url)}: more than {_MOST_REDIRECTS} redirects")
+
+    def save(self, url: str, file: BinaryIO, *, most: int, headers: Mapping[str, str]) -> HttpResponse:
+        """Send a request `GET` and write its answer, if it is successful, into a file, in parts.
+
+        A redirect is returned, not followed. Return the answer without a body, or with that of an error. Raises as
+        `request`, and OSError.
+        """
+        sent = {"user-agent": _AGENT, "accept-encoding": "identity"}
+        sent |= {name.lower(): value for name, value in headers.items()}
+        self._deadline.set(self._limits.total)
+        return self._send(_Request(method="GET", url=url, headers=sent, content=None, most=most, file=file))
 
     def _redirected(self, sending: _Request, target: str, *, see_other: bool) -> _Request:
         url = joined_url(sending.url, target)
@@ -195,7 +208,7 @@ class HttpClient:
         where = without_credentials(sending.url)
         try:
             with self._stream(sending) as answer:
-                body = b"" if sending.method == "HEAD" else b"".join(self._parts(answer, sending))
+                body = b"" if sending.method == "HEAD" else self._body(answer, sending)
                 return HttpResponse(
                     url=sending.url,
                     status=answer.status_code,
@@ -233,6 +246,15 @@ class HttpClient:
             client = self._clients[proxy] = httpx2.Client(transport=transport, timeout=timeout)
         client.cookies.clear()
         return client.stream(sending.method, sending.url, headers=headers, content=sending.content)
+
+    def _body(self, answer: Response, sending: _Request) -> bytes:
+        if sending.file is None:
+            return b"".join(self._parts(answer, sending))
+        if not answer.is_success:
+            return b"".join(self._parts(answer, replace(sending, most=min(sending.most, MAX_DOCUMENT))))
+        for part in self._parts(answer, sending):
+            sending.file.write(part)
+        return b""
 
     def _parts(self, answer: Response, sending: _Request) -> Iterator[bytes]:
         size, where = 0, without_credentials(sending.url)
