@@ -148,8 +148,7 @@ def _local(options: OrganisationOptions, operation: Operation, tenant: str) -> L
 
     if options.store_url is None:
         raise click.UsageError("give --store URL or --server URL")
-    tenant = tenant if options.tenant is None else options.tenant
-    return LocalOrganisation(options.store_url, tenant, options.token(), operation)
+    return LocalOrganisation(options.store_url, options.tenant, options.token(), operation, meant=tenant)
 
 
 def _remote(options: OrganisationOptions, tenant: str) -> RemoteOrganisation:
@@ -162,8 +161,12 @@ def _remote(options: OrganisationOptions, tenant: str) -> RemoteOrganisation:
         raise click.UsageError(f"--server needs a token: --token-file FILE or {TOKEN_VARIABLE}")
     try:
         server = ServerConnection(url, token, options.tenant)
-        if options.tenant is None and tenant != EVERY and own_tenant(server) == EVERY:
-            server = ServerConnection(url, token, tenant)
     except UnsafePathError as fault:
         raise click.BadParameter(printable_line(str(fault)), param_hint="--server") from None
+    try:
+        if options.tenant is None and tenant != EVERY and own_tenant(server) == EVERY:
+            server.tenant = tenant
+    except BaseException:
+        server.close()
+        raise
     return RemoteOrganisation(server)

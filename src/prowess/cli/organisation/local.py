@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 class LocalOrganisation:
     """The services of the store at `url`, for one tenant. `place` is its URL without credentials.
 
+    Without `tenant` it is the one of the token, or `meant` for the organisation.
+
     Who has the URL may do everything; the roles in the policy of this machine can limit that. With a token, the actor
     is its owner.
 
@@ -43,12 +45,14 @@ class LocalOrganisation:
 
     is_remote = False
 
-    def __init__(self, url: str, tenant: str, token: str | None, operation: Operation) -> None:
+    def __init__(self, url: str, tenant: str | None, token: str | None, operation: Operation, *, meant: str) -> None:
         require_role(PolicyInForce().require(), operation, JsonlAuditLog(audit_path()))
         database = SharedDatabase(url, EVERY)
         actor = Actor(user=person(), roles=("administrator",), tenant=EVERY, identified_by="system")
         if token is not None:
             actor = _owner(database, token)
+        if tenant is None:
+            tenant = meant if actor.tenant == EVERY else actor.tenant
         call = ServiceCall(actor, database, tenant=tenant, client="prowess")
         self.place, self.close, self._url = database.url, database.close, url
         self._rows = SharedAuditRows(call.database)

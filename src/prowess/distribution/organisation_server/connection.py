@@ -47,7 +47,7 @@ class ServerConnection:
     def __init__(self, url: str, token: str, tenant: str | None = None) -> None:
         self.shown = url.rstrip("/")
         address_of(self.shown)
-        self._token, self._tenant = token, tenant
+        self._token, self.tenant = token, tenant
         self._client = HttpClient(limits=_LIMITS)
 
     def close(self) -> None:
@@ -82,8 +82,8 @@ class ServerConnection:
 
     def _url(self, path: tuple[str, ...], query: Struct | None) -> str:
         pairs = [] if query is None else list(_pairs(query))
-        if self._tenant is not None:
-            pairs.append(("tenant", self._tenant))
+        if self.tenant is not None:
+            pairs.append(("tenant", self.tenant))
         whole = "/".join(quote(part, safe="") for part in path)
         return f"{self.shown}{_VERSION}/{whole}{'?' if pairs else ''}{urlencode(pairs)}"
 

@@ -1,0 +1,223 @@
+"""Each command of an administrator prints the same and ends alike with `--store` and with `--server`."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+
+from prowess.audit.record import AuditEvent
+from prowess.audit.transparency.central_log import SharedAuditLog
+from prowess.cli.dispatch import run
+from prowess.http_listener.listener import HttpListener, bound
+from prowess.signing.keys import new_private_key
+from tests.http_server.organisation import in_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from tests.http_server.organisation import ServedOrganisation
+
+Capture = pytest.CaptureFixture[str]
+_MASKED = {"id", "at", "log", "number", "generation", "export", "checkpoint"}
+_RULES = (
+    'default = "allow"\n[[rule]]\nid = "no-deploy"\neffect = "deny"\ntool = "*"\nmatch = { skill.name = "deploy" }\n'
+)
+
+
+class Both:
+    """An organisation that is reached by its store and by its server."""
+
+    def __init__(self, organisation: ServedOrganisation, address: str, place: Path) -> None:
+        self.organisation, self.address, self.place = organisation, address, place
+        (place / "signing.key").write_bytes(organisation.private.pem())
+        (place / "signing.key").chmod(0o600)
+        (place / "witness.key").write_bytes(new_private_key("ed25519").pem())
+        (place / "new.toml").write_text(_RULES, encoding="utf-8")
+        (place / "open.toml").write_text('default = "allow"\n', encoding="utf-8")
+        (place / "faulty.toml").write_text("defualt = 1\n", encoding="utf-8")
+        (place / "log.pub").write_text(organisation.server.organisation.public_key, encoding="utf-8")
+
+    def options(self, way: str, role: str = "administrator") -> tuple[str, ...]:
+        """Return the options for one of the two ways, with a token of a role."""
+        token = self.place / f"{role}.token"
+        token.write_text(self.organisation.token(role), encoding="utf-8")
+        url = self.organisation.url if way == "store" else self.address
+        return (f"--{way}", url, "--token-file", str(token))
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+    place = tmp_path_factory.mktemp("both")
+    with in_file(place) as organisation, bound("127.0.0.1", 0) as socket:
+        log = SharedAuditLog(organisation.server.database.of_tenant("default"))
+        for number in range(12):
+            data = {
+                "tool": "skills.load",
+                "skill": ("deploy", "report")[number % 2],
+                "user": ("ann", "bob", "bob\x1b[31m")[number % 3],
+                "team": "web",
+            }
+            log.append(AuditEvent(kind="tool.started", session_id="s", call_id=str(number), data=data))
+        organisation.sequence()
+        listener = HttpListener(organisation.app, socket)
+        thread = threading.Thread(target=anyio.run, args=(listener.run,))
+        thread.start()
+        try:
+            yield Both(organisation, f"http://127.0.0.1:{socket.getsockname()[1]}", place)
+        finally:
+            listener.stop()
+            thread.join(20)
+
+
+@pytest.fixture(autouse=True)
+def in_place(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(both.place)
+    monkeypatch.setenv("PROWESS_SIGNING_KEY", str(both.place / "signing.key"))
+
+
+def _masked(value: Any) -> Any:  # noqa: ANN401 -- JSON
+    if isinstance(value, dict):
+        return {key: "masked" if key in _MASKED and item else _masked(item) for key, item in value.items()}
+    return [_masked(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "audit show",
+        "audit show --tail 5 --user bob",
+        "audit show --limit 3",
+        "audit show --limit 4 --cursor 6 --skill deploy",
+        "audit show --since 2020-01-01 --until 2020-01-02",
+        "audit export --out all.export",
+        "audit export --out some.export --user ann",
+        "audit verify --key log.pub",
+        "audit verify",
+        "audit checkpoint",
+        "audit witness --log-key log.pub --key witness.key --state seen.{way} --name me",
+        "report",
+        "report --by skill,team,user --since 2020-01-01",
+        "policy replay new.toml",
+        "policy replay new.toml --until 2020-01-01",
+        "policy push main new.toml --accept 6",
+        "policy push main open.toml",
+        "block {way}-skill --reason leaks",
+        "block --list",
+    ],
+)
+def test_a_command_prints_the_same(both: Both, line: str, capsys: Capture) -> None:
+    found: dict[str, Any] = {}
+    for way in ("store", "server"):
+        both.organisation.sequence()
+        words = line.replace("{way}", way).split()
+        assert run([*words, *both.options(way), "--json"]) == 0, capsys.readouterr().err
+        printed = capsys.readouterr().out
+        found[way] = json.loads(printed.replace(f"{way}-skill", "skill") if "{way}" in line else printed)
+        assert run([*words, *both.options(way)]) == 0
+        capsys.readouterr()
+    if line.startswith(("audit verify", "audit export")):
+        found["server"]["size"] = found["store"]["size"]  # acts before are records now
+    assert _masked(found["server"]).keys() == _masked(found["store"]).keys()
+    if not line.startswith(("audit export", "audit verify", "audit checkpoint", "audit witness")):
+        assert _masked(found["server"]) == _masked(found["store"])
+
+
+@pytest.mark.parametrize(
+    ("line", "role", "code", "told"),
+    [
+        (
+            "audit show",
+            "viewer",
+            3,
+            "denied by roles.audit: viewer of default has the role viewer; this needs the role",
+        ),
+        ("report", "author", 3, "this needs the role approver or administrator"),
+        ("block deploy --reason leaks", "approver", 3, "this needs the role administrator"),
+        ("policy push main open.toml", "user", 3, "this needs the role"),
+        ("audit show --cursor x", "administrator", 2, "cursor: 'x' is not a cursor"),
+        ("block --digest sha256:12 --reason leaks", "administrator", 2, "sha256"),
+        ("unblock block-000000000000", "administrator", 1, "there is no block 'block-000000000000'"),
+        ("policy replay faulty.toml", "administrator", 2, "faulty.toml:1: "),
+        ("policy push a:b open.toml", "administrator", 2, "is no name of a policy"),
+        ("policy push main new.toml", "administrator", 3, "newly deny 6 calls of the last 30 days"),
+    ],
+)
+def test_an_error_is_the_same(  # noqa: PLR0917 -- the columns of the table
+    both: Both, line: str, role: str, code: int, told: str, capsys: Capture
+) -> None:
+    texts: Mapping[str, str] = {}
+    for way in ("store", "server"):
+        assert run([*line.split(), *both.options(way, role)]) == code, capsys.readouterr().err
+        texts = {**texts, way: capsys.readouterr().err}
+        assert told in texts[way]
+    assert texts["store"] == texts["server"]
+
+
+def test_lifting_a_block_works_over_both_ways(both: Both, capsys: Capture) -> None:
+    for way, other in (("store", "server"), ("server", "store")):
+        assert run(["block", f"lifted-{way}", "--reason", "x", *both.options(way), "--json"]) == 0
+        made = json.loads(capsys.readouterr().out)
+        assert made["tenant"] == "default"  # that of the token
+        assert run(["unblock", made["id"], *both.options(other)]) == 0
+        assert f"lifted-{way} is no longer blocked" in capsys.readouterr().out
+
+
+def test_a_push_that_denies_shows_the_replay_and_changes_nothing(both: Both, capsys: Capture) -> None:
+    assert run(["policy", "push", "closed", "new.toml", *both.options("server"), "--json"]) == 3
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["pushed"], printed["number"], printed["replay"]["newly_denied"]) == (False, None, 6)
+    names = both.organisation.client("administrator").get("/api/v1/policies").json()["items"]
+    assert "closed" not in [one["name"] for one in names]
+
+
+class _Redirecting(BaseHTTPRequestHandler):
+    """Redirects everything, and keeps the tokens that it was sent."""
+
+    tokens: tuple[str, ...] = ()
+
+    def do_GET(self) -> None:
+        type(self).tokens += (self.headers["authorization"],)
+        self.send_response(302)
+        self.send_header("location", f"{self.path}x")
+        self.end_headers()
+
+    def log_message(self, *details: object) -> None:
+        """Print nothing."""
+
+
+def test_a_redirect_is_not_followed_with_the_token(both: Both, capsys: Capture) -> None:
+    _, _, *token = both.options("server")
+    with HTTPServer(("127.0.0.1", 0), _Redirecting) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        assert run(["audit", "show", "--server", f"http://127.0.0.1:{server.server_port}", *token]) == 1
+        server.shutdown()
+        thread.join()
+    assert len(_Redirecting.tokens) == 1
+    assert "the token is not sent there" in capsys.readouterr().err
+
+
+def test_a_server_that_cannot_be_used_is_named_with_a_remedy(both: Both, capsys: Capture) -> None:
+    (both.place / "wrong.token").write_text("prowess_wrong-token", encoding="utf-8")
+    address, token = both.address, both.options("server")[2:]
+    for options, code, told in (
+        (("--server", address, "--token-file", "wrong.token"), 3, "refused the token; give a token of this server"),
+        (("--server", "http://127.0.0.1:1", *token), 4, "http://127.0.0.1:1"),
+        (("--server", "http://example.com", *token), 2, "http is allowed on this machine only"),
+        (("--server", "https://a:b@example.com", *token), 2, "must not hold a user name"),
+        (("--server", address), 2, "--server needs a token"),
+        (("--server", address, "--store", both.organisation.url), 2, "exclude each other"),
+        (("--server", address, *token, "--tenant", "none"), 1, "there is no such tenant, or it is not yours"),
+        (("--token-file", "x"), 2, "--token-file needs --store or --server"),
+        (("--server", address, *token, "--log", "x"), 2, "--server excludes --log"),
+    ):
+        assert run(["audit", "show", *options]) == code, options
+        printed = capsys.readouterr().err
+        assert told in printed
+        assert "prowess_" not in printed  # no token
