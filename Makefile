@@ -6,12 +6,13 @@ PY := $(BIN)/python
 DOCUMENTS ?= 200000
 COMMAND_LINES ?= 100000
 CALLS ?= 10000
+PORT ?= 8420
 export PYTHON
 # Commands start some hundred times in the tests: without compiled files of what they import they take twice as long.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check quick room pages docs receipts proof reference bench peers counterparts conformance local fuzz stress clean
+.PHONY: help setup demo admin test check quick room pages docs receipts proof reference bench peers counterparts conformance local fuzz stress clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +22,9 @@ setup: ## Make .venv, install the package and what the sandbox needs
 
 demo: setup ## Watch skills being found, checked, loaded, read and run through MCP
 	@$(PY) demo/run.py
+
+admin: setup ## Serve an organisation with sample data, and print the address and a token (PORT=)
+	@$(PY) -m tools.serve_sample --port $(PORT)
 
 test: $(if $(ROOM),room setup,quick) ## Run the checks and every test (ROOM=catalog or ROOM=lint/test_rules.py: only these tests)
 	@ROOM=$(ROOM) tools/test.sh

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess.audit.record import AuditEvent
+from prowess.audit.transparency.central_log import SharedAuditLog
 from prowess.http_server.pages.navigation import NAVIGATION
 from prowess.http_server.pages.routes import PAGES
 from tests.chromium import barriers
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
     from tests.http_server.pages.served_pages import ServedPages
 
+HOSTILE = "<img src=x onerror=alert(1)>{{ 7*7 }}\u202egnp.exe\x00" + "w" * 300
+SHOWN = "<img src=x onerror=alert(1)>{{ 7*7 }}\\u202egnp.exe\\x00" + "w" * 300
 _NO_PAGES = {"/", "/audit/export"}  # a redirect and a download
 
 
@@ -62,3 +66,27 @@ def test_every_page_works_without_javascript(chromium: Browser, pages: ServedPag
 def test_every_page_of_the_navigation_has_a_route() -> None:
     linked = {entry.path for _, entries in NAVIGATION for entry in entries}
     assert linked <= {path for path, _ in PAGES}
+
+
+def test_a_new_record_becomes_a_row_while_the_page_is_open(chromium: Browser, pages: ServedPages) -> None:
+    log = SharedAuditLog(pages.organisation.server.database.of_tenant("default"))
+    with pages.context(chromium) as context:
+        page = context.new_page()
+        pages.log_in(page)
+        with page.expect_response("**/activity/live*"):
+            page.goto(f"{pages.address}/activity?team=live")
+        rows = page.locator("#rows tr")
+        assert rows.count() == 0
+        for number in range(3):
+            data = {"skill": f"skill-{number}", "user": "ada", "team": "live"}
+            log.append(AuditEvent(kind="skill.loaded", data={**data, "team": "another"}))
+            log.append(AuditEvent(kind="skill.loaded", data=data))
+            rows.nth(number).wait_for()
+        pages.organisation.sequence()  # a record that gets its place is no new one
+        log.append(AuditEvent(kind="skill.loaded", data={"skill": HOSTILE, "team": "live"}))
+        rows.nth(3).wait_for()
+        assert [row.split("\t")[2] for row in rows.all_inner_texts()] == [SHOWN, "skill-2", "skill-1", "skill-0"]
+        assert page.evaluate("document.documentElement.scrollWidth") == LOOKS["light"][1]
+        page.get_by_role("link", name="Pause").click()
+        assert page.get_by_role("link", name="Go on").is_visible()
+        assert rows.count() == 4

@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from prowess.audit.transparency.arriving_records import latest_records
 from prowess.errors import StoreError
 from prowess.governance.service.audit import AuditSelection
-from prowess.http_server.authentication import authenticate
+from prowess.http_server.authentication import authenticate, present_actor
 from prowess.http_server.pages.audit import several
 from prowess.http_server.pages.page_request import call_of
 from prowess.http_server.pages.record_view import record_row
@@ -22,21 +22,19 @@ from prowess.http_server.pages.templating import templates
 from prowess.store.shared.audit_rows import SharedAuditRows
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from starlette.requests import Request
 
     from prowess.audit.selection import RecordFilter
     from prowess.audit.transparency.arriving_records import ArrivedRecord
-    from prowess.http_server.live_records import LiveRecords
     from prowess.http_server.pages.page_request import PageRequest
     from prowess.http_server.server import OrganisationServer
 
 _FILTERS = ("skill", "team", "agent", "user", "since", "until")
 _SHOWN = 50
 _MORE = 100  # rows that a stream adds before it takes the oldest of them away
-_STREAM_SECONDS = 30.0  # then the browser connects again, and is asked for its login again
-_BEAT_SECONDS = 10.0
+_CHECK_SECONDS = 2.0  # between two looks at the login; also a sign of life for proxies
 _KINDS = ("skill", "tool", "script", "governance")
 
 
@@ -57,7 +55,7 @@ def activity_page(page: PageRequest) -> Response:
 
 
 def activity_stream(server: OrganisationServer) -> Callable[[Request], object]:
-    """Return the endpoint of the stream: each event has the new rows. It ends after a while; browsers come back."""
+    """Return the endpoint of the stream: each event has the new rows. It ends when the login does."""
 
     async def endpoint(request: Request) -> Response:
         actor = await authenticate(server, request)
@@ -68,37 +66,37 @@ def activity_stream(server: OrganisationServer) -> Callable[[Request], object]:
         query = request.query_params
         chosen = {name: value for name in _FILTERS if (value := query.get(name, "").strip())}
         after = request.headers.get("last-event-id") or query.get("after")
-        events = _events(server.live(call.tenant), _filter(chosen), after)
+        wanted = _filter(chosen)
+
+        async def is_over() -> bool:
+            return await present_actor(server, request) != actor
+
+        events = _events(server.live(call.tenant).listen(after), wanted, is_over)
         return StreamingResponse(events, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
     return endpoint
 
 
-async def _events(feed: LiveRecords, wanted: RecordFilter, after: str | None) -> AsyncIterator[bytes]:
-    yield b"retry: 500\n: connected\n\n"
-    with suppress(StoreError):  # the browser comes back, and then the page tells
-        async for event in _row_events(feed, wanted, after):
-            yield event
-
-
-async def _row_events(feed: LiveRecords, wanted: RecordFilter, after: str | None) -> AsyncIterator[bytes]:
+async def _events(
+    arrived: AsyncIterator[list[ArrivedRecord]], wanted: RecordFilter, is_over: Callable[[], Awaitable[bool]]
+) -> AsyncIterator[bytes]:
     rows = templates().get_template("activity_rows.html")
     shown: deque[str] = deque()
-    ends, beat = anyio.current_time() + _STREAM_SECONDS, anyio.current_time()
-    async for found in feed.listen(after):
-        fitting = [one for one in found if wanted.fits(one.record)]
-        if fitting:
-            shown.extend(one.id for one in fitting)
-            gone = [shown.popleft() for _ in range(len(shown) - _MORE)]
-            html = rows.render(rows=[(one.id, record_row(one.record)) for one in reversed(fitting)], gone=gone)
-            yield _event(found, html)
-        elif anyio.current_time() - beat > _BEAT_SECONDS:
-            yield b": still here\n\n"
-        else:
-            continue
-        beat = anyio.current_time()
-        if beat > ends:
-            return
+    checked = anyio.current_time()
+    yield b"retry: 500\n: connected\n\n"
+    with suppress(StoreError):  # the browser comes back, and then the page tells
+        async for found in arrived:
+            fitting = [one for one in found if wanted.fits(one.record)]
+            if fitting:
+                shown.extend(one.id for one in fitting)
+                gone = [shown.popleft() for _ in range(len(shown) - _MORE)]
+                html = rows.render(rows=[(one.id, record_row(one.record)) for one in reversed(fitting)], gone=gone)
+                yield _event(found, html)
+            if anyio.current_time() - checked > _CHECK_SECONDS:
+                checked = anyio.current_time()
+                if await is_over():
+                    return
+                yield b": still here\n\n"
 
 
 def _event(found: list[ArrivedRecord], html: str) -> bytes:
