@@ -28,6 +28,7 @@ from benchmarks import (
     distribution,
     index,
     listing_peers,
+    live_rows,
     machine_log,
     matching,
     pages,
@@ -62,6 +63,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[corpora.Corpus], int], list[Figure]]] =
     "decisions": decisions.run,
     "distribution": distribution.run,
     "replaying": replaying.run,
+    "live_rows": live_rows.run,
 }
 
 
