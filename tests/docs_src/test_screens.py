@@ -6,10 +6,19 @@ from xml.etree import ElementTree as ET
 
 from tools.screens import ROOT, screens
 
+MOST_BYTES = 120_000
+
+
+def test_pictures_of_pages_are_small() -> None:
+    """`python -m tools.page_screens` takes them."""
+    pictures = list((ROOT / "docs" / "screens").glob("*.png"))
+    assert pictures
+    assert [path.name for path in pictures if path.stat().st_size > MOST_BYTES] == []
+
 
 def test_each_screen_is_drawn_and_loads_nothing() -> None:
     drawn = screens()
-    assert sorted(path.stem for path in (ROOT / "docs" / "screens").iterdir()) == sorted(drawn)
+    assert sorted(path.stem for path in (ROOT / "docs" / "screens").glob("*.svg")) == sorted(drawn)
     for name, svg in drawn.items():
         assert "url(http" not in svg
         assert "@import" not in svg

@@ -52,10 +52,10 @@ class ServedPages:
 
 
 @contextmanager
-def serving_pages(place: Path) -> Iterator[ServedPages]:
+def serving_pages(place: Path, sessions: int = 8) -> Iterator[ServedPages]:
     """Serve an organisation with sample data from a thread."""
     with in_file(place) as organisation:
-        add_records(organisation.server.database.of_tenant("default"), 8)
+        add_records(organisation.server.database.of_tenant("default"), sessions)
         add_decisions(organisation.server.database)
         organisation.sequence()
         with bound("127.0.0.1", 0) as socket:
@@ -65,6 +65,7 @@ def serving_pages(place: Path) -> Iterator[ServedPages]:
             try:
                 yield ServedPages(organisation, f"http://127.0.0.1:{socket.getsockname()[1]}")
             finally:
+                organisation.server.is_ending = True  # streams end
                 listener.stop()
                 thread.join(20)
 

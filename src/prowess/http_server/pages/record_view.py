@@ -12,7 +12,20 @@ from prowess.audit.selection import outcome_of
 if TYPE_CHECKING:
     from prowess.audit.record import AuditRecord
 
-_DETAILS = ("tool", "command", "rule", "would_deny", "would_ask", "approval", "code", "reason", "exit_code", "act")
+_DETAILS = (
+    "tool",
+    "command",
+    "match",
+    "policy",
+    "rule",
+    "would_deny",
+    "would_ask",
+    "approval",
+    "code",
+    "reason",
+    "exit_code",
+    "act",
+)
 _SHOWN = frozenset({"skill", "digest", "user", "team", "agent", "outcome", "host", "roles", "tenant", "client"})
 
 
