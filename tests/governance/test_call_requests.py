@@ -13,6 +13,7 @@ import pytest
 
 from prowess.cli.approvals import voting
 from prowess.cli.dispatch import run
+from prowess.governance.acts import LocalActs
 from prowess.governance.approving import VoteRefusedError
 from prowess.governance.call_requests import CallRequest, RequestFiles, vote_on_call
 from prowess.policy.approval import Approval, ApprovalRequest, Unanswered
@@ -113,9 +114,7 @@ def test_a_revocation_reaches_a_running_session(
         ("vote", "--role", "approver"),
         ("vote", "--until", "2099-01-01"),
         ("vote", "--key", "a.key"),
-        ("vote", "--store", "sqlite:///a.db"),
         ("revoke", "--key", "a.key"),
-        ("revoke", "--store", "sqlite:///a.db"),
         ("show", "--token-file", "token"),
     ],
 )
@@ -143,7 +142,7 @@ def test_a_vote_about_an_older_state_of_a_request_is_refused(own_home: Path) -> 
     asked = ApprovalRequest(tool="Bash", arguments={"command": "ls"}, reason="a rule", skills=(), session_id="s")
 
     def vote(request: CallRequest, vote: Vote, voter: Voter) -> None:
-        vote_on_call(files, request, vote, voter, reason="", scope="once", audit=None)
+        vote_on_call(files, request, vote, voter, reason="", scope="once", recorder=LocalActs(None))
 
     assert isinstance(anyio.run(files.approve, asked), Unanswered)
     seen = files.get(asked.id)

@@ -83,9 +83,9 @@ def test_votes_in_the_store_count_in_a_running_session_until_they_are_revoked(
 @pytest.mark.parametrize(
     ("role", "code", "said"),
     [
-        ("viewer", 3, "the role viewer may not answer"),
+        ("viewer", 3, "has the role viewer; this needs the role approver"),
         ("administrator", 3, "asks for approver"),
-        ("machine", 3, "the role machine may not answer"),
+        ("machine", 3, "has the role machine; this needs the role approver"),
     ],
 )
 def test_the_role_of_a_token_decides(role: str, code: int, said: str, ask: Callable[..., tuple[int, Any]]) -> None:
@@ -99,7 +99,7 @@ def test_an_unknown_token_and_a_store_of_one_machine_are_refused(
     (tmp_path / "token").write_text("unknown\n", encoding="utf-8")
     words = ["approve", "deploy", "--root", str(tmp_path / "skills"), "--token-file", str(tmp_path / "token")]
     assert run([*words, "--store", url]) == 3
-    assert "it is unknown, has expired" in capsys.readouterr().err
+    assert "it is unknown or has expired" in capsys.readouterr().err
     assert run([*words, "--store", "sqlite:///other.db"]) == 2
     assert "prowess admin init" in capsys.readouterr().err
 

@@ -10,7 +10,7 @@ The record `governance.block` is written first. If it cannot be written, nothing
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from prowess._internal.process_user import login
 from prowess.audit.caller import Caller, with_keys
@@ -20,12 +20,40 @@ from prowess.policy.decision import rule_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
 
     from prowess.audit.record import AuditLog
     from prowess.policy.policy import Policy
     from prowess.policy.roles import Operation
 
 FAILED, REFUSED = "governance.failed", "governance.refused"
+
+
+class ActRecorder(Protocol):
+    """Records the acts of somebody: of this process's user (`LocalActs`), or of an actor in a store."""
+
+    def act(self, name: str, data: Mapping[str, object]) -> AbstractContextManager[None]:
+        """Return the block that is run after the act was recorded. Raises AuditError if it cannot be."""
+        ...
+
+    def refused(self, operation: Operation, rule: str, reason: str) -> PolicyDeniedError:
+        """Record that roles do not permit an act, and return the error. Raises AuditError if it cannot be recorded."""
+        ...
+
+
+class LocalActs:
+    """An `ActRecorder` of this process's user. Without `audit` nothing is recorded."""
+
+    def __init__(self, audit: AuditLog | None) -> None:
+        self._audit = audit
+
+    def act(self, name: str, data: Mapping[str, object]) -> AbstractContextManager[None]:
+        """Return the block that is run after the act was recorded."""
+        return act(self._audit, name, data)
+
+    def refused(self, operation: Operation, rule: str, reason: str) -> PolicyDeniedError:
+        """Record that roles do not permit an act, and return the error."""
+        return refused(self._audit, operation, rule, reason)
 
 
 def person() -> str:

@@ -56,11 +56,13 @@ class Ballot(Struct, frozen=True, kw_only=True):
 class ApprovalQuestion(Struct, frozen=True, kw_only=True):
     """A question to people: may this skill be used under this rule?
 
-    `place` is the approvals file beside the policy that asks. `text` is what a person is shown. `signer` is the signer
-    of an installed skill.
+    `place` is the approvals file beside the policy that asks. `text` is what a person is shown. `skill` is None if its
+    files are not here, and `signer` is the signer of an installed skill. `asked_by` is the person who asked in the
+    store of an organisation, who counts as an author.
     """
 
-    skill: Skill
+    skill: Skill | None
+    name: str
     tree: str
     rule: ApprovalRule
     capabilities: tuple[str, ...] | None
@@ -69,6 +71,7 @@ class ApprovalQuestion(Struct, frozen=True, kw_only=True):
     is_machine: bool
     text: str
     signer: str | None = None
+    asked_by: str | None = None
 
     @property
     def id(self) -> str:
@@ -94,11 +97,12 @@ def questions_about(
     for rule in asking_rules(policy):
         if rule.name != APPROVED_FACT and not rule.reasons(identity):
             continue
-        place = approvals_path(rule.origin.path)
+        place = _place_of(rule, policy)
         votes = votes_for(rule, statements_about(tree, policy.approvals, rule.origin.path))
         found.append(
             ApprovalQuestion(
                 skill=skill,
+                name=skill.name,
                 tree=tree,
                 rule=rule,
                 capabilities=capabilities,
@@ -110,6 +114,48 @@ def questions_about(
             )
         )
     return tuple(found)
+
+
+def question_in_store(
+    name: str,
+    tree: str,
+    rule: ApprovalRule,
+    policy: Policy,
+    *,
+    capabilities: tuple[str, ...] | None,
+    asked_by: str | None,
+    reason: str,
+) -> ApprovalQuestion:
+    """Return the question of a rule about a skill whose files are not here; what the requester states is shown."""
+    known = "unknown" if capabilities is None else ", ".join(capabilities) or "none"
+    rows = [
+        ("skill", name),
+        ("digest", tree),
+        ("capabilities", f"{known} (as stated by {asked_by})" if asked_by else known),
+        ("asked by", _demand(rule)),
+        ("requested by", asked_by or "unknown"),
+        ("reason", reason or "none"),
+    ]
+    votes = votes_for(rule, statements_about(tree, policy.approvals, rule.origin.path))
+    return ApprovalQuestion(
+        skill=None,
+        name=name,
+        tree=tree,
+        rule=rule,
+        capabilities=capabilities,
+        votes=votes,
+        place=_place_of(rule, policy),
+        is_machine=False,
+        text="\n".join(f"{label:13} {printable_line(text)}" for label, text in rows),
+        asked_by=asked_by,
+    )
+
+
+def _place_of(rule: ApprovalRule, policy: Policy) -> str:
+    """Return the place of the votes for a rule: the store of an organisation, or the file beside the policy."""
+    if any(file.is_shared and file.path == rule.origin.path for file in policy.files):
+        return next(one.place for one in policy.approvals if one.policy_files is None)
+    return approvals_path(rule.origin.path)
 
 
 def asking_rules(policy: Policy) -> Iterator[ApprovalRule]:
@@ -134,11 +180,13 @@ def statement_of(question: ApprovalQuestion, ballot: Ballot, voter: Voter) -> Vo
         raise PolicyDeniedError("roles", f"the role {ballot.role} may not answer; {rule.origin} asks for {wanted}")
     if key is not None:
         voter = replace(voter, key=key.public.fingerprint)
-    why = authorship(voter, skill, question.signer, by_owner=question.is_machine)
+    why = None if skill is None else authorship(voter, skill, question.signer, by_owner=question.is_machine)
+    if why is None and question.asked_by == voter.user:
+        why = "this person asked for the approval"
     voter = replace(voter, is_author=why is not None)
     statement = VoteStatement(
         vote=ballot.vote,
-        skill=skill.name,
+        skill=question.name,
         tree=question.tree,
         capabilities=question.capabilities,
         shown=sha256_of(question.text.encode()),
@@ -153,7 +201,7 @@ def statement_of(question: ApprovalQuestion, ballot: Ballot, voter: Voter) -> Vo
         _require_countable(question, statement, why)
     if key is None:
         return statement
-    return replace(statement, signature=sign_vote(statement.signed_value, skill.name, question.tree, key))
+    return replace(statement, signature=sign_vote(statement.signed_value, question.name, question.tree, key))
 
 
 def ballot_facts(question: ApprovalQuestion, ballot: Ballot, voter: Voter) -> dict[str, object]:
@@ -162,7 +210,7 @@ def ballot_facts(question: ApprovalQuestion, ballot: Ballot, voter: Voter) -> di
         "request": question.id,
         "rule": str(question.rule.origin),
         "place": question.place,
-        "skill": question.skill.name,
+        "skill": question.name,
         "digest": question.tree,
         "shown": sha256_of(question.text.encode()),
         "vote": ballot.vote,
@@ -175,7 +223,7 @@ def ballot_facts(question: ApprovalQuestion, ballot: Ballot, voter: Voter) -> di
 
 
 def _require_countable(question: ApprovalQuestion, statement: VoteStatement, authorship_of: str | None) -> None:
-    who, name = printable_line(statement.voter.user), printable_line(question.skill.name)
+    who, name = printable_line(statement.voter.user), printable_line(question.name)
     if statement.voter.kind != "person":
         raise VoteRefusedError(f"{who} is a service account, and only people approve skills; log in as a person")
     if authorship_of is not None and not question.rule.own:
@@ -211,7 +259,6 @@ def _shown(
     """Return what a person is shown before the vote. Every text of the skill is on one line and escaped."""
     files = skill.manifest.files
     size = sum(file.size for file in files)
-    people = f"{rule.count} {'person' if rule.count == 1 else 'people'}"
     rows = [
         ("skill", skill.name),
         ("digest", skill.digest or ""),
@@ -221,7 +268,7 @@ def _shown(
         ("signer", signer or "none"),
         ("capabilities", "unknown" if capabilities is None else ", ".join(capabilities) or "none"),
         ("allowed-tools", str(skill.frontmatter.raw.get("allowed-tools") or "not set")),
-        ("asked by", f"{rule.origin}: {rule.name} ({people} with the role {' or '.join(rule.roles)})"),
+        ("asked by", _demand(rule)),
         ("files", f"{counted(len(files), 'file')}, {size} bytes"),
     ]
     lines = [f"{name:13} {printable_line(text)}" for name, text in rows]
@@ -231,3 +278,8 @@ def _shown(
     if len(files) > _MOST_FILES:
         lines.append(f"  and {counted(len(files) - _MOST_FILES, 'file')} more")
     return "\n".join(lines)
+
+
+def _demand(rule: ApprovalRule) -> str:
+    people = f"{rule.count} {'person' if rule.count == 1 else 'people'}"
+    return f"{rule.origin}: {rule.name} ({people} with the role {' or '.join(rule.roles)})"

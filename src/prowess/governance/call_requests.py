@@ -1,7 +1,7 @@
-"""Requests of single calls that wait for a person, as files in the user's home: beside them, the answers.
+"""Requests of single calls that wait for a person, with the answers: as files in the user's home, or in a store.
 
     approver = RequestFiles()          # of a session: `Session(approver=approver)`
-    vote_on_call(files, files.get(request_id), "approve", voter, reason="", scope="once", audit=log)
+    vote_on_call(approver, approver.get(request_id), "approve", voter, reason="", scope="once", recorder=LocalActs(log))
 
 A session without a person writes what it asks, and finds the answer when the call is sent again. The files contain the
 arguments of the call, so that a person can judge it; they are private to the user, and go after a week.
@@ -24,20 +24,21 @@ from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.file_lock import locked
 from prowess._internal.places import ensure_private_directory, prowess_home
 from prowess.errors import InvalidArgumentsError, StoreError
-from prowess.governance.acts import act
 from prowess.governance.approving import VoteRefusedError
 from prowess.policy.approval import Approval, ApprovalRequest, Refusal, Scope, Unanswered
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable
 
-    from prowess.audit.record import AuditLog
+    from prowess.governance.acts import ActRecorder
     from prowess.policy.approval import Answer
+    from prowess.policy.approvals.matching import ApprovalState
     from prowess.policy.approvals.statements import Vote, Voter
 
+CALL_PREFIX = "ask-"  # beginning of the ids
 _FOLDER = "call-requests"
 _ID = re.compile(r"ask-[0-9a-f]{32}")
-_WEEK = 7 * 86400
+SECONDS_KEPT = 7 * 86400
 _MOST = 1000
 
 
@@ -56,6 +57,11 @@ class CallRequest(Struct, frozen=True, kw_only=True):
     by: str | None = None
     why: str = ""
 
+    @property
+    def state(self) -> ApprovalState:
+        """Whether the request waits, or how it was answered."""
+        return "waiting" if self.vote is None else "approved" if self.vote == "approve" else "refused"
+
     def as_request(self) -> ApprovalRequest:
         """Return the request as approvers see it."""
         return ApprovalRequest(
@@ -67,44 +73,48 @@ class CallRequest(Struct, frozen=True, kw_only=True):
         )
 
 
-class RequestFiles:
-    """The requests of this user's sessions. An `Approver`, which is asked at each call: an answer can be revoked."""
+class CallRequests:
+    """Requests of sessions, and their answers. An `Approver`, which is asked at each call: an answer can be revoked.
 
-    def __init__(self) -> None:
-        self._directory = os.path.join(prowess_home(), _FOLDER)
+    Where they are kept is decided by a subclass: `RequestFiles`, or `SharedCallRequests` in a store.
+    """
+
+    advice = ""  # of the command with which a person answers
 
     async def approve(self, request: ApprovalRequest) -> Answer:
         """Return the answer if a person has given one. Otherwise keep the request, and return `Unanswered`."""
         return await to_thread.run_sync(self._approve, request)
 
     def _approve(self, request: ApprovalRequest) -> Answer:
+        found: list[CallRequest] = []
+
+        def used(before: CallRequest | None) -> CallRequest | None:
+            found[:] = [] if before is None or before.vote is None else [before]
+            if not found:
+                return _kept(request)
+            return None if found[0].scope == "once" else found[0]
+
         try:
-            with self._locked():
-                found = self._read(request.id)
-                if found is None or found.vote is None:
-                    self._write(_kept(request))
-                elif found.scope == "once":
-                    os.unlink(self._path(found.id))
-        except OSError:
+            self._change(request.id, used)
+        except StoreError:
             return Unanswered()  # the host can still answer by `Session.approve`
-        if found is None or found.vote is None:
-            return Unanswered(instead=f"Run `prowess approvals vote {request.id}`, then send the call again.")
-        if found.vote == "approve":
-            return Approval(scope=found.scope, by=found.by, revocable=True)
-        return Refusal(by=found.by, reason=found.why or "a person refused it", revocable=True)
+        if not found:
+            return Unanswered(
+                instead=f"Run `prowess approvals vote {request.id}{self.advice}`, then send the call again."
+            )
+        (answered,) = found
+        if answered.vote == "approve":
+            return Approval(scope=answered.scope, by=answered.by, revocable=True)
+        return Refusal(by=answered.by, reason=answered.why or "a person refused it", revocable=True)
 
     def all(self) -> list[CallRequest]:
         """Return every request, the oldest first. Raises StoreError."""
-        try:
-            names = os.listdir(self._directory) if os.path.isdir(self._directory) else []
-        except OSError as fault:
-            raise StoreError(self._directory, fault.strerror or str(fault)) from None
-        found = [one for name in names if (one := self._read(name.removesuffix(".json"))) is not None]
-        return sorted(found, key=lambda one: (one.at, one.id))
+        raise NotImplementedError
 
     def get(self, request_id: str) -> CallRequest:
-        """Return a request. Raises InvalidArgumentsError if there is none with this id."""
-        if (found := self._read(request_id)) is None:
+        """Return a request. Raises InvalidArgumentsError if there is none with this id, and StoreError."""
+        found = next((one for one in self.all() if one.id == request_id), None)
+        if found is None:
             reason = f"no call waits with the request {request_id[:80]!r}; `prowess approvals list` shows all requests"
             raise InvalidArgumentsError((reason,))
         return found
@@ -116,21 +126,49 @@ class RequestFiles:
             VoteRefusedError: the answer before was used meanwhile, or somebody has refused the call.
             StoreError: the answer cannot be written.
         """
+
+        def with_answer(now: CallRequest | None) -> CallRequest:
+            if now is None:
+                raise VoteRefusedError("the call does not wait any more: its answer was used, or it is too old")
+            if answered.vote is not None and now.vote == "refuse":
+                again = f"`prowess approvals revoke {now.id}{self.advice}`"
+                raise VoteRefusedError(f"{now.by} has refused the call; to ask again, run {again}")
+            return answered
+
+        self._change(answered.id, with_answer)
+
+    def _change(self, request_id: str, change: Callable[[CallRequest | None], CallRequest | None]) -> None:
+        """Replace a request by the result of `change`, with nothing in between; None removes it. Raises StoreError."""
+        raise NotImplementedError
+
+
+class RequestFiles(CallRequests):
+    """The requests of this user's sessions, in the user's home."""
+
+    def __init__(self) -> None:
+        self._directory = os.path.join(prowess_home(), _FOLDER)
+
+    def all(self) -> list[CallRequest]:
+        """Return every request, the oldest first. Raises StoreError."""
         try:
-            with self._locked():
-                now = self._read(answered.id)
-                if now is None:
-                    raise VoteRefusedError("the call does not wait any more: its answer was used, or it is too old")
-                if answered.vote is not None and now.vote == "refuse":
-                    again = f"`prowess approvals revoke {now.id}`"
-                    raise VoteRefusedError(f"{now.by} has refused the call; to ask again, run {again}")
-                self._write(answered)
+            names = os.listdir(self._directory) if os.path.isdir(self._directory) else []
         except OSError as fault:
             raise StoreError(self._directory, fault.strerror or str(fault)) from None
+        found = [one for name in names if (one := self._read(name.removesuffix(".json"))) is not None]
+        return sorted(found, key=lambda one: (one.at, one.id))
 
-    def _locked(self) -> AbstractContextManager[None]:
-        ensure_private_directory(self._directory)
-        return locked(os.path.join(self._directory, ".lock"))
+    def _change(self, request_id: str, change: Callable[[CallRequest | None], CallRequest | None]) -> None:
+        try:
+            ensure_private_directory(self._directory)
+            with locked(os.path.join(self._directory, ".lock")):
+                before = self._read(request_id)
+                after = change(before)
+                if after is None:
+                    os.unlink(self._path(request_id))
+                elif after != before:
+                    self._write(after)
+        except OSError as fault:
+            raise StoreError(self._directory, fault.strerror or str(fault)) from None
 
     def _path(self, request_id: str) -> str:
         return os.path.join(self._directory, f"{request_id}.json")
@@ -140,11 +178,9 @@ class RequestFiles:
             return None
         try:
             with open(self._path(request_id), "rb") as file:
-                found = decode(file.read(), type=CallRequest)
-        except (OSError, DecodeError, UnicodeDecodeError):
+                return request_of(file.read(), request_id)
+        except OSError:
             return None
-        # The id is a digest of the call, so a person is never shown another call than the one that is answered.
-        return found if found.as_request().id == request_id and found.at > time.time() - _WEEK else None
 
     def _write(self, request: CallRequest) -> None:
         self._prune()
@@ -155,9 +191,21 @@ class RequestFiles:
         paths = [os.path.join(self._directory, name) for name in os.listdir(self._directory) if name.endswith(".json")]
         with suppress(OSError):
             dated = sorted((os.stat(path).st_mtime, path) for path in paths)
-            old = [path for at, path in dated if at < time.time() - _WEEK]
+            old = [path for at, path in dated if at < time.time() - SECONDS_KEPT]
             for path in dict.fromkeys((*old, *(path for _, path in dated[:-_MOST]))):
                 os.unlink(path)
+
+
+def request_of(body: bytes, request_id: str) -> CallRequest | None:
+    """Return the request in these bytes; None if it is damaged, too old, or another one.
+
+    The id is a digest of the call, so a person is never shown another call than the one that is answered.
+    """
+    try:
+        found = decode(body, type=CallRequest)
+    except (DecodeError, UnicodeDecodeError):
+        return None
+    return found if found.as_request().id == request_id and found.at > time.time() - SECONDS_KEPT else None
 
 
 def _kept(request: ApprovalRequest) -> CallRequest:
@@ -173,14 +221,14 @@ def _kept(request: ApprovalRequest) -> CallRequest:
 
 
 def vote_on_call(
-    files: RequestFiles,
+    requests: CallRequests,
     request: CallRequest,
     vote: Vote,
     voter: Voter,
     *,
     reason: str,
     scope: Scope,
-    audit: AuditLog | None,
+    recorder: ActRecorder,
 ) -> CallRequest:
     """Answer a request, or take the answer back (`revoke`). Return the request with its answer.
 
@@ -194,6 +242,6 @@ def vote_on_call(
     given = None if vote == "revoke" else vote
     answered = replace(request, vote=given, scope=scope, by=voter.user if given else None, why=reason if given else "")
     facts = {"request": request.id, "tool": request.tool, "vote": vote, "by": voter.user, "scope": scope}
-    with act(audit, "vote", facts):
-        files.answer(answered)
+    with recorder.act("vote", facts):
+        requests.answer(answered)
     return answered

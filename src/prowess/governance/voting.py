@@ -8,14 +8,13 @@ from msgspec.structs import replace
 
 from prowess._internal.process_user import groups_of_user
 from prowess.errors import SkillError, StoreError
-from prowess.governance.acts import act, refused
 from prowess.governance.approval_file import ApprovalFile
 from prowess.governance.approving import ballot_facts, recounted, statement_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prowess.audit.record import AuditLog
+    from prowess.governance.acts import ActRecorder
     from prowess.governance.approving import ApprovalQuestion, Ballot
     from prowess.governance.store_approvals import StoreApprovals
     from prowess.policy.approvals.statements import Voter, VoteStatement
@@ -28,10 +27,12 @@ def cast_vote(
     voter: Voter,
     *,
     policy: Policy,
-    audit: AuditLog | None,
+    recorder: ActRecorder,
     store: StoreApprovals | None = None,
 ) -> ApprovalQuestion:
     """Write a vote, with `store` into the store of the organisation. Return the question as it is answered then.
+
+    `recorder` records it before, as an act of the voter.
 
     Raises:
         VoteRefusedError: the vote would not count.
@@ -39,7 +40,7 @@ def cast_vote(
         AuditError: the vote cannot be recorded, so it was not written.
         StoreError: the approvals file cannot be written.
     """
-    ballot = _in_a_held_role(question, ballot, voter, policy, audit)
+    ballot = _in_a_held_role(question, ballot, voter, policy, recorder)
     statements: list[VoteStatement] = []
 
     def vote(before: Sequence[VoteStatement]) -> VoteStatement:
@@ -50,7 +51,7 @@ def cast_vote(
     file = store or ApprovalFile(question.place, is_machine=question.is_machine)
     if store is not None:
         question = replace(question, place=store.place)
-    with act(audit, "vote", ballot_facts(question, ballot, voter)):
+    with recorder.act("vote", ballot_facts(question, ballot, voter)):
         try:
             file.add(vote)
         except SkillError:
@@ -64,7 +65,7 @@ def cast_vote(
 
 
 def _in_a_held_role(
-    question: ApprovalQuestion, ballot: Ballot, voter: Voter, policy: Policy, audit: AuditLog | None
+    question: ApprovalQuestion, ballot: Ballot, voter: Voter, policy: Policy, recorder: ActRecorder
 ) -> Ballot:
     """Return the ballot in a role that the voter has, if policy files give roles. An administrator has every role."""
     # The user of a token is none of this system, also if the names are equal.
@@ -76,5 +77,5 @@ def _in_a_held_role(
     if role is None:
         has = " and ".join(sorted(held)) or "no role"
         reason = f"{voter.user} has the role {has} and may not answer; this needs the role {' or '.join(wanted)}"
-        raise refused(audit, "approve", str(question.rule.origin), reason)
+        raise recorder.refused("approve", str(question.rule.origin), reason)
     return replace(ballot, role=role)

@@ -2,47 +2,40 @@
 
 from __future__ import annotations
 
-import os
-import time
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
-from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import output
-from prowess.cli.key_files import read_signing_key, read_token
+from prowess.cli.key_files import read_signing_key
 from prowess.cli.options import together
+from prowess.cli.options.organisation_options import TOKEN_VARIABLE
 from prowess.cli.options.session_options import open_rules
-from prowess.cli.options.store_options import shared_database
-from prowess.errors import PolicyDeniedError, SkillError
-from prowess.governance.approving import (
-    ApprovalQuestion,
-    Ballot,
-    questions_about,
-)
-from prowess.governance.call_requests import vote_on_call
+from prowess.cli.organisation.store_call import store_call
+from prowess.errors import SkillError
+from prowess.governance.acts import LocalActs
+from prowess.governance.approving import ApprovalQuestion, Ballot, questions_about
+from prowess.governance.call_requests import RequestFiles, vote_on_call
 from prowess.governance.voters import present_voter
 from prowess.governance.voting import cast_vote
-from prowess.policy.approvals.statements import Voter
 from prowess.policy.policy_in_force import PolicyInForce
-from prowess.store.tenants import DEFAULT, EVERY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from prowess.catalog import Catalog, SkillEntry
-    from prowess.governance.call_requests import CallRequest, RequestFiles
+    from prowess.governance.acts import ActRecorder
+    from prowess.governance.call_requests import CallRequest, CallRequests
+    from prowess.governance.service.service_call import ServiceCall
     from prowess.policy.approval import Scope
-    from prowess.policy.approvals.matching import ApprovalState
-    from prowess.policy.approvals.statements import Vote, VoterKind
+    from prowess.policy.approvals.statements import Vote, Voter
     from prowess.policy.policy import Policy
 
 _DAY = len("2026-12-31")
-_TOKEN_VARIABLE = "PROWESS_SERVER_TOKEN"  # noqa: S105 -- a name, not a token
 
 
 def ballot_of(vote: Vote, reason: str | None, role: str | None, until: str | None, key_file: str | None) -> Ballot:
@@ -70,31 +63,6 @@ class VoteOptions(Struct, frozen=True, kw_only=True):
     store_url: str | None = None
     token_file: str | None = None
 
-    def voter(self, tenant: str) -> tuple[Voter, str | None]:
-        """Return who votes, and for a token its role. Raises PolicyDeniedError if the token is not valid."""
-        text = self._token() if self.store_url is not None else None
-        if text is None or self.store_url is None:
-            return present_voter(), None
-        # Imported here because most votes are in files, which need no further library.
-        from prowess.governance.organisation import token_digest
-        from prowess.store.shared.database import SharedDatabase
-        from prowess.store.shared.tokens import SharedTokenStore
-
-        database = SharedDatabase(self.store_url, EVERY)
-        try:
-            token = SharedTokenStore(database).use_token(token_digest(text), time.time())
-        finally:
-            database.close()
-        if token is None or token.tenant not in {tenant, EVERY}:
-            raise PolicyDeniedError("token", f"it is unknown, has expired, or is not of the tenant {tenant!r}")
-        kind: VoterKind = "service" if token.role == "machine" else "person"
-        return Voter(user=token.user, kind=kind, identified_by="token"), token.role
-
-    def _token(self) -> str | None:
-        if self.token_file is not None:
-            return read_token(self.token_file)
-        return os.environ.get(_TOKEN_VARIABLE) or None
-
 
 def vote_options(command: Callable[..., int]) -> Callable[..., int]:
     """Give a command the options of `VoteOptions`, passed to it as the argument `votes`."""
@@ -114,7 +82,7 @@ def vote_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option(
             "--token-file",
             metavar="FILE",
-            help=f"With --store: vote as the owner of this token (default: {_TOKEN_VARIABLE}, else this user).",
+            help=f"With --store: vote as the owner of this token (default: {TOKEN_VARIABLE}, else this user).",
         ),
     )(with_votes)
 
@@ -129,19 +97,22 @@ class Voting:
     """
 
     def __init__(self, policy_file: str | None, votes: VoteOptions, tenant: str | None) -> None:
-        self._log = open_rules(policy_file, "this vote leaves no audit record")[1]
-        in_force, self._store = PolicyInForce(policy_file=policy_file), None
-        if votes.store_url is not None:
+        in_force = PolicyInForce(policy_file=policy_file)
+        self.service = None
+        self.requests: CallRequests = RequestFiles()
+        if votes.store_url is None:
+            self._recorder: ActRecorder = LocalActs(open_rules(policy_file, "this vote leaves no audit record")[1])
+        else:
             # Imported here because most votes are in files, which need no further library.
+            from prowess.governance.service.approvals import ApprovalService
+            from prowess.governance.shared_call_requests import SharedCallRequests
             from prowess.governance.shared_decisions import SharedDecisions
-            from prowess.governance.store_approvals import StoreApprovals
-            from prowess.store import SharedVoteStore
 
-            database = shared_database(votes.store_url, tenant)
-            in_force = in_force.apart(organisation=SharedDecisions(database))
-            self._store = StoreApprovals(SharedVoteStore(database), database.url)
+            self._recorder = call = store_call(votes.store_url, tenant, votes.token_file)
+            in_force = in_force.apart(organisation=SharedDecisions(call.database))
+            self.service = ApprovalService(call, voter=_voter_of(call))
+            self.requests = SharedCallRequests(call.database)
         self.policy: Policy = in_force.require()
-        self._votes, self._tenant = votes, tenant or DEFAULT
 
     def questions(self, catalog: Catalog) -> Iterator[ApprovalQuestion]:
         """Yield the questions about every skill of a catalog that can be read."""
@@ -157,29 +128,44 @@ class Voting:
         signer = None if entry.locked is None else entry.locked.signer
         return questions_about(skill, self.policy, layer=entry.layer.value, signer=signer)
 
+    def questions_elsewhere(self, known: Collection[str]) -> Iterator[ApprovalQuestion]:
+        """Yield the questions in the store whose ids are not known, about skills that are not here."""
+        if self.service is not None:
+            yield from (one for _, one in self.service.questions(self.policy) if one.id not in known)
+
     def cast(self, question: ApprovalQuestion, ballot: Ballot) -> ApprovalQuestion:
         """Write a vote of this process's user, or of the owner of the token. Returns and raises as `cast_vote`."""
-        voter, role = self._votes.voter(self._tenant)
-        if role is not None:
-            ballot = replace(ballot, role=role)
-        return cast_vote(question, ballot, voter, policy=self.policy, audit=self._log, store=self._store)
+        if self.service is not None:
+            return self.service.cast(question, ballot, self.policy)
+        return cast_vote(question, ballot, present_voter(), policy=self.policy, recorder=self._recorder)
 
-    def answer(self, files: RequestFiles, call: CallRequest, ballot: Ballot, scope: Scope) -> CallRequest:
-        """Answer the request of a call as this process's user. Returns and raises as `vote_on_call`."""
+    def answer(self, request_id: str, ballot: Ballot, scope: Scope) -> CallRequest:
+        """Answer the request of a call as this process's user, or as the owner of the token.
+
+        Returns and raises as `vote_on_call`, and as `CallRequests.get` or `ApprovalService.vote`.
+        """
+        if self.service is not None:
+            return self.service.answer_call(request_id, ballot.vote, reason=ballot.reason, scope=scope)
         return vote_on_call(
-            files, call, ballot.vote, present_voter(), reason=ballot.reason, scope=scope, audit=self._log
+            self.requests,
+            self.requests.get(request_id),
+            ballot.vote,
+            present_voter(),
+            reason=ballot.reason,
+            scope=scope,
+            recorder=self._recorder,
         )
 
 
-def call_state(call: CallRequest) -> ApprovalState:
-    """Return whether a request waits, or how it was answered."""
-    return "waiting" if call.vote is None else "approved" if call.vote == "approve" else "refused"
+def _voter_of(call: ServiceCall) -> Voter | None:
+    """Return who votes without a token: the person at this process, or a service, which never counts."""
+    return present_voter() if call.actor.identified_by == "system" else None
 
 
 def call_row(call: CallRequest) -> dict[str, object]:
     """Return the request of a call for JSON, without the arguments of the call."""
     by = [] if call.by is None else [call.by]
-    state, given = call_state(call), int(call.vote == "approve")
+    state, given = call.state, int(call.vote == "approve")
     return {
         "id": call.id,
         "state": state,
@@ -195,7 +181,7 @@ def call_row(call: CallRequest) -> dict[str, object]:
 def told_of_call(call: CallRequest) -> str:
     """Return one line about the request of a call and its answer."""
     named = f"a call of {call.tool}"
-    match call_state(call):
+    match call.state:
         case "approved":
             told = f"{named} is approved by {call.by}; send it again"
         case "refused":
@@ -212,7 +198,7 @@ def row_of(question: ApprovalQuestion) -> dict[str, object]:
     return {
         "id": question.id,
         "state": question.state,
-        "skill": question.skill.name,
+        "skill": question.name,
         "digest": question.tree,
         "needed": rule.count,
         "given": len(votes.given),
@@ -222,7 +208,7 @@ def row_of(question: ApprovalQuestion) -> dict[str, object]:
         "capabilities": None if question.capabilities is None else list(question.capabilities),
         "by": [one.voter.user for one in votes.given],
         "until": min(ends).isoformat().replace("+00:00", "Z") if ends else None,
-        "location": question.skill.root_dir,
+        "location": None if question.skill is None else question.skill.root_dir,
         "place": question.place,
     }
 
@@ -230,7 +216,7 @@ def row_of(question: ApprovalQuestion) -> dict[str, object]:
 def told(question: ApprovalQuestion) -> str:
     """Return one line about a question and its answer."""
     rule, votes = question.rule, question.votes
-    name = printable_line(question.skill.name)
+    name = printable_line(question.name)
     if votes.refused is not None:
         return f"{name} is refused by {printable_line(votes.refused.voter.user)} ({rule.origin}); {question.id}"
     count = f"{len(votes.given)} of {rule.count}"

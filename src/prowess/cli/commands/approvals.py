@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +15,6 @@ from prowess.cli.approvals.voting import (
     Voting,
     ballot_of,
     call_row,
-    call_state,
     confirmed,
     row_of,
     told,
@@ -24,7 +24,7 @@ from prowess.cli.approvals.voting import (
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import policy_option
 from prowess.governance.approving import VoteRefusedError
-from prowess.governance.call_requests import RequestFiles
+from prowess.governance.call_requests import CALL_PREFIX
 from prowess.policy.approvals.matching import statements_about
 from prowess.policy.roles import ROLES
 from prowess.tools.gates import question as question_of_call
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from prowess.policy.approval import Scope
     from prowess.policy.approvals.statements import Vote, VoteStatement
 
-_CALL = "ask-"  # beginning of the ids of requests about calls
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 _id_argument = click.argument("request", metavar="ID")
 
@@ -59,14 +58,16 @@ def list_(*, skills: CatalogOptions, policy_file: str | None, votes: VoteOptions
     Example: prowess approvals list --root examples/skills
     """
     voting = Voting(policy_file, votes, skills.tenant)
-    found, calls = list(voting.questions(skills.open(quiet=as_json))), RequestFiles().all()
+    found = list(voting.questions(skills.open(quiet=as_json)))
+    found += voting.questions_elsewhere({one.id for one in found})
+    calls = voting.requests.all()
     if as_json:
         output.document({"items": [*map(row_of, found), *map(call_row, calls)], "next": None})
         return exit_codes.OK
     for one in found:
         output.line(f"{one.state:8}  {told(one)}")
     for call in calls:
-        output.line(f"{call_state(call):8}  {told_of_call(call)}")
+        output.line(f"{call.state:8}  {told_of_call(call)}")
     if not (found or calls):
         output.note("no policy asks for an approval of a skill here, and no call waits")
     return exit_codes.OK
@@ -83,10 +84,11 @@ def show(*, request: str, skills: CatalogOptions, policy_file: str | None, votes
 
     Example: prowess approvals show skill-0123456789abcdef0123456789abcdef
     """
-    if request.startswith(_CALL):
+    if request.startswith(CALL_PREFIX):
         _require_only(votes)
-        return _call_shown(RequestFiles().get(request), as_json=as_json)
     voting = Voting(policy_file, votes, skills.tenant)
+    if request.startswith(CALL_PREFIX):
+        return _call_shown(voting.requests.get(request), as_json=as_json)
     question = _found(voting, skills, request)
     path = question.rule.origin.path
     given = [
@@ -139,12 +141,12 @@ def vote_(
 
     Example: prowess approvals vote skill-0123456789abcdef0123456789abcdef refuse --reason "it deletes files"
     """
-    if request.startswith(_CALL):
+    if request.startswith(CALL_PREFIX):
         _require_only(votes, role=role, until=until, key=key_file)
     elif scope == "session":
         raise click.UsageError("--scope is for the request of a single call; for a skill, give --until DAY")
     ballot, voting = ballot_of(vote, reason, role, until, key_file), Voting(policy_file, votes, skills.tenant)
-    if request.startswith(_CALL):
+    if request.startswith(CALL_PREFIX):
         return _call_answered(voting, request, ballot, scope, as_json=as_json)
     question = _found(voting, skills, request)
     if not confirmed(question, vote.capitalize()):
@@ -175,10 +177,10 @@ def revoke(
 
     Example: prowess approvals revoke skill-0123456789abcdef0123456789abcdef --reason "a leak was found"
     """
-    if request.startswith(_CALL):
+    if request.startswith(CALL_PREFIX):
         _require_only(votes, key=key_file)
     ballot, voting = ballot_of("revoke", reason, None, None, key_file), Voting(policy_file, votes, skills.tenant)
-    if request.startswith(_CALL):
+    if request.startswith(CALL_PREFIX):
         return _call_answered(voting, request, ballot, "once", as_json=as_json)
     question = _found(voting, skills, request)
     if not (question.votes.given or question.votes.refused):
@@ -187,8 +189,8 @@ def revoke(
 
 
 def _found(voting: Voting, skills: CatalogOptions, request: str) -> ApprovalQuestion:
-    """Return the question with this id about a skill that is here. Raises VoteRefusedError."""
-    for question in voting.questions(skills.open(quiet=True)):
+    """Return the question with this id about a skill that is here, or in the store. Raises VoteRefusedError."""
+    for question in chain(voting.questions(skills.open(quiet=True)), voting.questions_elsewhere(())):
         if question.id == request:
             return question
     raise VoteRefusedError(
@@ -199,17 +201,16 @@ def _found(voting: Voting, skills: CatalogOptions, request: str) -> ApprovalQues
 
 def _require_only(votes: VoteOptions, **given: str | None) -> None:
     """Refuse options that have no effect on the request of a single call."""
-    for name, value in (*given.items(), ("store", votes.store_url), ("token-file", votes.token_file)):
+    for name, value in (*given.items(), ("token-file", None if votes.store_url else votes.token_file)):
         if value is not None:
             raise click.UsageError(
-                f"--{name} has no effect on the request of a single call: it waits in your own home, and you answer it "
-                "as yourself, for one call or with --scope session"
+                f"--{name} has no effect on the request of a single call: it waits in your own home, or in the store, "
+                "and you answer it for one call or with --scope session"
             )
 
 
 def _call_answered(voting: Voting, request: str, ballot: Ballot, scope: Scope, *, as_json: bool) -> int:
-    files = RequestFiles()
-    call = voting.answer(files, files.get(request), ballot, scope)
+    call = voting.answer(request, ballot, scope)
     if as_json:
         output.document(call_row(call))
     else:

@@ -23,11 +23,10 @@ from prowess.cli.options.session_options import (
     workspace_options,
     writable_home,
 )
-from prowess.cli.options.store_options import opened_store, store_option
+from prowess.cli.options.store_options import call_requests, opened_store, store_option
 from prowess.cli.options.tool_options import host_tools_named, host_tools_option, tools_named
 from prowess.cli.signals import ended_in_order
 from prowess.errors import InvalidArgumentsError
-from prowess.governance.call_requests import RequestFiles
 from prowess.policy import PolicyInForce, Refusal
 from prowess.runtime import SyncSession
 from prowess.runtime.json_lines import called, event_line, judged, serve_json_lines
@@ -129,7 +128,7 @@ def command(
             scripts=not decide,  # without running calls, loading a skill must not run its hooks
             policy=policy,
             profile=profile,
-            approver=RequestFiles() if approve == "ask" else CallbackApprover(lambda _: _NOBODY_APPROVES),
+            approver=call_requests(store) if approve == "ask" else CallbackApprover(lambda _: _NOBODY_APPROVES),
             tools=tools,
             host_tools=known,
             keep_events=_KEPT_EVENTS,

@@ -50,7 +50,7 @@ class LocalOrganisation:
         database = SharedDatabase(url, EVERY)
         actor = Actor(user=person(), roles=("administrator",), tenant=EVERY, identified_by="system")
         if token is not None:
-            actor = _owner(database, token)
+            actor = owner_of(database, token)
         if tenant is None:
             tenant = meant if actor.tenant == EVERY else actor.tenant
         call = ServiceCall(actor, database, tenant=tenant, client="prowess")
@@ -83,7 +83,8 @@ class LocalOrganisation:
             pass
 
 
-def _owner(database: SharedDatabase, text: str) -> Actor:
+def owner_of(database: SharedDatabase, text: str) -> Actor:
+    """Return the owner of a token. `database` is that of the organisation. Raises PolicyDeniedError."""
     token = SharedTokenStore(database).use_token(token_digest(text), time.time())
     if token is None:
         raise PolicyDeniedError("token", "it is unknown or has expired; `prowess admin token add` makes one")

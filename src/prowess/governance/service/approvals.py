@@ -6,21 +6,47 @@ could not count is refused. After the last vote, the same call of a running sess
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 -- msgspec decodes it
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
+from msgspec.json import decode, encode
+from msgspec.structs import replace
 
-from prowess.governance.service.listing import ListQuery
+from prowess.errors import ConfigurationError
+from prowess.governance.approving import (
+    Ballot,
+    VoteRefusedError,
+    asking_rules,
+    question_in_store,
+    questions_about,
+)
+from prowess.governance.call_requests import CALL_PREFIX, vote_on_call
+from prowess.governance.service.listing import ListQuery, NoSuchItemError, page_of
+from prowess.governance.shared_call_requests import SharedCallRequests
+from prowess.governance.shared_decisions import SharedDecisions
+from prowess.governance.store_approvals import StoreApprovals
+from prowess.governance.voting import cast_vote
 from prowess.policy.approval import Scope  # noqa: TC001 -- msgspec decodes it
-from prowess.policy.approvals.matching import ApprovalState  # noqa: TC001 -- msgspec decodes it
+from prowess.policy.approvals.matching import ApprovalState, statements_about
+from prowess.policy.approvals.rules import APPROVED_FACT, ApprovalRule
+from prowess.policy.approvals.statements import Voter, request_id
+from prowess.policy.decision import RuleOrigin
+from prowess.policy.facts.capabilities import APPROVED_CAPABILITIES
+from prowess.policy.facts.skill_identity import SkillIdentity
+from prowess.policy.policy import Policy
+from prowess.store import RequestRow, SharedApprovalRequestStore, SharedVoteStore
+from prowess.store.tenants import EVERY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from prowess.format.skill import Skill
+    from prowess.governance.approving import ApprovalQuestion
+    from prowess.governance.call_requests import CallRequest
     from prowess.governance.service.listing import ListPage
-    from prowess.governance.service.service_call import ServiceCall
+    from prowess.governance.service.service_call import Actor, ServiceCall
+    from prowess.policy.approvals.statements import Vote, VoteStatement
 
 _Digest = Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$")]
 _Text = Annotated[str, Meta(max_length=4096)]
@@ -98,7 +124,6 @@ class ApprovalItem(Struct, frozen=True, kw_only=True):
     roles: tuple[str, ...] = ()
     capabilities: tuple[str, ...] | None = None
     until: datetime | None = None
-    how: str | None = None
     tool: str | None = None
     arguments: dict[str, object] | None = None
     session: str | None = None
@@ -107,23 +132,45 @@ class ApprovalItem(Struct, frozen=True, kw_only=True):
 
 
 class ApprovalService:
-    """The questions to people of the tenant of a call. `find` returns the skill with a tree digest, if it is known.
+    """The questions to people of the tenant of a call.
+
+    `find` returns the skill with a tree digest, if it is known. `voter` is who votes, by default the actor of the call.
 
     Raises:
         StoreError: by every method, if the store cannot be used.
         ConfigurationError: by every method, if the tenant is `*`: approvals belong to one tenant.
     """
 
-    def __init__(self, call: ServiceCall, find: Callable[[str], Skill | None] | None = None) -> None:
-        self._call, self._find = call, find
+    def __init__(
+        self,
+        call: ServiceCall,
+        find: Callable[[str], Skill | None] | None = None,
+        *,
+        voter: Voter | None = None,
+    ) -> None:
+        self._call, self._find, self._voter = call, find, _voter_of(call.actor) if voter is None else voter
+        self._requests = SharedApprovalRequestStore(call.database)
+        self._calls = SharedCallRequests(call.database)
 
     def list(self, query: ApprovalQuery) -> ListPage[ApprovalItem]:
         """Return questions, the oldest first, without `text` and `votes`."""
-        raise NotImplementedError
+        found: list[ApprovalItem] = []
+        if query.kind != "call":
+            policy = self._policy()
+            found += [_item(question, row) for row, question in self.questions(policy)]
+        if query.kind != "skill":
+            found += map(_call_item, self._calls.all())
+        wanted = (one for one in found if query.state in {None, one.state})
+        return page_of(wanted, query, lambda one: f"{one.at or ''} {one.id}")
 
-    def get(self, request_id: str) -> ApprovalItem:
+    def get(self, wanted: str) -> ApprovalItem:
         """Return one question with what a person is shown (`text`) and every vote. Raises NoSuchItemError."""
-        raise NotImplementedError
+        if wanted.startswith(CALL_PREFIX):
+            return _call_item(self._call_request(wanted), shown=True)
+        policy = self._policy()
+        row, question = self._question(wanted, policy)
+        votes = statements_about(question.tree, policy.approvals, question.rule.origin.path)
+        return _item(question, row, [one for one in votes if one.rule == question.rule.name])
 
     def add(self, new: NewApproval) -> ApprovalItem:
         """Ask people, once for each rule that asks about the skill. Return the first question that is not approved.
@@ -133,10 +180,31 @@ class ApprovalService:
         Raises:
             PolicyDeniedError: the actor is a machine, or its role permits no use of skills.
             ConfigurationError: a capability is unknown.
+            AuditError: the question cannot be recorded, so it was not asked.
         """
-        raise NotImplementedError
+        self._call.require("use")
+        if unknown := sorted(set(new.capabilities or ()) - set(APPROVED_CAPABILITIES)):
+            known = ", ".join(APPROVED_CAPABILITIES)
+            raise ConfigurationError((f"capabilities: {unknown[0][:80]!r} is not known; write some of {known}",))
+        policy = self._policy()
+        for rule in _rules_about(new, policy):
+            body = _Request(
+                skill=new.skill,
+                digest=new.digest,
+                rule=rule.name,
+                capabilities=new.capabilities,
+                reason=new.reason,
+                by=self._call.actor.user,
+            )
+            at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+            row = RequestRow(id=request_id(new.digest, rule.name), at=at, body=encode(body).decode())
+            if all(known.id != row.id for known in self._requests.requests()):
+                with self._call.act("request", {"request": row.id, "skill": new.skill, "digest": new.digest}):
+                    self._requests.add_request(row)
+        asked = [(row, one) for row, one in self.questions(policy) if one.tree == new.digest]
+        return next((_item(one, row) for row, one in asked if one.state != "approved"), _item(asked[0][1], asked[0][0]))
 
-    def vote(self, request_id: str, new: NewVote) -> ApprovalItem:
+    def vote(self, wanted: str, new: NewVote) -> ApprovalItem:
         """Give a vote. Return the question as it is answered then.
 
         Raises:
@@ -144,10 +212,228 @@ class ApprovalService:
             VoteRefusedError: the vote would not count: a second one, about a changed digest, the author's own, or of a
                 machine.
             PolicyDeniedError: the role may not answer.
+            ConfigurationError: the end of the approval is in the past.
             AuditError: the vote cannot be recorded, so it was not given.
         """
-        raise NotImplementedError
+        self._call.require("approve")
+        if new.until is not None and new.until <= datetime.now(UTC):
+            raise ConfigurationError(("until: this is in the past, so the approval would never count",))
+        if wanted.startswith(CALL_PREFIX):
+            return _call_item(self.answer_call(wanted, new.vote, reason=new.reason, scope=new.scope))
+        policy = self._policy()
+        row, question = self._question(wanted, policy)
+        if new.digest is not None and new.digest != question.tree:
+            reason = f"you looked at {new.digest}, and the question is about {question.tree}; look at it again"
+            raise VoteRefusedError(f"{question.name!r} has changed: {reason}")
+        ballot = Ballot(vote=new.vote, reason=new.reason, role=new.role, until=new.until)
+        return _item(self.cast(question, ballot, policy), row)
 
-    def revoke(self, request_id: str, reason: str = "") -> ApprovalItem:
+    def revoke(self, wanted: str, reason: str = "") -> ApprovalItem:
         """Make every vote about a question void, at the next call of every session. Raises as `vote`."""
-        raise NotImplementedError
+        if wanted.startswith(CALL_PREFIX):
+            return _call_item(self.answer_call(wanted, "revoke", reason=reason, scope="once"))
+        policy = self._policy()
+        row, question = self._question(wanted, policy)
+        if not (question.votes.given or question.votes.refused):
+            raise VoteRefusedError(f"nobody has voted about {wanted}, so there is nothing to revoke")
+        return _item(self.cast(question, Ballot(vote="revoke", reason=reason), policy), row)
+
+    def cast(self, question: ApprovalQuestion, ballot: Ballot, policy: Policy) -> ApprovalQuestion:
+        """Write the vote of the actor about a question that `policy` asks. Returns and raises as `cast_vote`.
+
+        The actor votes in a role that it holds; an administrator may revoke every vote.
+        """
+        self._call.require("approve")
+        ballot = self._in_a_held_role(question, ballot)
+        rows = self._requests.requests()
+        row = next((one for one in rows if one.id == question.id), None)
+        if row is not None:
+            question = replace(question, asked_by=_read(row).by)
+            if ballot.vote == "approve" and (newer := _newer(row, rows)) is not None:
+                reason = f"{newer.id} asks about its new digest {_read(newer).digest}"
+                raise VoteRefusedError(f"{question.name!r} has changed since: {reason}")
+        votes = StoreApprovals(SharedVoteStore(self._call.database), self._call.database.url)
+        return cast_vote(question, ballot, self._voter, policy=policy, recorder=self._call, store=votes)
+
+    def answer_call(self, wanted: str, vote: Vote, *, reason: str, scope: Scope) -> CallRequest:
+        """Answer the question about a call, or take the answer back (`revoke`). Returns and raises as `vote_on_call`.
+
+        Raises NoSuchItemError too, and PolicyDeniedError if the role may not answer.
+        """
+        self._call.require("approve")
+        return vote_on_call(
+            self._calls,
+            self._call_request(wanted),
+            vote,
+            self._voter,
+            reason=reason,
+            scope=scope,
+            recorder=self._call,
+        )
+
+    def _in_a_held_role(self, question: ApprovalQuestion, ballot: Ballot) -> Ballot:
+        held, wanted = self._call.actor.roles, question.rule.roles if ballot.role is None else (ballot.role,)
+        role = next((one for one in wanted if one in held), None)
+        if role is not None:
+            return replace(ballot, role=role)
+        if ballot.vote == "revoke" and self._call.actor.may("administer"):
+            return ballot
+        has = " and ".join(held) or "no role"
+        asks = f"{question.rule.origin} asks for {' or '.join(question.rule.roles)}"
+        reason = f"{self._call.actor.user} has the role {has} and may not answer; {asks}"
+        raise self._call.refused("approve", str(question.rule.origin), reason)
+
+    def _policy(self) -> Policy:
+        if self._call.tenant == EVERY:
+            raise ConfigurationError(("approvals belong to one tenant; name it",))
+        rules = SharedDecisions(self._call.database).rules()
+        return Policy(files=rules.files, approvals=(rules.approvals,))
+
+    def questions(self, policy: Policy) -> Iterator[tuple[RequestRow | None, ApprovalQuestion]]:
+        """Yield the questions that rules of `policy` ask now, each with its request, None if there were only votes."""
+        rows: dict[str, RequestRow | None] = {row.id: row for row in self._requests.requests()}
+        asked = [(row, _read(row)) for row in rows.values() if row is not None]
+        voted: list[tuple[RequestRow | None, _Request]] = []
+        for one in (one for place in policy.approvals if place.policy_files is None for one in place.statements):
+            if one.request not in rows:
+                rows[one.request] = None
+                voted.append((None, _voted(one)))
+        for row, request in (*asked, *voted):
+            if (question := self._asked(request, policy)) is not None:
+                yield row, question
+
+    def _asked(self, request: _Request, policy: Policy) -> ApprovalQuestion | None:
+        """Return the question of a request: of several rules with one name, the first one that is not satisfied."""
+        rules = [rule for rule in (*asking_rules(policy), _ANY) if rule.name == request.rule]
+        found = [self._of_rule(request, rule, policy) for rule in rules]
+        return next((one for one in found if one.state != "approved"), found[0] if found else None)
+
+    def _of_rule(self, request: _Request, rule: ApprovalRule, policy: Policy) -> ApprovalQuestion:
+        skill = None if self._find is None else self._find(request.digest)
+        if skill is not None and skill.digest == request.digest:
+            for one in questions_about(skill, policy):
+                if one.rule == rule:
+                    return replace(one, asked_by=request.by)
+        return question_in_store(
+            request.skill,
+            request.digest,
+            rule,
+            policy,
+            capabilities=request.capabilities,
+            asked_by=request.by,
+            reason=request.reason,
+        )
+
+    def _question(self, wanted: str, policy: Policy) -> tuple[RequestRow | None, ApprovalQuestion]:
+        for row, question in self.questions(policy):
+            if question.id == wanted:
+                return row, question
+        raise NoSuchItemError("approval", wanted)
+
+    def _call_request(self, wanted: str) -> CallRequest:
+        found = next((one for one in self._calls.all() if one.id == wanted), None)
+        if found is None:
+            raise NoSuchItemError("approval", wanted)
+        return found
+
+
+class _Request(Struct, frozen=True, kw_only=True):
+    """The body of a stored request. `by` is None for a question that was only voted about."""
+
+    skill: str
+    digest: str
+    rule: str
+    capabilities: tuple[str, ...] | None = None
+    reason: str = ""
+    by: str | None = None
+
+
+_ANY = ApprovalRule(words=(), id=APPROVED_FACT, origin=RuleOrigin(path="store:", line=0))  # no policy asks for more
+
+
+def _voter_of(actor: Actor) -> Voter:
+    """Return the voter that an actor is. A machine never counts as a person."""
+    by = "system" if actor.identified_by == "host" else actor.identified_by
+    return Voter(user=actor.user, kind="service" if actor.is_machine else "person", identified_by=by)
+
+
+def _rules_about(new: NewApproval, policy: Policy) -> list[ApprovalRule]:
+    """Return the rules that ask about a skill; the one of `skill.approved` if none does."""
+    skill = SkillIdentity(name=new.skill, trees=(new.digest,), capabilities=new.capabilities)
+    asking = [rule for rule in asking_rules(policy) if rule.name == APPROVED_FACT or rule.reasons(skill)]
+    return asking or [_ANY]
+
+
+def _read(row: RequestRow) -> _Request:
+    return decode(row.body, type=_Request)
+
+
+def _newer(row: RequestRow, rows: Sequence[RequestRow]) -> RequestRow | None:
+    """Return the last request about the same skill and rule that was made later, so with another digest."""
+    this = _read(row)
+    later = [one for one in rows if (one.at, one.id) > (row.at, row.id)]
+    same = [one for one in later if (_read(one).skill, _read(one).rule) == (this.skill, this.rule)]
+    return same[-1] if same else None
+
+
+def _voted(one: VoteStatement) -> _Request:
+    return _Request(skill=one.skill, digest=one.tree, rule=one.rule, capabilities=one.capabilities)
+
+
+def _item(
+    question: ApprovalQuestion, row: RequestRow | None, votes: Sequence[VoteStatement] | None = None
+) -> ApprovalItem:
+    rule, counted = question.rule, question.votes
+    ends = [end for one in counted.given if (end := one.end(rule.expires)) is not None]
+    request = None if row is None else _read(row)
+    refused_by = None if counted.refused is None else counted.refused.voter.user
+    return ApprovalItem(
+        kind="skill",
+        id=question.id,
+        state=question.state,
+        needed=rule.count,
+        given=len(counted.given),
+        reason="" if request is None else request.reason,
+        requested_by=None if request is None else request.by,
+        at=None if row is None else row.at,
+        by=tuple(one.voter.user for one in counted.given),
+        refused_by=refused_by,
+        skill=question.name,
+        digest=question.tree,
+        rule=rule.name,
+        origin=str(rule.origin),
+        roles=rule.roles,
+        capabilities=question.capabilities,
+        until=min(ends, default=None),
+        text=None if votes is None else question.text,
+        votes=() if votes is None else tuple(_given(one, question) for one in votes),
+    )
+
+
+def _given(one: VoteStatement, question: ApprovalQuestion) -> GivenVote:
+    return GivenVote(
+        vote=one.vote,
+        user=one.voter.user,
+        role=one.role,
+        reason=one.reason,
+        at=one.at,
+        until=one.end(question.rule.expires),
+        counts=one in question.votes.given or one is question.votes.refused,
+    )
+
+
+def _call_item(request: CallRequest, *, shown: bool = False) -> ApprovalItem:
+    return ApprovalItem(
+        kind="call",
+        id=request.id,
+        state=request.state,
+        needed=1,
+        given=int(request.vote == "approve"),
+        reason=request.reason,
+        at=datetime.fromtimestamp(request.at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        by=(request.by,) if request.vote == "approve" and request.by is not None else (),
+        refused_by=request.by if request.vote == "refuse" else None,
+        tool=request.tool,
+        arguments=request.arguments if shown else None,
+        session=request.session,
+    )

@@ -114,9 +114,13 @@ class ServiceCall:
 
     def _refused(self, operation: str, needed: str) -> PolicyDeniedError:
         held = " and ".join(self.actor.roles) or "no role"
-        rule = f"roles.{operation}"
+        reason = f"{self.actor.user} has the role {held}; this needs {needed}"
+        return self.refused(operation, f"roles.{operation}", reason)
+
+    def refused(self, operation: str, rule: str, reason: str) -> PolicyDeniedError:
+        """Record that an act is not permitted, and return the error. Raises AuditError if it cannot be recorded."""
         self.record(REFUSED, {"operation": operation, "rule": rule, "code": PolicyDeniedError.code})
-        return PolicyDeniedError(rule, f"{self.actor.user} has the role {held}; this needs {needed}")
+        return PolicyDeniedError(rule, reason)
 
     @contextmanager
     def act(self, name: str, data: Mapping[str, object]) -> Iterator[None]:

@@ -37,7 +37,7 @@ _Text = Annotated[str, Meta(min_length=1, max_length=4096)]
 
 
 class Voter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Who voted: the user of the process, or the user of a token.
+    """Who voted: the user of the process, of a token, or of a login.
 
     `key` is the fingerprint of the key that signed the statement. `is_author` states that the voter was known to be an
     author of the skill.
@@ -46,7 +46,7 @@ class Voter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     user: _Text
     uid: int | None = None
     kind: VoterKind = "person"
-    identified_by: Literal["system", "token"] = "system"
+    identified_by: Literal["system", "token", "login"] = "system"
     key: _Digest | None = None
     is_author: bool = False
 
