@@ -64,7 +64,8 @@ def init(
       prowess registry init /srv/deployment --key root.key --online online.key \\
         --signer alice.key.pub --signer bob.key.pub --threshold 2
     """  # noqa: D301 -- click needs the control character
-    from prowess.distribution.deployment.repository import create_repository  # Imported here for the other commands.
+    # Imported here for the other commands.
+    from prowess.distribution.deployment.repository_creation import create_repository
 
     public = [read_verifying_key(file) for file in signers]
     path = create_repository(

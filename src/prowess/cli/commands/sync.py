@@ -82,7 +82,7 @@ def command(
             param_hint="--host",
         )
     root = None if root_file is None else read_root(root_file)
-    origin, target = open_origin(source, allowed_hosts), DeploymentHost(into)
+    origin, target = open_origin(source, allowed_hosts), DeploymentHost(into, _environment())
     with ended_in_order():
         try:
             report = target.sync(origin, root, permission=permission_for(_TOOL, SCOPE))

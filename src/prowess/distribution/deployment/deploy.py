@@ -36,11 +36,17 @@ class DeploymentKeys:
 
 
 def deploy(
-    directories: Sequence[str], to: DeploymentRepository, signing: DeploymentKeys, *, check: Check
+    directories: Sequence[str],
+    to: DeploymentRepository,
+    signing: DeploymentKeys,
+    *,
+    check: Check,
+    environments: Sequence[str] = (),
 ) -> DeployReport:
     """Add these skills to a deployment; each replaces the one with its name. Without any, sign the pending release.
 
-    `check` returns the errors of the skills; with one error nothing is signed.
+    `check` returns the errors of the skills; with one error nothing is signed. With `environments`, only hosts in one
+    of them get these skills.
 
     Raises:
         InvalidSkillError: `check` returned errors.
@@ -59,6 +65,7 @@ def deploy(
             tree=package.contents.tree,
             artifact=hashlib.sha256(data).hexdigest(),
             size=len(data),
+            environments=tuple(sorted(set(environments))),
         )
         added[skill.name], artifacts[skill.file] = skill, data
 
@@ -82,6 +89,28 @@ def revoke(wanted: Sequence[str], to: DeploymentRepository, signing: DeploymentK
                 raise DistributionError(f"{text} is not deployed in {to.directory}; nothing was changed")
         kept = tuple(skill for skill in before.skills if skill.name not in wanted and skill.tree not in wanted)
         return replace(before, skills=kept)
+
+    return to.release(change, {}, signing.keys, signing.online, signing.permission)
+
+
+def deprecate(skill: str, successor: str | None, to: DeploymentRepository, signing: DeploymentKeys) -> DeployReport:
+    """Mark a deployed skill as deprecated. Hosts keep it.
+
+    Raises:
+        DistributionError: it, or its successor, is not deployed; or see `DeploymentRepository.release`.
+    """
+
+    def change(before: SkillRelease) -> SkillRelease:
+        for name in (skill, *([] if successor is None else [successor])):
+            if before.find(name) is None:
+                raise DistributionError(f"{name} is not deployed in {to.directory}; nothing was changed")
+        return replace(
+            before,
+            skills=tuple(
+                replace(one, deprecated=True, successor=successor) if one.name == skill else one
+                for one in before.skills
+            ),
+        )
 
     return to.release(change, {}, signing.keys, signing.online, signing.permission)
 

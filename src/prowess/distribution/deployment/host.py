@@ -77,10 +77,13 @@ class HostState(Struct, frozen=True, kw_only=True):
 
 
 class DeploymentHost:
-    """The deployed skills below one directory. For a machine, it is `/etc/prowess`."""
+    """The deployed skills below one directory. For a machine, it is `/etc/prowess`.
 
-    def __init__(self, root: str) -> None:
-        self.root = os.path.abspath(root)
+    `environment` is that of the host: it does not get skills for other environments.
+    """
+
+    def __init__(self, root: str, environment: str | None = None) -> None:
+        self.root, self._environment = os.path.abspath(root), environment
         self._skills = os.path.join(self.root, "skills")
         self._own = os.path.join(self.root, OWN_FOLDER)
         self._metadata = os.path.join(self._own, "metadata")
@@ -156,7 +159,7 @@ class DeploymentHost:
             metadata = os.path.join(stage, "metadata")
             copy_metadata(self._metadata, metadata)
             client = ReleaseClient(origin, metadata, root)
-            release = client.release()
+            release = client.release().of_environment(self._environment)
             known = self.state()
             former = None if known is None else str(known.release)
             number = str(release.number)

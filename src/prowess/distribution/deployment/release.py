@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, ValidationError, convert
+from msgspec.structs import replace
 
 from prowess._internal.text.canonical_json import is_digest
 from prowess.distribution.sources.archives.entry import MAX_PACKED
@@ -25,13 +26,19 @@ INDEX_TARGET = "index.json"
 
 
 class ReleasedSkill(Struct, frozen=True, kw_only=True):
-    """One skill of a release. `artifact` is the SHA-256 of its archive, 64 hexadecimal digits; `size` in bytes."""
+    """One skill of a release. `artifact` is the SHA-256 of its archive, 64 hexadecimal digits; `size` in bytes.
+
+    With `environments`, only hosts in one of them have it. A `deprecated` skill may name the `successor` to use.
+    """
 
     name: str
     version: str | None = None
     tree: str
     artifact: str
     size: int
+    environments: tuple[str, ...] = ()
+    deprecated: bool = False
+    successor: str | None = None
 
     @property
     def target(self) -> str:
@@ -63,6 +70,11 @@ class SkillRelease(Struct, frozen=True, kw_only=True):
     skills: tuple[ReleasedSkill, ...] = ()
     index: ReleasedIndex | None = None
 
+    def of_environment(self, environment: str | None) -> SkillRelease:
+        """Return the release with the skills that a host in this environment has; None if it is in none."""
+        kept = tuple(one for one in self.skills if not one.environments or environment in one.environments)
+        return self if len(kept) == len(self.skills) else replace(self, skills=kept)
+
     def find(self, name: str) -> ReleasedSkill | None:
         """Return the skill with this name, or None."""
         return next((skill for skill in self.skills if skill.name == name), None)
@@ -72,6 +84,9 @@ class _Custom(Struct, frozen=True, kw_only=True):
     name: str
     tree: str
     version: str | None = None
+    environments: tuple[str, ...] = ()
+    deprecated: bool = False
+    successor: str | None = None
 
 
 def release_of(targets: Targets) -> SkillRelease:
@@ -105,7 +120,14 @@ def _skill(path: str, target: TargetFile) -> ReleasedSkill:
         raise DistributionError(f"the target {path!r} of the release is no skill") from None
     artifact = target.hashes.get("sha256", "")
     skill = ReleasedSkill(
-        name=custom.name, version=custom.version, tree=custom.tree, artifact=artifact, size=target.length
+        name=custom.name,
+        version=custom.version,
+        tree=custom.tree,
+        artifact=artifact,
+        size=target.length,
+        environments=custom.environments,
+        deprecated=custom.deprecated,
+        successor=custom.successor,
     )
     has_digests = is_digest(custom.tree) and set(target.hashes) == {"sha256"}
     if not is_index_name(skill.name) or path != skill.target or not has_digests or target.length > MAX_PACKED:
@@ -124,7 +146,15 @@ def targets_of(release: SkillRelease) -> dict[str, TargetFile]:
             skill.size,
             {"sha256": skill.artifact},
             skill.target,
-            {"custom": {"name": skill.name, "tree": skill.tree, "version": skill.version}},
+            {"custom": {"name": skill.name, "tree": skill.tree, "version": skill.version, **_labels(skill)}},
         )
         for skill in release.skills
     }
+
+
+def _labels(skill: ReleasedSkill) -> dict[str, object]:
+    """Return the labels that are set: without them, the metadata is as before there were any."""
+    found: dict[str, object] = {"environments": list(skill.environments)} if skill.environments else {}
+    if skill.deprecated:
+        found |= {"deprecated": True, "successor": skill.successor}
+    return found

@@ -23,13 +23,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prowess._internal.files.atomic_write import remove_drafts, write_atomically
-from prowess._internal.files.file_lock import locked
 from prowess.distribution.deployment.permitted import changed_skills, deployment_facts
 from prowess.distribution.deployment.release import SkillRelease, release_of, targets_of
-from prowess.distribution.deployment.signed_index import place_index
-from prowess.distribution.deployment.signing_keys import key_id, require_tuf, tuf_key, tuf_signer
-from prowess.distribution.installation.disk.staging import nothing_changed
+from prowess.distribution.deployment.release_storage import DirectoryStorage
+from prowess.distribution.deployment.signing_keys import key_id, require_tuf, tuf_signer
 from prowess.distribution.publishing.directory_registry import DirectoryRegistry
 from prowess.errors import DistributionError
 
@@ -38,8 +35,9 @@ if TYPE_CHECKING:
 
     from tuf.api.metadata import Metadata, Root, Snapshot, Targets, Timestamp  # of the extra
 
+    from prowess.distribution.deployment.release_storage import ReleaseStorage
     from prowess.distribution.permission.permission import Permission
-    from prowess.signing.keys import PrivateKey, PublicKey
+    from prowess.signing.keys import PrivateKey
 
 ROOT_DAYS, TARGETS_DAYS, SNAPSHOT_DAYS, TIMESTAMP_DAYS = 1825, 365, 365, 7
 _RENEW_DAYS = 30  # metadata that expires sooner is renewed
@@ -59,67 +57,23 @@ class DeployReport(Struct, frozen=True, kw_only=True):
     missing: int = 0
 
 
-def create_repository(
-    directory: str,
-    *,
-    root: PrivateKey,
-    online: PrivateKey,
-    online_file: str,
-    signers: Sequence[PublicKey],
-    threshold: int,
-) -> str:
-    """Write the first root metadata and return its path. Hosts trust a repository by this file.
-
-    Raises:
-        DistributionError: there is a repository already, or the keys cannot be used like this.
-        StoreError: the directory cannot be written.
-        SignatureError: a key is of a kind that cannot sign metadata.
-    """
-    require_tuf()
-    from tuf.api.metadata import Metadata, Root  # of the extra
-
-    if len({key_id(key) for key in signers}) != len(signers):
-        raise DistributionError("one of the signers is named twice; each signature must be of another key")
-    if not 1 <= threshold <= len(signers):
-        raise DistributionError(f"--threshold {threshold}: there are {len(signers)} signers")
-    if online.public in (root.public, *signers):
-        raise DistributionError("the online key must be another one than that of the root and of each signer")
-    content = Root(expires=_in_days(ROOT_DAYS), consistent_snapshot=True)
-    content.add_key(tuf_key(root.public, "--key"), "root")
-    for role in ("snapshot", "timestamp"):
-        content.add_key(tuf_key(online.public, "--online"), role)
-    for signer in signers:
-        content.add_key(tuf_key(signer, "--signer"), "targets")
-    content.roles["targets"].threshold = threshold
-    document = Metadata(content)
-    document.sign(tuf_signer(root))
-    repository = DeploymentRepository(directory)
-    with nothing_changed(repository.directory):
-        os.makedirs(repository.directory, mode=0o755, exist_ok=True)
-        with locked(repository.path(_LOCK)):
-            if repository.exists:
-                raise DistributionError(f"{directory} is a deployment already; it was not changed")
-            for folder in ("metadata", "targets", "hosts"):
-                os.makedirs(os.path.join(repository.directory, folder), mode=0o755, exist_ok=True)
-            write_atomically(repository.path("online-key"), os.path.abspath(online_file).encode() + b"\n", _MODE)
-            path = repository.path("metadata", "1.root.json")
-            write_atomically(path, document.to_bytes(), _MODE)
-    return path
-
-
 class DeploymentRepository:
-    """A deployment repository for those who sign. Hosts read it with `prowess.distribution.deployment.client`."""
+    """A deployment repository for those who sign. Hosts read it with `prowess.distribution.deployment.client`.
 
-    def __init__(self, directory: str) -> None:
-        self.directory = os.path.abspath(directory)
+    Its files are in `directory`, unless another `storage` is given. Then `directory` is only its name in messages.
+    """
+
+    def __init__(self, directory: str, storage: ReleaseStorage | None = None) -> None:
+        self._storage = DirectoryStorage(directory) if storage is None else storage
+        self.directory = self._storage.shown
 
     @property
     def exists(self) -> bool:
-        """Whether `registry init` was run here."""
-        return os.path.lexists(self.path("metadata", "1.root.json"))
+        """Whether there is a first root."""
+        return self._storage.has("metadata/1.root.json")
 
     def path(self, *parts: str) -> str:
-        """Return the path of a file of the repository."""
+        """Return the path of a file of the repository, for messages if it is in a store."""
         return os.path.join(self.directory, *parts)
 
     def online_file(self) -> str:
@@ -162,7 +116,7 @@ class DeploymentRepository:
         """Remove the release that waits for signatures, and return it."""
         with self.exclusive():
             document = self._pending()
-            self._forget_pending()
+            self._storage.clear_pending()
             return None if document is None else release_of(document.signed)
 
     def release(
@@ -190,7 +144,7 @@ class DeploymentRepository:
             before = SkillRelease(number=0) if present is None else release_of(present.signed)
             pending = self._pending()
             if pending is not None and pending.signed.version != before.number + 1:
-                self._forget_pending()  # of a command that was killed after it had published this release
+                self._storage.clear_pending()  # of a command that was killed after it had published this release
                 pending = None
             document = self._proposed(change, before, present, pending)
             if document is None:
@@ -212,6 +166,7 @@ class DeploymentRepository:
                     return report
                 given = next((key for key in keys if key_id(key.public) in online_ids), None)
                 self._publish(root, document, documents, given or online())
+                self._storage.commit()
                 return replace(report, state="published")
 
             changed = changed_skills(before, wanted)
@@ -231,7 +186,7 @@ class DeploymentRepository:
             root = self._root()
             if root_key is not None:
                 root.signed.version += 1
-                root.signed.expires = _in_days(ROOT_DAYS)
+                root.signed.expires = in_days(ROOT_DAYS)
                 root.sign(tuf_signer(root_key))
                 self._require(root, root, "root", root_key)
                 self._write(("metadata", f"{root.signed.version}.root.json"), root.to_bytes())
@@ -240,25 +195,22 @@ class DeploymentRepository:
                 return None
             timestamp, snapshot = documents
             if (index := release_of(self._targets(root, snapshot).signed).index) is not None:
-                place_index(self.directory, index)
+                self._storage.place_index(index)
                 DirectoryRegistry(self.directory).refresh()
             if _expires_soon(snapshot.signed.expires):
                 timestamp.signed.snapshot_meta.version += 1
                 snapshot.signed.version += 1
-                snapshot.signed.expires = _in_days(SNAPSHOT_DAYS)
+                snapshot.signed.expires = in_days(SNAPSHOT_DAYS)
                 self._sign(root, snapshot, "snapshot", online)
             self._sign_timestamp(root, timestamp, online)
+            self._storage.commit(is_act=False)
             return timestamp.signed.expires
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """Let no other command change the repository. Raises DistributionError if there is none, StoreError."""
         self._require_exists()
-        with nothing_changed(self.directory, "the present release was kept"), locked(self.path(_LOCK)):
-            for directory in (self.directory, *map(self.path, ("metadata", "targets", "pending"))):
-                remove_drafts(directory)
-            if not os.path.exists(self.path("pending.json")):
-                self._forget_pending()  # archives of a command that was killed
+        with self._storage.exclusive():
             yield
 
     def _proposed(
@@ -289,7 +241,7 @@ class DeploymentRepository:
         is_same = (wanted.skills, wanted.index) == (before.skills, before.index)
         if present is not None and is_same and not _expires_soon(present.signed.expires):
             return None
-        return Metadata(Targets(version=wanted.number, expires=_in_days(TARGETS_DAYS), targets=targets_of(wanted)))
+        return Metadata(Targets(version=wanted.number, expires=in_days(TARGETS_DAYS), targets=targets_of(wanted)))
 
     def _publish(
         self,
@@ -303,18 +255,18 @@ class DeploymentRepository:
 
         release = release_of(targets.signed)
         for skill in release.skills:
-            draft, place = self.path("pending", skill.file), self.path("targets", skill.file)
-            if os.path.exists(draft):
+            if self._has("pending", skill.file):
                 self._write(("targets", skill.file), self._bytes("pending", skill.file))
-            elif not os.path.exists(place):
+            elif not self._has("targets", skill.file):
+                place = self.path("targets", skill.file)
                 raise DistributionError(f"{place} is missing; deploy {skill.name} again by its path")
         if release.index is not None:
-            place_index(self.directory, release.index)
+            self._storage.place_index(release.index)
         self._write(("metadata", f"{release.number}.targets.json"), targets.to_bytes())
         timestamp, snapshot = documents or (Metadata(Timestamp()), Metadata(Snapshot()))
         if documents is not None:
             snapshot.signed.version += 1
-        snapshot.signed.expires = _in_days(SNAPSHOT_DAYS)
+        snapshot.signed.expires = in_days(SNAPSHOT_DAYS)
         snapshot.signed.meta["targets.json"] = MetaFile(release.number)
         self._sign(root, snapshot, "snapshot", online)
         timestamp.signed.snapshot_meta = MetaFile(snapshot.signed.version)
@@ -322,11 +274,11 @@ class DeploymentRepository:
             timestamp.signed.version = 0
         self._sign_timestamp(root, timestamp, online)
         with suppress(OSError):  # the release is published, and the next command forgets that it was pending
-            self._forget_pending()
+            self._storage.clear_pending()
 
     def _sign_timestamp(self, root: Metadata[Root], timestamp: Metadata[Timestamp], online: PrivateKey) -> None:
         timestamp.signed.version += 1
-        timestamp.signed.expires = _in_days(TIMESTAMP_DAYS)
+        timestamp.signed.expires = in_days(TIMESTAMP_DAYS)
         timestamp.sign(tuf_signer(online))
         self._require(root, timestamp, "timestamp", online)
         self._write(("metadata", "timestamp.json"), timestamp.to_bytes())
@@ -346,7 +298,7 @@ class DeploymentRepository:
             raise DistributionError(f"the key {fingerprint} is not the {role} key of {self.directory}") from None
 
     def _published(self, root: Metadata[Root]) -> tuple[Metadata[Timestamp], Metadata[Snapshot]] | None:
-        if not os.path.exists(self.path("metadata", "timestamp.json")):
+        if not self._has("metadata", "timestamp.json"):
             return None
         timestamp = self._verified(root, "timestamp.json", "timestamp")
         snapshot = self._verified(root, f"{timestamp.signed.snapshot_meta.version}.snapshot.json", "snapshot")
@@ -361,7 +313,7 @@ class DeploymentRepository:
         self._require_exists()
         root = self._parsed("1.root.json")
         self._check(root, root, "root", "1.root.json")
-        while os.path.exists(self.path("metadata", f"{number + 1}.root.json")):
+        while self._has("metadata", f"{number + 1}.root.json"):
             number += 1
             after = self._parsed(f"{number}.root.json")
             for judge in (root, after):
@@ -401,30 +353,18 @@ class DeploymentRepository:
             raise DistributionError(f"{path} is no metadata; restore it from a copy") from None
 
     def _pending(self) -> Metadata[Targets] | None:
-        if not os.path.exists(self.path("pending.json")):
+        if not self._has("pending.json"):
             return None
         return self._document(self._bytes("pending.json"), self.path("pending.json"))
 
-    def _forget_pending(self) -> None:
-        if os.path.exists(self.path("pending.json")):
-            os.unlink(self.path("pending.json"))
-        folder = self.path("pending")
-        if os.path.isdir(folder):
-            for name in os.listdir(folder):
-                os.unlink(os.path.join(folder, name))
-            os.rmdir(folder)
-
     def _write(self, parts: tuple[str, ...], data: bytes) -> None:
-        path = self.path(*parts)
-        os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
-        write_atomically(path, data, _MODE)
+        self._storage.write("/".join(parts), data)
 
     def _bytes(self, *parts: str) -> bytes:
-        try:
-            with open(self.path(*parts), "rb") as file:
-                return file.read()
-        except OSError as fault:
-            raise DistributionError(f"{self.path(*parts)} cannot be read: {fault.strerror}") from None
+        return self._storage.read("/".join(parts))
+
+    def _has(self, *parts: str) -> bool:
+        return self._storage.has("/".join(parts))
 
 
 def _report(root: Metadata[Root], document: Metadata[Targets], before: SkillRelease) -> DeployReport:
@@ -438,9 +378,10 @@ def _report(root: Metadata[Root], document: Metadata[Targets], before: SkillRele
     )
 
 
-def _in_days(days: int) -> datetime:
+def in_days(days: int) -> datetime:
+    """Return the time after so many days, in whole seconds."""
     return datetime.now(UTC).replace(microsecond=0) + timedelta(days=days)
 
 
 def _expires_soon(expires: datetime) -> bool:
-    return expires < _in_days(_RENEW_DAYS)
+    return expires < in_days(_RENEW_DAYS)

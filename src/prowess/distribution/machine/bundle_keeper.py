@@ -49,8 +49,11 @@ class BundleKeeper:
         self.version: int | None = None
         self._remembered: str | None = ""  # unknown
         self._hosts: dict[str, tuple[DeploymentHost, DeploymentSource]] = {
-            RELEASE_ROOT: (DeploymentHost(state), self._server),
-            TENANT_RELEASE_ROOT: (DeploymentHost(os.path.join(state, TENANT_FOLDER)), TenantDeployment(self._server)),
+            RELEASE_ROOT: (DeploymentHost(state, enrolled.environment), self._server),
+            TENANT_RELEASE_ROOT: (
+                DeploymentHost(os.path.join(state, TENANT_FOLDER), enrolled.environment),
+                TenantDeployment(self._server),
+            ),
         }
         self._synced: int | None = None  # the version of the bundle whose releases are here
         self._sync_again = 0.0
