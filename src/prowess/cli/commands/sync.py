@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from prowess._internal.files.enrolment import given_to_machine
 from prowess._internal.places import weakness_above
 from prowess._internal.text.terminal_text import counted, json_text, printable_line
 from prowess.cli import exit_codes, output
@@ -82,7 +83,10 @@ def command(
             param_hint="--host",
         )
     root = None if root_file is None else read_root(root_file)
-    origin, target = open_origin(source, allowed_hosts), DeploymentHost(into, _environment())
+    origin, target = (
+        open_origin(source, allowed_hosts),
+        DeploymentHost(into, given_to_machine("environment") or os.environ.get("PROWESS_ENVIRONMENT")),
+    )
     with ended_in_order():
         try:
             report = target.sync(origin, root, permission=permission_for(_TOOL, SCOPE))

@@ -73,7 +73,8 @@ def deploy(
         kept = [skill for skill in before.skills if skill.name not in added]
         return replace(before, skills=(*kept, *added.values()))
 
-    return to.release(change, artifacts, signing.keys, signing.online, signing.permission)
+    places = dict(zip(added, directories, strict=True))
+    return to.release(change, artifacts, signing.keys, signing.online, signing.permission, directories=places)
 
 
 def revoke(wanted: Sequence[str], to: DeploymentRepository, signing: DeploymentKeys) -> DeployReport:

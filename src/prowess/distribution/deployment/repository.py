@@ -18,6 +18,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
@@ -44,6 +45,7 @@ _RENEW_DAYS = 30  # metadata that expires sooner is renewed
 _MODE = 0o644
 _LOCK = ".deploy.lock"
 
+_NONE: Mapping[str, str] = MappingProxyType({})
 DeployState = Literal["published", "pending", "unchanged"]
 
 
@@ -126,11 +128,14 @@ class DeploymentRepository:
         keys: Sequence[PrivateKey],
         online: Callable[[], PrivateKey],
         permission: Permission,
+        *,
+        directories: Mapping[str, str] = _NONE,
     ) -> DeployReport:
         """Sign a new release, and publish it if it has enough signatures. Otherwise it is kept as pending.
 
         `change` returns the new content for the present one; None signs the release that is pending. `artifacts` are
-        archives by their name below `targets/`. `online` returns the online key, if none of `keys` is that key.
+        archives by their name below `targets/`. `online` returns the online key, if none of `keys` is that key. The
+        policy is told about the files of skills in `directories`, by name.
 
         Raises:
             DistributionError: another release is pending, or none is; a key is no signer's; or the repository was
@@ -170,7 +175,10 @@ class DeploymentRepository:
                 return replace(report, state="published")
 
             changed = changed_skills(before, wanted)
-            facts = [(permission.tool, deployment_facts(skill, self.directory)) for skill in changed]
+            facts = [
+                (permission.tool, deployment_facts(skill, self.directory, directories.get(skill.name)))
+                for skill in changed
+            ]
             return permission.carry_out(facts, work)
 
     def refresh(self, online: PrivateKey, root_key: PrivateKey | None = None) -> datetime | None:

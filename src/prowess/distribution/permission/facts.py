@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
+    from prowess.audit.caller import Caller
     from prowess.audit.record import AuditLog
     from prowess.policy.approval import Approver
     from prowess.policy.policy_in_force import PolicyInForce
@@ -18,13 +19,14 @@ class CallRules(Struct, frozen=True, kw_only=True):
     """Who decides about the calls of one command. None as policy means the files of this machine and this user.
 
     `typed_by` answers the questions of a policy's default, and no question of a rule: the person who typed the command,
-    or the program that makes the change.
+    or the program that makes the change. `caller` is who asks, for the records; None means the user of this process.
     """
 
     policy: PolicyInForce | None = None
     audit: AuditLog | None = None
     approver: Approver | None = None
     typed_by: str | None = "program"
+    caller: Caller | None = None
 
 
 class PackageFacts(Struct, frozen=True, kw_only=True):

@@ -72,7 +72,7 @@ class PackageCalls:
     def __init__(self, rules: CallRules) -> None:
         session = uuid7()
         self._policy = policy = rules.policy or PolicyInForce()
-        audit = CallerLog(SinkLog(rules.audit, policy), Caller.here(), lambda _: {})
+        audit = CallerLog(SinkLog(rules.audit, policy), rules.caller or Caller.here(), lambda _: {})
         self._works: dict[str, Callable[[], None]] = {}
         self._skills: dict[str, tuple[SkillIdentity, ...]] = {}
         gates = standard_gates(

@@ -5,9 +5,12 @@ What makes, signs and verifies a release is in `prowess.distribution.deployment`
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 from msgspec import Meta, Struct
+
+from prowess.governance.service.listing import NoSuchItemError, page_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
 _Name = Annotated[str, Meta(min_length=1, max_length=256)]
 MOST_ARCHIVES = 100
+MOST_RELEASES = 10**9
 
 
 class DeployedSkill(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -103,31 +107,54 @@ class ReleasePublisher(Protocol):
 
 
 class DeploymentService:
-    """The deployment of the tenant of a call. With the tenant `*` it is that of the organisation."""
+    """The deployment of the tenant of a call. With the tenant `*` it is that of the organisation.
+
+    Raises:
+        PolicyDeniedError: by each change, if no role of the actor, or the policy of the tenant, permits it.
+        AuditError: by each change, if the act cannot be recorded; nothing was changed.
+    """
 
     def __init__(self, call: ServiceCall, publisher: ReleasePublisher) -> None:
         self._call, self._publisher = call, publisher
 
     def list(self, query: ListQuery) -> ListPage[Deployment]:
         """Return releases, the present one first. Raises StoreError or DistributionError."""
-        raise NotImplementedError
+        self._call.require_person()
+        return page_of(self._publisher.releases(), query, lambda one: f"{MOST_RELEASES - one.number:010}")
 
-    def get(self, number: int) -> Deployment | None:
-        """Return a release, None if there is none with this number."""
-        raise NotImplementedError
+    def get(self, number: int) -> Deployment:
+        """Return a release. Raises NoSuchItemError if there is none with this number."""
+        self._call.require_person()
+        for one in self._publisher.releases():
+            if one.number == number:
+                return one
+        raise NoSuchItemError(kind="release", id=str(number))
 
     def add(self, new: NewDeployment) -> DeploymentResult:
-        """Deploy skills. Raises as `ReleasePublisher`; PolicyDeniedError also if no role permits it, and AuditError."""
-        raise NotImplementedError
+        """Deploy skills. Machines get them with their next look, sessions of replicas with their next call.
+
+        Raises as `ReleasePublisher`.
+        """
+        self._call.require("deploy")
+        digests = [hashlib.sha256(data).hexdigest() for data in new.archives]
+        facts = {"archives": digests, "environments": list(new.environments)}
+        with self._call.act("deploy", facts):
+            return self._publisher.add(new.archives, new.environments)
 
     def revoke(self, revoked: RevokedSkills) -> DeploymentResult:
         """Take skills away from every machine. Raises as `add`."""
-        raise NotImplementedError
+        self._call.require("deploy")
+        with self._call.act("revoke", {"skills": list(revoked.skills)}):
+            return self._publisher.revoke(revoked.skills)
 
     def deprecate(self, deprecated: DeprecatedSkill) -> DeploymentResult:
         """Mark a deployed skill as deprecated. Raises as `add`."""
-        raise NotImplementedError
+        self._call.require("deploy")
+        with self._call.act("deprecate", {"skill": deprecated.skill, "successor": deprecated.successor}):
+            return self._publisher.deprecate(deprecated.skill, deprecated.successor)
 
     def roll_back(self, number: int | None = None) -> DeploymentResult:
         """Go back to an earlier release. Raises as `add`."""
-        raise NotImplementedError
+        self._call.require("deploy")
+        with self._call.act("rollback", {"release": number}):
+            return self._publisher.roll_back(number)

@@ -82,7 +82,7 @@ class ServiceCall:
         self.actor = actor
         self.database = database.of_tenant(self.tenant)
         self.log = SharedAuditLog(self.database)
-        self._caller = Caller(
+        self.caller = Caller(
             user=actor.user,
             identified_by=actor.identified_by,
             team=actor.team,
@@ -139,4 +139,4 @@ class ServiceCall:
 
     def record(self, kind: str, data: Mapping[str, object]) -> None:
         """Record an event of this call. Raises AuditError."""
-        self.log.append(with_keys(AuditEvent(kind=kind, data=data), self._caller))
+        self.log.append(with_keys(AuditEvent(kind=kind, data=data), self.caller))
