@@ -18,6 +18,7 @@ from prowess.signing.signed_note import note_key
 from prowess.store import SessionRow
 from prowess.store.shared.organisation import OrganisationStore, create_store
 from prowess.store.shared.sessions import SharedSessionStore
+from tests.http_server.samples import skill_archive
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,12 +61,15 @@ class ServedOrganisation:
         SequencerLoop(self.server, self.signer, print).look()
 
     def fill(self) -> None:
-        """Add a session with an event, a policy, and a checkpoint of the log."""
+        """Add a session with an event, a policy, two deployed skills, and a checkpoint of the log."""
         store = SharedSessionStore(self.server.database.of_tenant("default"))
         anyio.run(store.create, SessionRow(session_id="one", version=1, state="{}", touched_at=1764444000.5))
         anyio.run(partial(store.append_event, "one", "{}", at=1764444000.5, keep=10))
         put = self.client("administrator").put("/api/v1/policies/base", json={"toml": 'default = "allow"\n'})
         assert put.status_code == 200, put.text
+        for name in ("kept", "gone"):
+            deployed = self.client("administrator").post("/api/v1/deployments", content=skill_archive(name))
+            assert deployed.status_code == 201, deployed.text
         self.sequence()
 
     def __enter__(self) -> Self:

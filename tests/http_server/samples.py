@@ -6,13 +6,22 @@ from typing import Any
 
 from msgspec import Struct
 
+from prowess.distribution.publishing.packing import PackedFile, pack
+
 
 class Sample(Struct, frozen=True, kw_only=True):
-    """What a request is made of."""
+    """What a request is made of. `content` is a body that is no JSON."""
 
     path: dict[str, str] = {}
     query: dict[str, str] = {}
     body: Any = None
+    content: bytes | None = None
+
+
+def skill_archive(name: str) -> bytes:
+    """Return the archive of a skill."""
+    text = f"---\nname: {name}\ndescription: Does it. Use when needed.\n---\nDo.\n"
+    return pack([PackedFile(path="SKILL.md", executable=False, data=text.encode())])
 
 
 SAMPLES: dict[str, Sample] = {
@@ -32,4 +41,9 @@ SAMPLES: dict[str, Sample] = {
     "machine": Sample(path={"id": "none"}),
     "remove_machine": Sample(path={"id": "none"}),
     "consistency": Sample(query={"old": "0"}),
+    "deployment": Sample(path={"number": "1"}),
+    "deploy": Sample(content=skill_archive("new")),
+    "revoke_skills": Sample(body={"skills": ["gone"]}),
+    "deprecate_skill": Sample(body={"skill": "kept"}),
+    "roll_back_deployment": Sample(body={"release": 2}),
 }

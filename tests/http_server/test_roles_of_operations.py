@@ -50,6 +50,12 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "list_machines": READERS,
     "machine": READERS,
     "remove_machine": ("administrator",),
+    "list_deployments": PEOPLE,
+    "deployment": PEOPLE,
+    "deploy": ("administrator",),
+    "revoke_skills": ("administrator",),
+    "deprecate_skill": ("administrator",),
+    "roll_back_deployment": ("administrator",),
 }
 
 
@@ -64,7 +70,10 @@ def _called(acme: ServedOrganisation, route: ApiRoute, role: str | None) -> Any:
     sample = SAMPLES.get(route.name, Sample())
     path = route.path.format_map(sample.path)
     client = acme.client(role)
-    return client.request(route.method, f"/api/v1{path}", params=sample.query, json=sample.body)
+    url = f"/api/v1{path}"
+    if sample.content is not None:
+        return client.request(route.method, url, params=sample.query, content=sample.content)
+    return client.request(route.method, url, params=sample.query, json=sample.body)
 
 
 def test_the_table_names_every_operation_and_the_document_states_its_roles() -> None:

@@ -11,6 +11,7 @@ from prowess.http_listener.listener import HttpListener, bound
 from prowess.http_listener.stop_signals import stop_on_signal
 from prowess.http_server.app import server_app
 from prowess.http_server.faults import error_bytes
+from prowess.http_server.release_dates import ReleaseDates
 from prowess.http_server.sequencing import SequencerLoop
 from prowess.http_server.server import MOST_THREADS
 
@@ -41,6 +42,7 @@ async def serve(
             tasks.start_soon(stop_on_signal, stop, stopped_by)
             if server.signer is not None:
                 tasks.start_soon(SequencerLoop(server, server.signer, tell).run)
+                tasks.start_soon(ReleaseDates(server, server.signer, tell).run)
             tell(f"Serving at {listener.url(host, '/')}")
             await listener.run()
             tasks.cancel_scope.cancel()

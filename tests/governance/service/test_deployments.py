@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -24,9 +24,11 @@ from prowess.store.shared.release_files import SharedReleaseFiles
 from tests.governance.service.organisations import KEY, SIGNER, call_of, logged, new_organisation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from prowess.diagnostics import Diagnostic
+    from prowess.policy.roles import PersonRole
     from prowess.store import SharedDatabase
 
 ROLES_THAT_MAY_NOT = ["viewer", "user", "author", "approver", "machine"]
@@ -46,9 +48,11 @@ def archive(tmp_path: Path, name: str, text: str = "Do.") -> bytes:
     return pack(read_skill_files(str(place)).files)
 
 
-def service(database: SharedDatabase, role: Any = "administrator", tenant: str = "*") -> DeploymentService:
+def service(
+    database: SharedDatabase, role: PersonRole | Literal["machine"] = "administrator", tenant: str = "*"
+) -> DeploymentService:
     call = call_of(database, role, tenant=tenant)
-    return DeploymentService(call, StoreReleases(call, KEY, lambda _: ()))
+    return DeploymentService(call, StoreReleases(call, KEY))
 
 
 class Source:
@@ -101,7 +105,7 @@ def test_each_release_is_a_new_version_of_the_bundle(database: SharedDatabase, t
     assert after is not None
     assert after.version > before.version
     assert b"root.json" in after.data
-    StoreReleases(call_of(database, tenant="*"), KEY, lambda _: ()).refresh()
+    StoreReleases(call_of(database, tenant="*"), KEY).refresh()
     assert bundle_of(call_of(database, "machine"), SIGNER, after.etag) is None
     assert synced(database, tmp_path) == ["a"]
 
@@ -125,14 +129,17 @@ def test_a_deprecated_skill_stays_and_names_its_successor(database: SharedDataba
 
 
 @pytest.mark.parametrize("role", ROLES_THAT_MAY_NOT)
-def test_only_administrators_deploy(database: SharedDatabase, tmp_path: Path, role: str) -> None:
+def test_only_administrators_deploy(
+    database: SharedDatabase, tmp_path: Path, role: PersonRole | Literal["machine"]
+) -> None:
     new = NewDeployment(archives=(archive(tmp_path, "a"),))
-    for change in (
+    changes: tuple[Callable[[DeploymentService], object], ...] = (
         lambda one: one.add(new),
         lambda one: one.revoke(RevokedSkills(skills=("a",))),
         lambda one: one.roll_back(),
         lambda one: one.deprecate(DeprecatedSkill(skill="a")),
-    ):
+    )
+    for change in changes:
         with pytest.raises(PolicyDeniedError, match="needs the role administrator"):
             change(service(database, role))
     assert not service(database).list(ListQuery()).items
@@ -150,7 +157,7 @@ def test_the_policy_the_blocks_and_the_checks_decide_too(database: SharedDatabas
         service(database).add(new)
     PolicyService(call_of(database, tenant="*")).remove("base")
 
-    def faulty(directories: Any) -> Any:
+    def faulty(directories: Sequence[str]) -> Sequence[Diagnostic]:
         raise InvalidSkillError(())
 
     call = call_of(database, tenant="*")
@@ -170,6 +177,4 @@ def test_bytes_that_are_no_skill_are_refused(database: SharedDatabase, data: byt
 def test_without_the_key_nothing_is_signed(database: SharedDatabase, tmp_path: Path) -> None:
     call = call_of(database, tenant="*")
     with pytest.raises(DistributionError, match="key is not here"):
-        DeploymentService(call, StoreReleases(call, None, lambda _: ())).add(
-            NewDeployment(archives=(archive(tmp_path, "a"),))
-        )
+        DeploymentService(call, StoreReleases(call, None)).add(NewDeployment(archives=(archive(tmp_path, "a"),)))

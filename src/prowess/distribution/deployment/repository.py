@@ -214,6 +214,11 @@ class DeploymentRepository:
             self._storage.commit(is_act=False)
             return timestamp.signed.expires
 
+    def ends_within(self, days: int) -> bool:
+        """Whether the timestamp of the present release expires within so many days. Raises DistributionError."""
+        documents = self._published(self._root())
+        return documents is not None and documents[0].signed.expires < in_days(days)
+
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """Let no other command change the repository. Raises DistributionError if there is none, StoreError."""

@@ -21,22 +21,19 @@ from prowess.distribution.deployment.deploy import (
 )
 from prowess.distribution.deployment.permitted import SCOPE
 from prowess.distribution.deployment.release_storage import SharedStorage
-from prowess.distribution.deployment.repository import DeploymentRepository
+from prowess.distribution.deployment.repository import TIMESTAMP_DAYS, DeploymentRepository
 from prowess.distribution.deployment.repository_creation import create_shared_repository
 from prowess.distribution.permission.facts import CallRules
 from prowess.distribution.permission.permission import Permission
+from prowess.distribution.publishing.standard_check import standard_errors
 from prowess.distribution.sources.archives.unpacking import unpack_archive
 from prowess.distribution.sources.index.document import is_index_name
 from prowess.errors import DistributionError
 from prowess.format.reading import read_skill
 from prowess.governance.service.deployments import DeployedSkill, Deployment, DeploymentResult
 from prowess.governance.shared_decisions import SharedDecisions
-from prowess.governance.store_approvals import StoreApprovals
-from prowess.policy.blocks.blocked import Blocks
-from prowess.policy.policy import Policy
 from prowess.policy.policy_in_force import PolicyInForce
 from prowess.store.shared.release_files import SharedReleaseFiles
-from prowess.store.shared.votes import SharedVoteStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,7 +51,7 @@ class StoreReleases:
     `check` returns errors of skills. Without the organisation's `key`, releases can be read.
     """
 
-    def __init__(self, call: ServiceCall, key: PrivateKey | None, check: Check) -> None:
+    def __init__(self, call: ServiceCall, key: PrivateKey | None, check: Check = standard_errors) -> None:
         self._call, self._key, self._check = call, key, check
         self._storage = SharedStorage(SharedReleaseFiles(call.database))
 
@@ -83,10 +80,10 @@ class StoreReleases:
             return ()
         return tuple(self._shown(one, is_present=not at) for at, one in enumerate(repository.releases()))
 
-    def refresh(self) -> None:
-        """Renew the date of the deployment, if there is one, so that machines go on to trust it."""
+    def refresh(self, days: int = TIMESTAMP_DAYS) -> None:
+        """Renew the date of the deployment if it ends in less than so many days, so that machines go on to trust it."""
         repository = DeploymentRepository("", self._storage)
-        if repository.exists:
+        if repository.exists and repository.ends_within(days):
             repository.refresh(self._required_key())
 
     def _repository(self) -> DeploymentRepository:
@@ -114,13 +111,11 @@ def rules_of(call: ServiceCall) -> CallRules:
         StoreError: the store cannot be used.
         PolicyError: a policy, a block or an approval is damaged.
     """
-    rules = SharedDecisions(call.database).rules()
     actor = call.actor
     who = {"user": (actor.user,), "role": actor.roles, "tenant": (call.tenant,)}
     policy = PolicyInForce(
-        Policy(files=rules.files, blocks=Blocks([rules.blocks])),
+        organisations=[SharedDecisions(call.database)],
         who=who if actor.team is None else {**who, "team": (actor.team,)},
-        statements=StoreApprovals(SharedVoteStore(call.database), call.database.url),
     )
     policy.require()
     return CallRules(policy=policy, audit=call.log, typed_by=f"{actor.identified_by}:{actor.user}", caller=call.caller)
@@ -128,25 +123,31 @@ def rules_of(call: ServiceCall) -> CallRules:
 
 @contextmanager
 def _unpacked(archives: Sequence[bytes]) -> Iterator[list[str]]:
-    """Unpack archives of skills into a private directory, each in a folder with the name of the skill.
+    """Unpack archives into a private directory, and yield the folders of the skills, each named as its skill.
+
+    An archive has one skill with SKILL.md at its root, or several, each in a folder.
 
     Raises:
         DistributionError, IntegrityError, UnsafePathError, LimitExceededError: an archive cannot be used.
         SkillParseError: it is no skill.
     """
     with TemporaryDirectory(prefix="prowess-deploy-") as place:
-        found = []
+        found: list[str] = []
         for number, data in enumerate(archives):
-            what, draft = f"archive {number + 1}", os.path.join(place, f"{number}.draft")
-            os.mkdir(draft)
-            unpack_archive(data, draft, "skill", what=what)
-            name = read_skill(os.path.join(draft, "skill")).frontmatter.name
-            if not name or not is_index_name(name):
-                raise DistributionError(f"{what} is no skill that can be deployed: its name is missing or not valid")
-            folder = os.path.join(place, str(number), name)
-            os.mkdir(os.path.dirname(folder))
-            os.rename(os.path.join(draft, "skill"), folder)
-            found.append(folder)
+            what = f"archive {number + 1}"
+            unpack_archive(data, place, str(number), what=what)
+            root = os.path.join(place, str(number))
+            is_one = os.path.exists(os.path.join(root, "SKILL.md"))
+            for folder in [root] if is_one else [os.path.join(root, name) for name in sorted(os.listdir(root))]:
+                name = read_skill(folder).frontmatter.name
+                if not name or not is_index_name(name):
+                    raise DistributionError(
+                        f"{what}: a skill in it cannot be deployed; its name is missing or not valid"
+                    )
+                named = os.path.join(place, f"{number}-{len(found)}", name)
+                os.mkdir(os.path.dirname(named))
+                os.rename(folder, named)
+                found.append(named)
         yield found
 
 

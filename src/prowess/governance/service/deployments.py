@@ -66,6 +66,12 @@ class DeprecatedSkill(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     successor: _Name | None = None
 
 
+class WantedRelease(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An earlier release to go back to; without a number, the one before the present one."""
+
+    release: Annotated[int, Meta(ge=1, le=MOST_RELEASES)] | None = None
+
+
 class DeploymentResult(Struct, frozen=True, kw_only=True):
     """The result for a release: the document of `prowess deploy --json`. `state` is published, pending or unchanged."""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from prowess import __version__
 from prowess.http_server.api.decisions import DECISION_ROUTES
+from prowess.http_server.api.deployments import DEPLOYMENT_ROUTES
 from prowess.http_server.api.event_stream import EVENT_ROUTES
 from prowess.http_server.api.log import LOG_ROUTES
 from prowess.http_server.api.machines import MACHINE_ROUTES
@@ -34,4 +35,5 @@ ROUTES: tuple[ApiRoute, ...] = (
     *LOG_ROUTES,
     *EVENT_ROUTES,
     *MACHINE_ROUTES,
+    *DEPLOYMENT_ROUTES,
 )
