@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+import threading
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
@@ -63,8 +63,14 @@ class ServedOrganisation:
     def fill(self) -> None:
         """Add a session with an event, a policy, two deployed skills, and a checkpoint of the log."""
         store = SharedSessionStore(self.server.database.of_tenant("default"))
-        anyio.run(store.create, SessionRow(session_id="one", version=1, state="{}", touched_at=1764444000.5))
-        anyio.run(partial(store.append_event, "one", "{}", at=1764444000.5, keep=10))
+
+        async def add() -> None:
+            await store.create(SessionRow(session_id="one", version=1, state="{}", touched_at=1764444000.5))
+            await store.append_event("one", "{}", at=1764444000.5, keep=10)
+
+        thread = threading.Thread(target=anyio.run, args=(add,))  # this one may have a loop: that of Playwright
+        thread.start()
+        thread.join()
         put = self.client("administrator").put("/api/v1/policies/base", json={"toml": 'default = "allow"\n'})
         assert put.status_code == 200, put.text
         for name in ("kept", "gone"):
