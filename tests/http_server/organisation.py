@@ -34,8 +34,10 @@ class ServedOrganisation:
         self.url = url
         self.private = new_private_key("ed25519")
         create_store(url, origin=NAME, public_key=str(note_key(NAME, self.private.public)))
+        store = OrganisationStore(url)
         for tenant in tenants:
-            OrganisationStore(url).add_tenant(tenant)
+            store.add_tenant(tenant)
+        store.database.close()
         self.signer = LogSigner(name=NAME, key=self.private)
         self.server = OrganisationServer(url, self.signer)
         self.app: Any = server_app(self.server)
