@@ -34,17 +34,24 @@ SECRET_PATTERNS = (
 
 REDACTED = "[redacted]"
 _LEAST = 8  # characters of a known value that is redacted
-_NAMES = (
-    r"(?:[\w-]{0,40}(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?))"
+_WORDS = (
+    r"passw(?:or)?d|passphrase|[_-](?:pass|pwd)|secret|token|(?:api|access|private|secret|signing|encryption)[_-]?key|"
+    r"credentials?"
 )
+# Such as DB_PASSWORD, PASSWORD1, SECRET_KEY_BASE and --api-key. Not `tokens`, which programs count.
+_NAMES = rf"[\w-]{{0,40}}(?:{_WORDS})(?:[0-9]{{1,4}}|[_-][\w-]{{0,30}})?"
+_IS = r"[\\\"']{0,4}\s{0,3}[:=]\s{0,3}[\\\"']{0,4}"  # also in JSON inside of a string
+_VALUE = r"((?<=\")[^\"\\\r\n]{4,}|(?<=')[^'\r\n]{4,}|[^\s\"',;&]{4,})"  # in quotes it may have spaces
 # Values that a name in front marks as secret. Redaction may hide too much, so examples are hidden as well. No pattern
-# begins inside a word with hyphens: a text of such words would take time in proportion to its square.
+# begins inside a word with hyphens: a text of such words would take time in proportion to its square. The sign is
+# searched in lower case.
 _MARKED = (
-    ("uthorization", r"(?i)\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:bearer |basic |token )?([^\s\"',;]{4,})"),
-    ("", rf"(?i)(?<![\w-]){_NAMES}[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']?([^\s\"',;&]{{4,}})"),
+    ("authorization", rf"(?i)authorization{_IS}([^\r\n\"']{{4,}})"),  # the scheme may have several parameters
+    ("cookie", rf"(?i)cookie{_IS}([^\r\n\"']{{4,}})"),
+    ("", rf"(?i)(?<![\w-]){_NAMES}{_IS}{_VALUE}"),
     ("://", r"://[^\s/@:]{0,200}:([^\s/@]{1,400})@"),
-    ("eyJ", r"(?<![\w-])(eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,})"),
-    ("PRIVATE KEY-----", r"PRIVATE KEY-----([^-]{40,})"),  # also if the end of the key was cut off
+    ("eyj", r"(?<![\w-])(eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,})"),
+    ("private key-----", r"PRIVATE KEY-----([^-]{40,})"),  # also if the end of the key was cut off
 )
 _FLAG = re.compile(rf"(?i)--?{_NAMES}")
 
@@ -60,8 +67,9 @@ def redacted(text: str, known: Iterable[str] = ()) -> str:
     for sign, _, shape in SECRET_PATTERNS:
         if sign in text:
             text = _compiled(shape).sub(REDACTED, text)
+    lower = text.lower()
     for sign, shape in _MARKED:
-        if sign in text:
+        if sign in lower:
             text = _compiled(shape).sub(_without_value, text)
     return text
 
