@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prowess import Catalog, SyncSession
+from prowess._internal.process_user import groups_of_user, login
 from prowess.cli.dispatch import run
 from prowess.errors import StoreError
 from prowess.governance.shared_decisions import SharedDecisions
@@ -91,6 +92,23 @@ def test_votes_in_the_store_count_in_a_running_session_until_they_are_revoked(
 def test_the_role_of_a_token_decides(role: str, code: int, said: str, ask: Callable[..., tuple[int, Any]]) -> None:
     found, error = ask("ada", role, "approve", "deploy")
     assert (found, said in error) == (code, True)
+
+
+def test_another_role_than_that_of_the_token_is_refused(ask: Callable[..., tuple[int, Any]]) -> None:
+    found, error = ask("ada", "viewer", "approve", "deploy", "--role", "approver")
+    assert (found, "the token has the role viewer, and --role names approver" in error) == (3, True)
+    assert ask("ada", "approver", "approve", "deploy", "--role", "approver")[1]["given"] == 1
+
+
+def test_a_token_for_the_name_of_this_login_has_none_of_its_groups(
+    own_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], ask: Callable[..., tuple[int, Any]]
+) -> None:
+    me, policy = login() or "", own_home / ".prowess" / "policy.toml"
+    groups = json.dumps(sorted(groups_of_user(me)))
+    with policy.open("a", encoding="utf-8") as file:
+        file.write(f'[roles]\nothers = "viewer"\nadministrator = {{ groups = {groups} }}\n')
+    found, error = ask(me, "approver", "approve", "deploy")
+    assert (found, f"{me} has the role viewer and may not answer" in error) == (3, True)
 
 
 def test_an_unknown_token_and_a_store_of_one_machine_are_refused(
