@@ -102,6 +102,24 @@ def test_a_file_that_becomes_invalid_or_unreadable_closes(damage: str | None, ma
         assert _effect(in_force.now()) == "allow"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("place", ["machine", "user"])
+def test_a_file_that_someone_else_could_change_closes(machine: Path, user: Path, place: str) -> None:
+    path = machine if place == "machine" else user
+    path.write_text(_ALLOW, encoding="utf-8")
+    in_force = PolicyInForce(enterprise_file=str(machine))
+    assert _effect(in_force.now()) == "allow"
+    for mode, owner in ((0o666, 0), (0o644, 65534)):
+        path.chmod(mode)
+        os.chown(path, owner, 0)
+        policy = in_force.now()
+        assert _effect(policy) == "deny"
+        assert f"{path} is not used, because someone else could change it" in str(policy.fault)
+        path.chmod(0o644)
+        os.chown(path, 0, 0)
+        assert _effect(in_force.now()) == "allow"
+
+
 def test_what_a_host_gives_can_only_tighten(machine: Path, user: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text(_ALLOW, encoding="utf-8")

@@ -29,7 +29,7 @@ from prowess.policy.machine.machine_rules import AUDIT_SINKS
 from prowess.policy.packages.deployment_age import deployment_of, too_old
 from prowess.policy.packages.package_rules import TOO_OLD
 from prowess.policy.restriction import RESTRICTION_MODES, decide
-from prowess.policy.roles import GROUP, operation_of
+from prowess.policy.roles import operation_of
 from prowess.policy.tool_names import (
     ALWAYS_ALLOWED,
     PACKAGE_TOOLS,
@@ -165,8 +165,9 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
 
     def roles_of(self, user: str, groups: Iterable[str] = ()) -> frozenset[PersonRole] | None:
         """Return the roles that every table gives to a user of these groups; None if there is no table."""
-        facts = {"user": (user,), GROUP: tuple(groups)}
-        held = [set(roles) for table in self._role_tables for _, roles in table.held_by(facts)]
+        # Not `held_by`: somebody else with the name of this process's user has none of its groups.
+        named = frozenset(groups)
+        held = [set(table.roles_of(user, named)) for table in self._role_tables]
         return frozenset(set.intersection(*held)) if held else None
 
     @cached_property

@@ -40,6 +40,7 @@ from prowess._internal.places import (
     PUBLISHERS_FILE,
     block_places,
     bundle_folder,
+    others_can_change,
     policy_places,
     prowess_home,
 )
@@ -111,17 +112,33 @@ def _require_bundle(enterprise_file: str, max_offline: int) -> None:
 def _files(policy_file: str | None, enterprise_file: str) -> tuple[PolicyFile, ...]:
     files: list[PolicyFile] = []
     problems: list[str] = []
-    for path in (
-        *filter(_may_be_there, policy_places(enterprise_file)),
-        *([] if policy_file is None else [policy_file]),
-    ):
+    always = list(filter(_may_be_there, policy_places(enterprise_file)))
+    for path in (*always, *([] if policy_file is None else [policy_file])):
         try:
+            if path in always:
+                _require_safe(path, enterprise_file)
             files.append(read_policy_file(path))
         except PolicyError as error:
             problems += error.problems
     if problems:
         raise PolicyError(tuple(problems))
     return tuple(files)
+
+
+def _require_safe(path: str, enterprise_file: str) -> None:
+    """Raise PolicyError if someone who may not decide here could change this file, which applies always.
+
+    Those of an organisation are checked as a whole, by `bundle_fault`.
+    """
+    if os.path.dirname(path) == bundle_folder(enterprise_file):
+        return
+    is_users = os.path.dirname(path) == prowess_home() != os.path.dirname(enterprise_file)
+    try:
+        weakness = others_can_change(path, is_machine=not is_users and enterprise_file == MACHINE_POLICY)
+    except OSError:
+        return  # reading it reports why
+    if weakness is not None:
+        raise PolicyError((f"{path} is not used, because someone else could change it: {weakness}",))
 
 
 def _with_publishers(files: Iterable[PolicyFile], enterprise_file: str) -> tuple[PolicyFile, ...]:
