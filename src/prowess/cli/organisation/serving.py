@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
@@ -10,6 +11,7 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.audit.central import signer_of
 from prowess.cli.options.http_options import http_place
+from prowess.cli.options.login_options import LoginOptions, login_options
 from prowess.cli.organisation.shared_store_option import shared_store_option
 from prowess.errors import MissingExtraError, SignatureError
 
@@ -25,15 +27,17 @@ _DEFAULT_ADDRESS = "127.0.0.1:8420"
 @click.option(
     "--allow-host", "hosts", multiple=True, metavar="NAME", help="Host name that clients may use. Repeatable."
 )
-def serve_organisation(*, url: str, address: str, hosts: tuple[str, ...]) -> int:
+@login_options
+def serve_organisation(*, url: str, address: str, hosts: tuple[str, ...], login: LoginOptions) -> int:
     """Serve the interface /api/v1 and the pages of an organisation until SIGTERM or Ctrl-C.
 
-    It listens on this machine alone: for others, put a web server with TLS in front of it, and name its host with
-    --allow-host. It signs the logs of all tenants if the key of the organisation is on this machine.
+    It listens on this machine alone: for others, put a web server with TLS in front of it, and give its address with
+    --public-url. It signs the logs of all tenants if the key of the organisation is on this machine. People log in with
+    tokens, and with --oidc by an issuer too.
 
     \b
     Example:
-      prowess admin serve --store postgresql:///prowess --http 127.0.0.1:8420 --allow-host skills.example.com
+      prowess admin serve --store postgresql:///prowess --public-url https://skills.example.com
     """  # noqa: D301 -- click needs the control character
     place = http_place(address, None, (), allow_remote=None)
     try:
@@ -43,9 +47,13 @@ def serve_organisation(*, url: str, address: str, hosts: tuple[str, ...]) -> int
         from prowess.http_server.serving import serve
     except ImportError as fault:
         raise MissingExtraError("`admin serve`", "server", str(fault)) from fault
-    server = OrganisationServer(url, _signer(url))
+    settings = login.settings(place.host, place.port)
+    server = OrganisationServer(url, _signer(url), settings)
+    known = hosts if settings.public_url is None else (*hosts, urlsplit(settings.public_url).hostname or "")
     try:
-        stopped_by = anyio.run(serve, server, place.host, place.port, hosts, _tell)
+        if server.logins.issuer is not None and (why := server.logins.issuer.unreachable()) is not None:
+            _tell(f"people cannot log in by the issuer until it can be used: {why}")
+        stopped_by = anyio.run(serve, server, place.host, place.port, known, _tell)
     except OSError as fault:
         output.error(f"cannot listen at {place.host}, port {place.port}: {fault.strerror or fault}")
         return exit_codes.USAGE

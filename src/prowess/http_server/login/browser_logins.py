@@ -43,7 +43,7 @@ class NewLogin(Struct, frozen=True, kw_only=True):
 
 
 class FoundLogin(Struct, frozen=True, kw_only=True):
-    """The login of a request: who it is now, and what forms must repeat."""
+    """The login of a request: who it is now, and the value for its forms."""
 
     actor: Actor
     csrf: str

@@ -1,6 +1,6 @@
 """Protection of forms against other sites: a value that only our own pages know, and the header `Origin`.
 
-`csrf_field` is for templates, `require_csrf` for handlers of POST. Whoever looks a login up calls `allow_forms` first.
+`csrf_field` is for templates, `require_csrf` for handlers of POST. A caller that looks a login up calls `allow_forms` first.
 Pages must be sent with `Referrer-Policy: same-origin`: with `no-referrer`, browsers send forms with `Origin: null`.
 """
 
@@ -23,7 +23,7 @@ _VALUE, _ORIGIN = "prowess.csrf", "prowess.origin"  # keys in the ASGI scope
 
 
 def allow_forms(request: Request, value: str, origin: str) -> None:
-    """Set what forms of the answer to this request, or of this request, have to repeat; and the server's origin."""
+    """Set the value that forms of this request, and of its answer, must have; and the origin of the server."""
     request.scope[_VALUE], request.scope[_ORIGIN] = value, origin
 
 

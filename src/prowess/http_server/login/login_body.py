@@ -1,4 +1,4 @@
-"""What the store keeps of a login, as JSON: of a person, or of an attempt at an issuer."""
+"""The stored JSON of a login: of a person, or of an attempt at an issuer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class PersonLogin(Struct, frozen=True, kw_only=True, tag="person"):
     """A login of a person. `ends_at` is in seconds since the epoch, however often the login is used.
 
-    `groups` are those that the issuer named; a login by token has none. `csrf` is what forms must repeat.
+    `groups` are those that the issuer named; a login by token has none. `csrf` is the value that forms must have.
     """
 
     user: str

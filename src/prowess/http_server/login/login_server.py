@@ -1,4 +1,4 @@
-"""What the routes of logins share: logins, tokens, the log, and the limit of failures. Everything here blocks."""
+"""Parts that the routes of logins share: logins, tokens, the log, and the limit of failures. Everything here blocks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from prowess.governance.login_log import LoginLog, LoginOrigin
 from prowess.governance.organisation import token_digest
 from prowess.http_listener.connections import network_of
 from prowess.http_server.login.browser_logins import BrowserLogins, NewLogin
+from prowess.http_server.login.oidc.issuer import Issuer
 from prowess.http_server.login.refusals import LoginRefusedError
 from prowess.http_server.login.role_tables import RoleTables
 from prowess.store.shared.rate_limits import SharedRateLimitStore
@@ -33,7 +34,7 @@ MOST_TOKEN = 200  # characters
 
 
 class LoginServer:
-    """Logins in the store of an organisation.
+    """Logins in the store of an organisation. `issuer` is None if people log in by tokens alone.
 
     Failures are counted in the table `rate_limits`, so all processes of a server share the limit. An attempt is counted
     before it is looked at, and a successful one is taken back: attempts at the same time cannot pass together.
@@ -43,6 +44,7 @@ class LoginServer:
         database, self.settings, self._store = store.database, settings, store
         self.logins = BrowserLogins(database, settings, RoleTables(database))
         self.log = LoginLog(database)
+        self.issuer = None if settings.oidc is None else Issuer(settings.oidc)
         self._tokens, self._limits = SharedTokenStore(database), SharedRateLimitStore(database)
 
     def tenants(self) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ class LoginRefusedError(Exception):
 
     @property
     def sentence(self) -> str:
-        """What the person is told. It does not tell which part of a forged answer was noticed."""
+        """The sentence for the person. It does not tell which part of a forged answer was noticed."""
         return _SENTENCES.get(self.reason, _ISSUER)
 
     @property

@@ -20,7 +20,6 @@ from prowess.http_server.login.form import form_of
 from prowess.http_server.login.login_pages import login_page
 from prowess.http_server.login.login_server import origin_of
 from prowess.http_server.login.next_path import login_path, next_path
-from prowess.http_server.login.oidc.issuer import Issuer
 from prowess.http_server.login.oidc.routes import BEGIN, issuer_routes
 from prowess.http_server.login.refusals import LoginRefusedError
 
@@ -39,12 +38,12 @@ _RETRY_SECONDS = "60"
 
 def login_routes(server: LoginServer) -> list[BaseRoute]:
     """Return the routes of logins."""
-    pages, oidc = _LoginPages(server), server.settings.oidc
+    pages = _LoginPages(server)
     return [
         Route("/login", pages.show, methods=["GET"]),
         Route("/login", pages.log_in, methods=["POST"]),
         Route("/logout", pages.log_out, methods=["POST"]),
-        *([] if oidc is None else issuer_routes(server, Issuer(oidc, server.logins.clock))),
+        *([] if server.issuer is None else issuer_routes(server, server.issuer)),
     ]
 
 

@@ -11,6 +11,7 @@ from prowess.distribution.sources.http.addresses import address_of, without_cred
 from prowess.errors import ConfigurationError, UnsafePathError
 
 if TYPE_CHECKING:
+    from prowess.distribution.sources.http.addresses import Address
     from prowess.http_server.login.oidc.settings import OidcSettings
 
 
@@ -29,17 +30,33 @@ class LoginSettings(Struct, frozen=True, kw_only=True):
     oidc: OidcSettings | None = None
 
 
-def public_origin(url: str) -> str:
-    """Return the origin of the address that browsers use: `https://HOST[:PORT]`, or http on this machine.
+def public_origin(url: str, option: str) -> str:
+    """Return the origin that an option names: `https://HOST[:PORT]`, or http on this machine.
 
     Raises:
         ConfigurationError: it is another kind of URL, or has more than an origin.
     """
-    try:
-        at = address_of(url)
-    except UnsafePathError as fault:
-        raise ConfigurationError((f"--public-url {without_credentials(url)}: {fault.reason}",)) from None
+    at = _address(url, option)
     parts = urlsplit(url)
-    if parts.path not in {"", "/"} or parts.query or parts.fragment or "?" in url or "#" in url:
-        raise ConfigurationError((f"--public-url {without_credentials(url)}: give scheme, host and port alone",))
+    if parts.path not in {"", "/"} or "?" in url or "#" in url:
+        raise ConfigurationError((f"{option} {without_credentials(url)}: give scheme, host and port alone",))
     return f"{at.scheme}://{at.shown}"
+
+
+def checked_issuer(url: str) -> str:
+    """Return the URL of an issuer, exactly as given, because it is compared with the name that the issuer gives itself.
+
+    Raises:
+        ConfigurationError: it is no https URL (or http on this machine), or has a query or fragment.
+    """
+    _address(url, "--oidc")
+    if "?" in url or "#" in url:
+        raise ConfigurationError((f"--oidc {without_credentials(url)}: an issuer has no query and no fragment",))
+    return url
+
+
+def _address(url: str, option: str) -> Address:
+    try:
+        return address_of(url)
+    except UnsafePathError as fault:
+        raise ConfigurationError((f"{option} {without_credentials(url)}: {fault.reason}",)) from None

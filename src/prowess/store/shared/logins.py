@@ -59,7 +59,7 @@ class SharedLoginStore:
         return self.database.run(lambda db: int(db.execute(gone).rowcount))
 
     def _wanted(self, digest: bytes, at: float) -> Select[tuple[str, str, float, str | None, str | None, int]]:
-        """Select a login with what decides about it: one statement, so one moment."""
+        """Select a login with its token and the generation: one statement, so one moment."""
         its_token = and_(TOKENS.c.tenant == LOGINS.c.tenant, TOKENS.c.id == LOGINS.c.token_id)
         is_alive = or_(TOKENS.c.expires_at.is_(None), TOKENS.c.expires_at > at)
         has_token: ColumnElement[bool] = exists().where(its_token, is_alive).correlate(LOGINS)

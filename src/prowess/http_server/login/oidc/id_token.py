@@ -49,7 +49,7 @@ class _Algorithms(JWSRegistry):
 
 
 def read_keys(published: Sequence[Mapping[str, Any]]) -> KeySet:
-    """Return the keys for signatures among those that an issuer published. What cannot be one is left out."""
+    """Return the keys for signatures among those that an issuer published. Others are left out."""
     keys = []
     for one in published:
         if one.get("kty") not in _KINDS or one.get("use", "sig") != "sig":

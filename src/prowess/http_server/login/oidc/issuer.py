@@ -1,4 +1,4 @@
-"""An OpenID Connect issuer, as this server uses it: where people log in there, and what it tells about them.
+"""An OpenID Connect issuer, as this server uses it: its pages for people, and its ID tokens.
 
 Its metadata and keys are read when they are needed, and kept for an hour. A token with an unknown key lets the keys be
 read anew, at most once a minute. Everything blocks.
@@ -44,7 +44,7 @@ class Issuer:
 
     def __init__(self, settings: OidcSettings, clock: Callable[[], float] = time.time) -> None:
         self.settings, self.clock = settings, clock
-        self._lock = threading.Lock()  # of what is kept; two threads may read at once
+        self._lock = threading.Lock()  # of the two below; two threads may read at once
         self._metadata: tuple[float, IssuerMetadata] | None = None
         self._keys: tuple[float, KeySet] | None = None
 
@@ -64,6 +64,20 @@ class Issuer:
             with self._lock:
                 self._metadata = kept
         return kept[1]
+
+    def unreachable(self) -> str | None:
+        """Return why people cannot log in by the issuer at the moment, None if they can. For the start of a server.
+
+        Raises:
+            ConfigurationError: the issuer lacks what a login needs, or is another one.
+        """
+        try:
+            self.metadata()
+        except SkillError as fault:
+            if isinstance(fault, ConfigurationError):
+                raise
+            return str(fault)
+        return None
 
     def authorization_url(self, *, state: str, nonce: str, verifier: str) -> str:
         """Return where the browser asks the issuer for a code. Raises LoginRefusedError."""
@@ -133,7 +147,7 @@ class Issuer:
 
 
 class _Refusing:
-    """Turns what can fail about an issuer into the refusal of a login."""
+    """Turns faults of an issuer into the refusal of a login."""
 
     def __enter__(self) -> None:
         return None

@@ -1,4 +1,4 @@
-"""What an issuer publishes about itself, and what this server needs of it."""
+"""Metadata of an issuer, and checks of the parts that a login needs."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from prowess.http_server.login.browser_logins import browser_digest
-from prowess.http_server.login.cookies import ATTEMPT, LOGIN, cookie, remove_cookie, set_cookie
+from prowess.http_server.login.cookies import ATTEMPT, FORM, LOGIN, cookie, remove_cookie, set_cookie
 from prowess.http_server.login.login_pages import login_page
 from prowess.http_server.login.login_server import origin_of
 from prowess.http_server.login.next_path import next_path
@@ -72,6 +72,7 @@ class _IssuerPages:
         else:
             answer = login_page("continue", next=wanted)
             set_cookie(answer, request, LOGIN, secret, self._public_url)
+            remove_cookie(answer, request, FORM, self._public_url)
         remove_cookie(answer, request, ATTEMPT, self._public_url)
         return answer
 

@@ -41,7 +41,7 @@ def client_authentication(settings: OidcSettings) -> Any:  # noqa: ANN401 -- as 
 
 
 class _Session:
-    """What authlib uses of a session of `requests`."""
+    """The part of a session of `requests` that authlib uses."""
 
     def __init__(self, http: HttpClient | None) -> None:
         self._http = http
@@ -54,7 +54,7 @@ class _Session:
 
 
 class _Answer:
-    """What authlib uses of a response of `requests`."""
+    """The part of a response of `requests` that authlib uses."""
 
     def __init__(self, response: HttpResponse) -> None:
         self.status_code, self._response = response.status, response
