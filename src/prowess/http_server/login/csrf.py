@@ -1,6 +1,6 @@
 """Protection of forms against other sites: a value that only our own pages know, and the header `Origin`.
 
-`csrf_field` is for templates, `require_csrf` for handlers of POST. A caller that looks a login up calls `allow_forms` first.
+`csrf_field` is for templates, `require_csrf` for handlers of POST. Both need `allow_forms` before, with the login.
 Pages must be sent with `Referrer-Policy: same-origin`: with `no-referrer`, browsers send forms with `Origin: null`.
 """
 
