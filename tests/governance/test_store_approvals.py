@@ -96,7 +96,7 @@ def test_the_role_of_a_token_decides(role: str, code: int, said: str, ask: Calla
 
 def test_another_role_than_that_of_the_token_is_refused(ask: Callable[..., tuple[int, Any]]) -> None:
     found, error = ask("ada", "viewer", "approve", "deploy", "--role", "approver")
-    assert (found, "ada has the role viewer and may not approve" in error) == (3, True)
+    assert (found, "ada has the role viewer" in error) == (3, True)
     found, error = ask("ada", "administrator", "approve", "deploy", "--role", "approver")
     assert (found, "ada has the role administrator and may not answer" in error) == (3, True)
     assert ask("ada", "approver", "approve", "deploy", "--role", "approver")[1]["given"] == 1
