@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from prowess import __version__
+from prowess.http_server.api.approvals import APPROVAL_ROUTES
 from prowess.http_server.api.decisions import DECISION_ROUTES
 from prowess.http_server.api.deployments import DEPLOYMENT_ROUTES
 from prowess.http_server.api.event_stream import EVENT_ROUTES
@@ -31,6 +32,7 @@ ROUTES: tuple[ApiRoute, ...] = (
         answer=dict[str, Any],
     ),
     *PEOPLE_ROUTES,
+    *APPROVAL_ROUTES,
     *DECISION_ROUTES,
     *LOG_ROUTES,
     *EVENT_ROUTES,

@@ -1,0 +1,72 @@
+"""Routes about questions to people, and their votes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from prowess.governance.service.approvals import ApprovalItem, ApprovalQuery, ApprovalService, NewApproval, NewVote
+from prowess.governance.service.listing import ListPage
+from prowess.http_server.api.route_table import ApiRoute
+
+
+class RevokeQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Why an approval is taken back."""
+
+    reason: Annotated[str, Meta(max_length=4096)] = ""
+
+
+APPROVAL_ROUTES = (
+    ApiRoute(
+        method="GET",
+        path="/approvals",
+        name="list_approvals",
+        summary="Questions whether a skill or a call may be used, the oldest first",
+        needs="see",
+        handle=lambda asked: ApprovalService(asked.call).list(asked.query),
+        query=ApprovalQuery,
+        answer=ListPage[ApprovalItem],
+    ),
+    ApiRoute(
+        method="POST",
+        path="/approvals",
+        name="ask_for_approval",
+        summary="Ask people to approve a skill with one digest",
+        needs="use",
+        handle=lambda asked: ApprovalService(asked.call).add(asked.body),
+        body=NewApproval,
+        answer=ApprovalItem,
+        status=201,
+    ),
+    ApiRoute(
+        method="GET",
+        path="/approvals/{id}",
+        name="approval",
+        summary="A question, with what people are shown and every vote",
+        needs="see",
+        handle=lambda asked: ApprovalService(asked.call).get(asked.path["id"]),
+        answer=ApprovalItem,
+    ),
+    ApiRoute(
+        method="DELETE",
+        path="/approvals/{id}",
+        name="revoke_approval",
+        summary="Make every vote about a question void",
+        needs="approve",
+        handle=lambda asked: ApprovalService(asked.call).revoke(asked.path["id"], asked.query.reason),
+        query=RevokeQuery,
+        answer=ApprovalItem,
+    ),
+    ApiRoute(
+        method="POST",
+        path="/approvals/{id}/votes",
+        name="vote",
+        summary="Approve or refuse",
+        needs="approve",
+        handle=lambda asked: ApprovalService(asked.call).vote(asked.path["id"], asked.body),
+        body=NewVote,
+        answer=ApprovalItem,
+        status=201,
+    ),
+)
