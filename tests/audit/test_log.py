@@ -330,6 +330,25 @@ def test_records_that_no_writer_announced_are_a_fault_until_a_person_accepts_the
     assert log.accept() == 0
 
 
+@pytest.mark.parametrize("count", [1, 40])
+def test_the_log_of_one_service_adopts_whole_records_that_a_loss_of_power_left(tmp_path: Path, count: int) -> None:
+    log = filled(tmp_path, 3)
+    _added(log, count)
+    with open(log.path, "ab") as stream:
+        stream.write(b'{"at":')
+    service = JsonlAuditLog(log.path, adopts_unannounced=True)
+    assert service.append(event()).sequence == 5 + count
+    recovered = read_tail(log.path, 2)[0]
+    assert recovered is not None
+    assert recovered.kind == "log.recovered"
+    assert recovered.data.items() >= {"adopted_records": count, "unannounced": True, "removed_bytes": 6}.items()
+    assert verify_log(log.path).ok
+    with open(log.path, "ab") as stream:
+        stream.write(content(log).splitlines(keepends=True)[0])  # a record that does not continue the chain
+    with pytest.raises(AuditError, match="is not a record of this log"):
+        service.append(event())
+
+
 @pytest.mark.proves("governance.audit.head")
 def test_a_record_behind_an_announced_one_is_not_taken_over_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -3,9 +3,10 @@
 The head of a log is the end of its hash chain, stored in `head.json`. An append locks the file, reads the head,
 announces the next head in `head.json`, writes the record, and replaces the head. A writer may be killed between any two
 of these steps. The next append then adopts a record that was announced, removes an incomplete line, and writes a record
-about the recovery (`log.recovered`). Records after the head that were not announced are not adopted: appending fails
-until a person has checked and accepted them (`accept`, which writes a record `log.accepted`). Appending also fails if
-the log is shorter than its head or the head is missing; a person must then run `prowess audit verify`.
+about the recovery (`log.recovered`). Records after the head that were not announced are not adopted, except in the log
+of a machine's service (`adopts_unannounced`): appending fails until a person has checked and accepted them (`accept`,
+which writes a record `log.accepted`). Appending also fails if the log is shorter than its head or the head is missing;
+a person must then run `prowess audit verify`.
 
 The log is private (0600 in a 0700 directory) and is never opened through a link. The first line of `head.json`, in the
 directory of the log, has the number of records, the hash of the last one, and the offset of its end. Each line after
@@ -181,6 +182,9 @@ class JsonlAuditLog:
         fsync: `record` syncs each record to disk before `append` returns. `second` syncs at most once a second and on
             `close`, so a power failure (not a killed process) may lose the last records.
         wait_seconds: time limit on waiting for other writers.
+        adopts_unannounced: adopt whole records after the head that continue the chain, also if head.json does not
+            announce them, and record it. A loss of power leaves them, because head.json is not synced. Only for a log
+            that one service alone can write, such as the machine's.
     """
 
     def __init__(
@@ -189,7 +193,9 @@ class JsonlAuditLog:
         fsync: Literal["record", "second"] = "record",
         *,
         wait_seconds: float = WAIT_SECONDS,
+        adopts_unannounced: bool = False,
     ) -> None:
+        self._adopts = adopts_unannounced
         self.path = os.path.abspath(path)
         self._head = HeadFile(self.path)
         self._each = fsync == "record"
@@ -345,7 +351,8 @@ class JsonlAuditLog:
                 raise AuditError(self.path, reason)
             adopted = AuditHead(count=record.sequence, hash=record.hash, size=adopted.size + len(line) + 1)
             steps.append(adopted)
-        if not accepting and not announced(self.path).issuperset(steps):
+        unannounced = not accepting and not announced(self.path).issuperset(steps)
+        if unannounced and not self._adopts:
             some = "a record" if len(steps) == 1 else f"{len(steps)} records"
             reason = f"no writer announced {some} after record {head.count}; run `prowess audit verify`"
             raise AuditError(
@@ -354,6 +361,8 @@ class JsonlAuditLog:
         if torn:
             os.ftruncate(descriptor, adopted.size)
         data: dict[str, object] = {"adopted_records": len(lines), "removed_bytes": len(torn)}
+        if unannounced:
+            data["unannounced"] = True
         if torn:
             data["removed_sha256"] = sha256_of(torn)
         event = with_keys(AuditEvent(kind=ACCEPTED if accepting else RECOVERED, data=data), Caller.here())

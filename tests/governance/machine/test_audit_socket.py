@@ -176,6 +176,20 @@ def test_only_one_service_runs_and_its_place_can_be_chosen(machine: Machine) -> 
         assert "another `prowess machine run`" in second.stderr
 
 
+def test_a_head_that_a_loss_of_power_left_behind_refuses_no_call(machine: Machine) -> None:
+    machine.write("/etc/prowess/policy.toml", '[audit]\nsink = "machine"\n[[rule]]\neffect = "allow"\ntool = "*"\n')
+    head = machine.root / "var/lib/prowess/audit/head.json"
+    with machine.service(), machine.session(USER) as called:
+        assert called()["success"]
+        before = head.read_bytes()
+        assert called()["success"]
+    head.write_bytes(before)
+    with machine.service(), machine.session(USER) as called:
+        assert called()["success"]
+    recovered = [one for one in machine.records() if one["kind"] == "log.recovered"]
+    assert [one["data"]["unannounced"] for one in recovered] == [True]
+
+
 @pytest.mark.parametrize("kills", [3])
 def test_kills_of_the_service_lose_no_acknowledged_record_and_double_none(machine: Machine, kills: int) -> None:
     chance = random.Random(7)

@@ -73,7 +73,7 @@ def run(state: str, socket_path: str, every: float) -> int:
     from prowess.governance.machine.audit_service import MachineAuditService
 
     os.makedirs(state, mode=_RIGHTS, exist_ok=True)
-    log = JsonlAuditLog(os.path.join(state, "audit", "audit.jsonl"))
+    log = JsonlAuditLog(os.path.join(state, "audit", "audit.jsonl"), adopts_unannounced=True)
     enrolled = _enrolled()
     given = {} if enrolled is None else {name: getattr(enrolled, name) for name in _GIVEN}
     facts = {name: value for name, value in given.items() if value is not None}
