@@ -144,6 +144,8 @@ CASES = [
     Case(("admin", "status", *STORE)),
     Case(("admin", "tenant", "add", "default", *STORE), code=1),
     Case(("admin", "token", "add", *STORE, "--tenant", "default", "--role", "viewer", "--user", "ada")),
+    Case(("policy", "push", "main", "policy.toml", *STORE)),
+    Case(("block", "csv", "--reason", "It leaks.", "--server", "http://127.0.0.1:1", "--token-file", "token"), code=4),
     Case(("admin", "erase", *STORE, "--before", "1d")),
     Case(("admin", "serve", *STORE, "--http", "127.0.0.1:0"), code=130),
     Case(("machine", "status")),

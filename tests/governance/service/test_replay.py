@@ -13,8 +13,9 @@ from benchmarks.replaying import lines
 from prowess.audit.record import AuditEvent
 from prowess.errors import PolicyDeniedError, PolicyError
 from prowess.governance.replay.recorded_calls import replay_records
-from prowess.governance.service.policies import NewPolicy, PolicyService
+from prowess.governance.service.policies import NewPolicy, PolicyService, PushQuery
 from prowess.governance.service.replay import ReplayRequest, ReplayService
+from prowess.governance.service.service_call import Actor, ServiceCall
 from prowess.policy.policy_in_force import policy_of_text
 from tests.governance.service.organisation_in_tests import OrganisationInTests
 
@@ -109,3 +110,11 @@ def test_a_replay_names_the_faults_of_a_policy_and_needs_a_role(acme: Organisati
         ReplayService(acme.call()).replay(ReplayRequest(toml="defualt = 1\n", name="mine"))
     with pytest.raises(PolicyDeniedError):
         ReplayService(acme.call("author")).replay(ReplayRequest(toml=_RULES))
+
+
+def test_a_policy_of_the_organisation_is_tried_on_the_calls_of_every_tenant(acme: OrganisationInTests) -> None:
+    actor = Actor(user="ada", roles=("administrator",), tenant="*", identified_by="token")
+    service = ReplayService(ServiceCall(actor, acme.database))
+    assert service.replay(ReplayRequest(toml=_RULES)).records == 600
+    with pytest.raises(PolicyDeniedError, match="newly deny"):
+        PolicyService(ServiceCall(actor, acme.database)).push("main", NewPolicy(toml=_RULES), PushQuery())

@@ -22,6 +22,8 @@ from prowess.governance.replay.recorded_facts import RecordedFacts
 from prowess.governance.replay.replay import Replay
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from prowess.audit.record import AuditRecord
     from prowess.governance.replay.replay import Replayed
     from prowess.policy.policy import Policy
@@ -103,23 +105,26 @@ def replay_records(policy: Policy, path: str, *, since: str | None = None, until
 
 
 def replay_store(
-    policy: Policy, rows: SharedAuditRows, *, since: str | None = None, until: str | None = None
+    policy: Policy, logs: Sequence[SharedAuditRows], *, since: str | None = None, until: str | None = None
 ) -> Replayed:
-    """Decide the calls of a tenant's log in a store again. `since` and `until` as in `replay_log`.
+    """Decide the calls in the logs of tenants of a store again. `since` and `until` as in `replay_log`.
 
-    `verified` is false if the records are not those of the last signed checkpoint.
+    `verified` is false if the records of a log are not those of its last signed checkpoint.
 
     Raises:
         StoreError: the store cannot be used.
     """
-    lines_of = _Lines(Replay(policy, rows.people()), since, until)
-    walk = LogWalk(rows, since=since, until=until)
-    for body, number in walk:
-        try:
-            lines_of.take(body, number)
-        except DecodeError:  # not verified then
-            walk.is_unchanged = False
-    return lines_of.replay.result(verified=walk.is_unchanged)
+    replay = Replay(policy, {pseudonym: user for rows in logs for pseudonym, user in rows.people().items()})
+    verified = True
+    for rows in logs:
+        lines_of, walk = _Lines(replay, since, until), LogWalk(rows, since=since, until=until)
+        for body, number in walk:
+            try:
+                lines_of.take(body, number)
+            except DecodeError:
+                verified = False
+        verified &= walk.is_unchanged
+    return replay.result(verified=verified)
 
 
 class _Lines:

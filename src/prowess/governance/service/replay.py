@@ -14,6 +14,8 @@ from prowess.governance.replay.recorded_calls import replay_store
 from prowess.governance.service.audit import time_of
 from prowess.policy.policy_in_force import policy_alone_of, policy_of_text
 from prowess.store.shared.audit_rows import SharedAuditRows
+from prowess.store.shared.organisation import tenants_in
+from prowess.store.tenants import EVERY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +37,7 @@ class ReplayRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class ReplayService:
-    """Replays the log of the tenant of `call`."""
+    """Replays the log of the tenant of `call`; for the organisation (`*`), the logs of all its tenants."""
 
     def __init__(self, call: ServiceCall) -> None:
         self._call = call
@@ -52,7 +54,7 @@ class ReplayService:
         self._call.require("audit")
         since, until = time_of(request.since, "since", end=False), time_of(request.until, "until", end=True)
         policy = policy_of_text(request.name, request.toml)
-        return replay_store(policy, SharedAuditRows(self._call.database), since=since, until=until)
+        return replay_store(policy, self._logs(), since=since, until=until)
 
     def gate(self, accept: int = 0) -> Callable[[PolicyFile], Replayed]:
         """Return a check of new policies for `PolicyService.put`: it replays the calls of the last `PUSH_DAYS` days.
@@ -64,11 +66,16 @@ class ReplayService:
 
         def check(file: PolicyFile) -> Replayed:
             since = time_text(datetime.now(UTC) - timedelta(days=PUSH_DAYS))
-            found = replay_store(policy_alone_of(file), SharedAuditRows(self._call.database), since=since)
+            found = replay_store(policy_alone_of(file), self._logs(), since=since)
             require_accepted(found, accept)
             return found
 
         return check
+
+    def _logs(self) -> tuple[SharedAuditRows, ...]:
+        database = self._call.database
+        tenants = (*tenants_in(database), EVERY) if database.tenant == EVERY else (database.tenant,)
+        return tuple(SharedAuditRows(database, tenant) for tenant in tenants)
 
 
 def require_accepted(found: Replayed, accept: int) -> None:

@@ -103,8 +103,7 @@ class OrganisationStore:
 
     def tenants(self) -> tuple[str, ...]:
         """Return the names of all tenants, sorted. Raises StoreError."""
-        wanted = select(TENANTS.c.tenant).order_by(TENANTS.c.tenant)
-        return tuple(self.database.run(lambda db: db.execute(wanted).scalars().all(), write=False))
+        return tenants_in(self.database)
 
     def waiting_since(self) -> str | None:
         """Return the time of the oldest record that waits for its place in a log, None if none waits."""
@@ -138,6 +137,12 @@ class OrganisationStore:
                 return False
             raise
         return True
+
+
+def tenants_in(database: SharedDatabase) -> tuple[str, ...]:
+    """Return the names of all tenants that a database shows, sorted. Raises StoreError."""
+    wanted = select(TENANTS.c.tenant).order_by(TENANTS.c.tenant)
+    return tuple(database.run(lambda db: db.execute(wanted).scalars().all(), write=False))
 
 
 def _as_owner(url: str, work: Callable[[Connection], _T]) -> _T:
