@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
-from urllib.parse import parse_qsl, urlsplit
+from contextlib import closing
+from urllib.parse import parse_qsl, quote, urlsplit
 
 DEFAULT = "default"  # made by `prowess admin init`; the only tenant of an SQLite file
 EVERY = "*"  # tenant of rows of the whole organisation, and of those who administer it
 SQLITE = "sqlite:///"
 POSTGRESQL = "postgresql://"
 APPLICATION = 0x50575348  # "PWSH": `PRAGMA application_id` of an SQLite file that `prowess admin init` made
-_HEADER_BYTES = 100
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 
 
@@ -51,9 +52,14 @@ def is_shared(url: str) -> bool:
         return True
     if not url.startswith(SQLITE):
         return False
+    import sqlite3  # Imported here because most URLs that are read here name no file.
+
+    # By SQLite, never by `open`: when a process closes a file, the system drops every lock that the process has on it,
+    # also those of its open connections. Another process would then remove the log that they write to.
     try:
-        with open(url.removeprefix(SQLITE), "rb") as file:
-            head = file.read(_HEADER_BYTES)
-    except OSError:
+        path = quote(os.path.abspath(url.removeprefix(SQLITE)))
+        with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as connection:
+            found: int = connection.execute("PRAGMA application_id").fetchone()[0]
+    except (sqlite3.Error, OSError, ValueError):
         return False
-    return head[68:72] == APPLICATION.to_bytes(4, "big")
+    return found == APPLICATION
