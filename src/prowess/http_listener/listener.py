@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _SHUTDOWN_SECONDS = 2
 _BACKLOG = 512
+_PROXIES = ["127.0.0.1", "::1"]  # only they may state the address of a client; not the variable FORWARDED_ALLOW_IPS
 
 
 class HttpListener:
@@ -45,6 +46,7 @@ class HttpListener:
             log_config=None,
             access_log=False,
             server_header=False,
+            forwarded_allow_ips=_PROXIES,
             backlog=_BACKLOG,
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         )

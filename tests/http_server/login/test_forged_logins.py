@@ -294,3 +294,17 @@ def test_a_planted_login_is_not_used_by_the_callback(
     assert planted not in dict(browser.client.cookies).values()
     query = parse_qs(urlsplit(browser.get("/login/oidc").headers["location"]).query)
     assert planted not in str(query)
+
+
+def test_an_issuer_that_fails_is_not_asked_again_at_once(acme: Organisation, issuer: ForgingIssuer) -> None:
+    at = [time.time()]
+    asked = Issuer(settings_of(issuer), lambda: at[0])
+    issuer.metadata = {"code_challenge_methods_supported": []}
+    with pytest.raises(ConfigurationError):
+        asked.metadata()
+    issuer.metadata = {}
+    with pytest.raises(ConfigurationError):
+        asked.metadata()
+    at[0] += 6
+    assert asked.metadata().issuer == issuer.url
+    assert asked.unreachable() is None

@@ -32,6 +32,7 @@ _LIMITS = HttpLimits(connect=5.0, idle=5.0, total=10.0)
 _MOST_BYTES = 256 * 1024
 _KEPT_SECONDS = 3600.0
 _ANEW_SECONDS = 60.0
+_FAILED_SECONDS = 5.0  # an issuer that cannot be reached is not asked again for so long
 _NO_CREDENTIALS = {"authorization": ""}  # of the user whose process this is
 
 
@@ -46,6 +47,7 @@ class Issuer:
         self.settings, self.clock = settings, clock
         self._lock = threading.Lock()  # of the two below; two threads may read at once
         self._metadata: tuple[float, IssuerMetadata] | None = None
+        self._failed: tuple[float, SkillError] | None = None
         self._keys: tuple[float, KeySet] | None = None
 
     def metadata(self) -> IssuerMetadata:
@@ -57,13 +59,20 @@ class Issuer:
             DistributionError: it has no metadata.
         """
         with self._lock:
-            kept = self._metadata
-        if kept is None or self.clock() - kept[0] > _KEPT_SECONDS:
-            document = self._fetched(f"{self.settings.issuer.rstrip('/')}{WELL_KNOWN}")
-            kept = self.clock(), metadata_of(document, self.settings)
+            kept, failed = self._metadata, self._failed
+        if kept is not None and self.clock() - kept[0] <= _KEPT_SECONDS:
+            return kept[1]
+        if failed is not None and self.clock() - failed[0] <= _FAILED_SECONDS:
+            raise failed[1].with_traceback(None)
+        try:
+            found = metadata_of(self._fetched(f"{self.settings.issuer.rstrip('/')}{WELL_KNOWN}"), self.settings)
+        except SkillError as fault:
             with self._lock:
-                self._metadata = kept
-        return kept[1]
+                self._failed = self.clock(), fault
+            raise
+        with self._lock:
+            self._metadata, self._failed = (self.clock(), found), None
+        return found
 
     def unreachable(self) -> str | None:
         """Return why people cannot log in by the issuer at the moment, None if they can. For the start of a server.

@@ -12,7 +12,7 @@ import hmac
 import secrets
 from typing import TYPE_CHECKING
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 BEGIN = "/login/oidc"
 _SECRET_BYTES = 48
+_MOST_THREADS = 2  # that wait for the issuer; beside those of the server, so a slow issuer blocks nothing else
 _MOST = 4000  # characters of a code or a state
 
 
@@ -49,13 +50,14 @@ class _IssuerPages:
     def __init__(self, server: LoginServer, issuer: Issuer) -> None:
         self._server, self._issuer = server, issuer
         self._public_url = server.settings.public_url
+        self._threads = CapacityLimiter(_MOST_THREADS)
 
     async def begin(self, request: Request) -> Response:
         """Send the browser to the issuer."""
         browser, at = secrets.token_urlsafe(_SECRET_BYTES), origin_of(request)
         wanted = next_path(request.query_params.get("next"))
         try:
-            url = await to_thread.run_sync(self._begun, browser, wanted, at)
+            url = await to_thread.run_sync(self._begun, browser, wanted, at, limiter=self._threads)
         except LoginRefusedError as fault:
             return refused(fault)
         answer = RedirectResponse(url, 303)
@@ -66,7 +68,8 @@ class _IssuerPages:
         """Log in who comes back from the issuer."""
         browser, at = cookie(request, ATTEMPT, self._public_url), origin_of(request)
         try:
-            secret, wanted = await to_thread.run_sync(self._finished, dict(request.query_params), browser, at)
+            query = dict(request.query_params)
+            secret, wanted = await to_thread.run_sync(self._finished, query, browser, at, limiter=self._threads)
         except LoginRefusedError as fault:
             answer = refused(fault)
         else:
