@@ -155,6 +155,7 @@ CASES: list[tuple[str, ...]] = [
     ("agent", "--bogus", ODD),
     ("eval", "convert", ODD, "--to", "waza", "--out", f"out{ODD}"),
     ("serve", "--http", ODD),
+    ("serve", "--store", ODD),
     ("serve", "--print-config", "vscode", "--root", f"skills/bad{ODD}"),
     ("serve", "--print-config", "codex", "--workspace", f"skills/bad{ODD}"),
     ("sandbox", ODD),

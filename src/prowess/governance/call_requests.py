@@ -119,6 +119,10 @@ class CallRequests:
             raise InvalidArgumentsError((reason,))
         return found
 
+    def withdraw(self, request_id: str) -> None:
+        """Remove a request, because its call was answered otherwise. Raises StoreError."""
+        self._change(request_id, lambda _: None)
+
     def answer(self, answered: CallRequest) -> None:
         """Keep a request with its answer. The session finds it when the call is sent again.
 
@@ -164,7 +168,8 @@ class RequestFiles(CallRequests):
                 before = self._read(request_id)
                 after = change(before)
                 if after is None:
-                    os.unlink(self._path(request_id))
+                    with suppress(FileNotFoundError):
+                        os.unlink(self._path(request_id))
                 elif after != before:
                     self._write(after)
         except OSError as fault:

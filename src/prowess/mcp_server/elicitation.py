@@ -16,11 +16,14 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from anyio import to_thread
 from mcp import types
 from mcp.shared.exceptions import MCPError
 from msgspec import Struct
+from msgspec.structs import replace
 
-from prowess.errors import InvalidArgumentsError
+from prowess.errors import InvalidArgumentsError, StoreError
+from prowess.governance.approving import VoteRefusedError
 from prowess.policy import Approval, Refusal
 from prowess.policy.approval import Unanswered
 from prowess.tools.gates import question
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
+    from prowess.governance.call_requests import CallRequests
     from prowess.policy import ApprovalRequest
     from prowess.policy.approval import Answer
     from prowess.runtime import Session
@@ -80,13 +84,31 @@ def elicitation_from(
 
 
 class ClientApprover:
-    """An approver that asks the client of the current request."""
+    """An approver that asks the client of the current request.
 
-    def __init__(self, seconds: float = SECONDS) -> None:
-        self._seconds = seconds
+    `shared` are the requests in the store of an organisation: a person may answer them instead, and an answer that the
+    client gives to one process of a server is used by another.
+    """
+
+    def __init__(self, seconds: float = SECONDS, shared: CallRequests | None = None) -> None:
+        self._seconds, self._shared = seconds, shared
 
     async def approve(self, request: ApprovalRequest) -> Answer:
         """Return the user's answer; `Unanswered` if the user has not answered yet or the client cannot ask."""
+        if self._shared is None:
+            return await self._asked(request)
+        kept = await self._shared.approve(request)
+        if not isinstance(kept, Unanswered):
+            return kept
+        answer = await self._asked(request)
+        if isinstance(answer, Unanswered):
+            found = _current.get()
+            return answer if found is not None and _can_ask(found.context) else kept
+        with suppress(StoreError):  # a request that stays is not used: the session remembers the answer
+            await to_thread.run_sync(self._shared.withdraw, request.id)
+        return answer
+
+    async def _asked(self, request: ApprovalRequest) -> Answer:
         found = _current.get()
         if found is None or not _can_ask(found.context):
             return Unanswered()
@@ -115,15 +137,38 @@ def questions(waiting: Mapping[str, ApprovalRequest]) -> types.InputRequiredResu
     return types.InputRequiredResult(input_requests=dict(asked))
 
 
-def settle(session: Session, responses: Mapping[str, Any] | None, context: ServerRequestContext[Any, Any]) -> None:
-    """Apply the answers that came with a call. Answers to questions that this session did not ask are ignored."""
+async def settle(
+    session: Session,
+    responses: Mapping[str, Any] | None,
+    context: ServerRequestContext[Any, Any],
+    shared: CallRequests | None = None,
+) -> None:
+    """Apply the answers that came with a call. Answers to questions that this session did not ask are ignored.
+
+    Another process may have asked for the same session. The question is then one of the `shared` requests.
+    """
     for name, response in list((responses or {}).items())[:_MOST_ANSWERS]:
         if not isinstance(response, types.ElicitResult):
             continue
         answer = _answer(response, context)
-        if not isinstance(answer, Unanswered):
-            with suppress(InvalidArgumentsError):
-                session.approve(name, answer)
+        if isinstance(answer, Unanswered):
+            continue
+        try:
+            session.approve(name, answer)
+        except InvalidArgumentsError:
+            if shared is not None:
+                await to_thread.run_sync(_answer_elsewhere, shared, name, session.session_id, answer)
+
+
+def _answer_elsewhere(shared: CallRequests, name: str, session_id: str, answer: Approval | Refusal) -> None:
+    with suppress(InvalidArgumentsError, VoteRefusedError, StoreError):
+        found = shared.get(name)
+        if found.session != session_id:
+            return
+        if isinstance(answer, Approval):
+            shared.answer(replace(found, vote="approve", scope=answer.scope, by=answer.by))
+        else:
+            shared.answer(replace(found, vote="refuse", scope="session", by=answer.by, why=answer.reason))
 
 
 def _can_ask(context: ServerRequestContext[Any, Any]) -> bool:

@@ -30,6 +30,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR
 from msgspec.structs import replace
 
+from prowess._internal.text.canonical_json import canonical_json, sha256_of
 from prowess._internal.text.terminal_text import printable_line
 from prowess.catalog.given_catalog import catalog_of
 from prowess.catalog.watching.catalog_watch import CatalogWatch
@@ -43,6 +44,7 @@ from prowess.policy.policy_in_force import policy_of
 from prowess.runtime import Session, SessionOptions
 from prowess.runtime.catalog_changes import handle_changes
 from prowess.runtime.disclosure import model_texts
+from prowess.runtime.organisation import organisation_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -60,6 +62,7 @@ _MOST_NAMED = 200  # limit on the characters of a client's name and version in a
 SESSION_HEADER = "mcp-session-id"
 CLIENT_HEADER = "prowess-client"  # set in a host's configuration to tell apart two clients of the same program
 _CLOSING_SECONDS = 2.0
+_DIGITS = 32  # of the name of a session in a shared store: 128 bits
 INSTRUCTIONS_BUDGET = model_texts.DEFAULT_BUDGET  # tokens of the list
 _AGAIN = "- This list is as of the start of the server. skills_list shows it as it is now, and searches it.\n"
 
@@ -77,7 +80,8 @@ class ServedSession(Session):
         **keywords: Unpack[ListeningKeywords],
     ) -> None:
         chosen = SessionOptions.of(options, keywords)
-        approver = ClientApprover() if chosen.approver is None else chosen.approver
+        self.shared_requests = organisation_of(chosen.store).requests
+        approver = ClientApprover(shared=self.shared_requests) if chosen.approver is None else chosen.approver
         super().__init__(catalog, chosen, body="result", approver=approver)
         self.offer_list()
         self.artifacts = ArtifactResources(self)
@@ -137,9 +141,13 @@ class SessionTable:
     token, its address, the configured name (header `Prowess-Client`), and the name and version of its program. Clients
     that are equal in all of these share a session.
 
-    A session ends when its client ends it, or after `idle_seconds` without use and without an open request. `options`
-    are those of `ServedSession`; `catalog` is shared by all sessions. `instructions` are the server instructions for
-    new connections, created when the server starts. `users` maps hex digests of tokens to names of users.
+    A session ends when its client ends it, or after `idle_seconds` without use and without an open request. With the
+    store of an organisation, its name follows from the client, so all servers with this store have the same session. An
+    idle one is then only forgotten, because another server may use it; it ends when its time to live is over.
+
+    `options` are those of `ServedSession`; `catalog` is shared by all sessions. `instructions` are the server
+    instructions for new connections, created when the server starts. `users` maps hex digests of tokens to names of
+    users.
     """
 
     def __init__(
@@ -159,7 +167,10 @@ class SessionTable:
         self._used: dict[tuple[str, ...], float] = {}
         self._open_requests: dict[tuple[str, ...], int] = {}
         self.instructions = ServedSession(self.catalog, options).host_instructions()
-        self._policy = policy_of(None if options is None else options.policy)
+        organisation = organisation_of(None if options is None else options.store)
+        self._is_shared = organisation.source is not None
+        given = None if options is None else options.policy
+        self._policy = policy_of(given, organisation=organisation.source)
         self._closing = False
 
     async def of(self, context: ServerRequestContext[Any, Any]) -> ServedSession:
@@ -170,7 +181,8 @@ class SessionTable:
                 message = f"{len(self._sessions)} sessions are open, the maximum of this server; try again later"
                 raise MCPError(INTERNAL_ERROR, message)
             # No await since the lookup, so two requests of one client cannot open two sessions.
-            session = self._sessions[key] = ServedSession(self.catalog, self._options)
+            named: ListeningKeywords = {"session_id": _shared_id(key)} if self._is_shared else {}
+            session = self._sessions[key] = ServedSession(self.catalog, self._options, **named)
             session.is_called_by(_program(context), self._users.get(_bearer(context)))
         self._used[key] = self._clock()
         return session
@@ -183,7 +195,10 @@ class SessionTable:
         """Return the reason why no call can be served now, in one word; None if calls can be served."""
         if self._closing:
             return "stopping"
-        return None if self._policy.now().fault is None else PolicyError.code
+        policy = self._policy.now()
+        if policy.store_fault is not None:
+            return policy.store_fault.code
+        return None if policy.fault is None else PolicyError.code
 
     @contextmanager
     def request(self, key: tuple[str, ...] | None) -> Iterator[None]:
@@ -204,10 +219,14 @@ class SessionTable:
             if key in self._used:
                 self._used[key] = self._clock()
 
-    async def end(self, key: tuple[str, ...]) -> None:
-        """Close and remove the session with this `session_key`. Does nothing if no session has this key."""
+    async def end(self, key: tuple[str, ...], *, by_client: bool = True) -> None:
+        """Close and remove the session with this `session_key`. Does nothing if no session has this key.
+
+        If the client did not end it, a session in the store of an organisation is kept there.
+        """
         self._used.pop(key, None)
-        if (session := self._sessions.pop(key, None)) is not None:
+        session = self._sessions.pop(key, None)
+        if session is not None and (by_client or not self._is_shared):
             with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
                 await session.close()
 
@@ -222,13 +241,13 @@ class SessionTable:
         limit = self._clock() - self.idle_seconds
         for key, used in tuple(self._used.items()):
             if used <= limit and key not in self._open_requests:
-                await self.end(key)
+                await self.end(key, by_client=False)
 
     async def close(self) -> None:
         """Close all sessions."""
         self._closing = True
         for key in tuple(self._sessions):
-            await self.end(key)
+            await self.end(key, by_client=False)
 
 
 Sessions = OnlySession | SessionTable
@@ -238,6 +257,11 @@ Sessions = OnlySession | SessionTable
 def session_key(session_id: str, bearer: str) -> tuple[str, ...]:
     """Return the key of a protocol session. The key includes the token, so another token gives another key."""
     return ("session", bearer, session_id)
+
+
+def _shared_id(key: tuple[str, ...]) -> str:
+    """Return the name of a client's session in a shared store. The key has a digest of its token, not the token."""
+    return f"mcp-{sha256_of(canonical_json(list(key))).removeprefix('sha256:')[:_DIGITS]}"
 
 
 def _key(context: ServerRequestContext[Any, Any]) -> tuple[str, ...]:

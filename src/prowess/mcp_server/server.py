@@ -145,7 +145,7 @@ class _Handlers:
         self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         session = await self._sessions.of(context)
-        settle(session, params.input_responses, context)
+        await settle(session, params.input_responses, context, session.shared_requests)
         with elicitation_from(context, params.input_responses or ()) as waiting, output_to(_progress(context)):
             result = await session.call(params.name, params.arguments or {}, _call_id(context))
         if waiting and (result.error_detail or {}).get("code") == ApprovalRequiredError.code:
@@ -180,7 +180,7 @@ class _Handlers:
     ) -> types.ReadResourceResult | types.InputRequiredResult:
         uri = str(params.uri)
         session = await self._sessions.of(context)
-        settle(session, params.input_responses, context)
+        await settle(session, params.input_responses, context, session.shared_requests)
         with protocol_error(uri), elicitation_from(context, params.input_responses or ()) as waiting:
             try:
                 content = await session.reads.read(uri, _call_id(context))

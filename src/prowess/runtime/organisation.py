@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from prowess.audit.record import AuditLog
+    from prowess.governance.call_requests import CallRequests
     from prowess.policy.organisation.organisation_rules import OrganisationSource
     from prowess.store import SessionStore, SharedDatabase
 
@@ -30,13 +31,18 @@ class TenantStore(Protocol):
 
 
 class SessionOrganisation:
-    """The decisions of an organisation, and the log of its tenant, for the sessions with one shared store.
+    """The decisions of an organisation, and the log and the requests of its tenant, for sessions with one shared store.
 
-    Both are None for a session with a store of one machine.
+    All are None for a session with a store of one machine.
     """
 
-    def __init__(self, source: OrganisationSource | None = None, log: AuditLog | None = None) -> None:
-        self.source, self.log = source, log
+    def __init__(
+        self,
+        source: OrganisationSource | None = None,
+        log: AuditLog | None = None,
+        requests: CallRequests | None = None,
+    ) -> None:
+        self.source, self.log, self.requests = source, log, requests
 
     async def during_call(self, seen: int | None) -> AbstractContextManager[None]:
         """Return the block in which a call knows the generation.
@@ -57,5 +63,9 @@ def organisation_of(store: SessionStore | None) -> SessionOrganisation:
     """Return the organisation of a store."""
     if store is None or not isinstance(store, TenantStore):
         return SessionOrganisation()
-    # Both names are imported when they are used: they need SQLAlchemy, which a shared store has imported already.
-    return SessionOrganisation(governance.SharedDecisions(store.database), audit.SharedAuditLog(store.database))
+    # These names are imported when they are used: they need SQLAlchemy, which a shared store has imported already.
+    return SessionOrganisation(
+        governance.SharedDecisions(store.database),
+        audit.SharedAuditLog(store.database),
+        governance.SharedCallRequests(store.database),
+    )

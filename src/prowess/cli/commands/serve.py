@@ -22,6 +22,7 @@ from prowess.cli.options.session_options import (
     profile_option,
     workspace_options,
 )
+from prowess.cli.options.store_options import shared_database, store_option
 from prowess.cli.options.tool_options import host_tools_named, host_tools_option
 from prowess.mcp_server.host_config import HOSTS, snippet
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from prowess.catalog import Catalog
     from prowess.runtime import SessionOptions
     from prowess.runtime.activation.substitution import FirstArgument
+    from prowess.store import SharedSessionStore
 
 
 @click.command()
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 @first_argument_option
 @profile_option
 @host_tools_option
+@store_option
 @http_options
 @click.option(
     "--print-config",
@@ -55,6 +58,7 @@ def command(
     first_argument: FirstArgument | None,
     profile: str | None,
     host_tools: str | None,
+    store_url: str | None,
     address: str | None,
     token_file: str | None,
     allow_remote: bool,
@@ -63,7 +67,9 @@ def command(
 ) -> int:
     """Serve skills over MCP on standard input and output. Usually an MCP host starts it.
 
-    With --http it serves several clients at once, each with its own session.
+    With --http it serves several clients at once, each with its own session. With --store, servers on several machines
+    share the sessions, the answers of people, and the decisions of the organisation in the store. The tenant is that of
+    --tenant, or of your configuration, or else the tenant "default".
 
     \b
     Examples:
@@ -75,6 +81,7 @@ def command(
         arguments = _arguments(skills, workspace, policy_file, write=write)
         arguments += [] if first_argument is None else ["--first-argument", str(first_argument)]
         arguments += [] if profile is None else ["--profile", profile]
+        arguments += [] if store_url is None else ["--store", store_url]
         _print_config(host, arguments + ([] if host_tools is None else ["--host-tools", host_tools]))
         return exit_codes.OK
     if find_spec("mcp") is None:
@@ -89,11 +96,13 @@ def command(
     catalog = skills.open()
     if skills.quiet:
         logging.getLogger("prowess.catalog").setLevel(logging.ERROR)
+    store = None if store_url is None else _shared_store(store_url, catalog)
     chosen = open_workspace(workspace, quiet=skills.quiet)
     policy, audit = open_rules(policy_file, "this server leaves no audit record")
     from prowess.runtime import SessionOptions  # Imported here because `--help` and `--print-config` need no session.
 
     options = SessionOptions(
+        store=store,
         audit=audit,
         workspace=chosen,
         write=write,
@@ -120,6 +129,17 @@ def command(
         )
     anyio.run(serve_stdio, open_session(catalog, options))
     return exit_codes.OK
+
+
+def _shared_store(url: str, catalog: Catalog) -> SharedSessionStore:
+    """Return the store of an organisation. Raises click.BadParameter, and StoreError if it cannot be read."""
+    # Imported here because few servers use a shared store.
+    from prowess.governance.shared_decisions import SharedDecisions
+    from prowess.store import SharedSessionStore
+
+    database = shared_database(url, catalog.audience.tenant)
+    SharedDecisions(database).generation()  # reports an unreadable store now, instead of in each answer
+    return SharedSessionStore(database)
 
 
 def _serve_http(catalog: Catalog, place: HttpPlace, options: SessionOptions) -> int:

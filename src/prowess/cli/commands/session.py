@@ -23,10 +23,11 @@ from prowess.cli.options.session_options import (
     workspace_options,
     writable_home,
 )
-from prowess.cli.options.store_options import call_requests, opened_store, store_option
+from prowess.cli.options.store_options import opened_store, store_option
 from prowess.cli.options.tool_options import host_tools_named, host_tools_option, tools_named
 from prowess.cli.signals import ended_in_order
 from prowess.errors import InvalidArgumentsError
+from prowess.governance.call_requests import RequestFiles
 from prowess.policy import PolicyInForce, Refusal
 from prowess.runtime import SyncSession
 from prowess.runtime.json_lines import called, event_line, judged, serve_json_lines
@@ -108,7 +109,8 @@ def command(
     store = _store(home, session_id) if store_url is None else opened_store(store_url, catalog.audience.tenant)
     audit = audit_log(home)
     chosen = open_workspace(workspace, quiet=skills.quiet)
-    policy = PolicyInForce(policy_file=policy_file).apart(organisation=organisation_of(store).source)
+    organisation = organisation_of(store)
+    policy = PolicyInForce(policy_file=policy_file).apart(organisation=organisation.source)
     require_log(policy.require(), audit)
     lines = _Lines()
     known = host_tools_named(host_tools)
@@ -128,7 +130,9 @@ def command(
             scripts=not decide,  # without running calls, loading a skill must not run its hooks
             policy=policy,
             profile=profile,
-            approver=call_requests(store) if approve == "ask" else CallbackApprover(lambda _: _NOBODY_APPROVES),
+            approver=(organisation.requests or RequestFiles())
+            if approve == "ask"
+            else CallbackApprover(lambda _: _NOBODY_APPROVES),
             tools=tools,
             host_tools=known,
             keep_events=_KEPT_EVENTS,

@@ -8,13 +8,10 @@ import click
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.errors import StoreError
-from prowess.governance.call_requests import RequestFiles
-from prowess.runtime.organisation import TenantStore
 from prowess.store import open_store
 from prowess.store.tenants import DEFAULT, is_shared, shown_url
 
 if TYPE_CHECKING:
-    from prowess.governance.call_requests import CallRequests
     from prowess.store import MemorySessionStore, SharedDatabase, SharedSessionStore, SqliteSessionStore
 
 store_option = click.option(
@@ -31,16 +28,6 @@ def opened_store(url: str, tenant: str | None) -> MemorySessionStore | SqliteSes
         return open_store(url, tenant=tenant if is_shared(url) else None)
     except StoreError as fault:
         raise click.BadParameter(printable_line(str(fault)), param_hint="--store") from None
-
-
-def call_requests(store: object) -> CallRequests:
-    """Return the requests of single calls: in the store if it is shared, else in this user's home."""
-    if isinstance(store, TenantStore):
-        # Imported here because few commands use a shared store.
-        from prowess.governance.shared_call_requests import SharedCallRequests
-
-        return SharedCallRequests(store.database)
-    return RequestFiles()
 
 
 def shared_database(url: str, tenant: str | None) -> SharedDatabase:
