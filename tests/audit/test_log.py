@@ -235,8 +235,8 @@ class _KilledError(BaseException):
     pass
 
 
-def _killed_before_the_head(log: JsonlAuditLog, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write a record as a writer that is killed before it replaces the head."""
+def _killed_before_the_head(log: JsonlAuditLog, monkeypatch: pytest.MonkeyPatch, count: int = 1) -> None:
+    """Write records as a writer that is killed before it replaces the head."""
 
     def killed(*_: object) -> None:
         raise _KilledError
@@ -244,7 +244,7 @@ def _killed_before_the_head(log: JsonlAuditLog, monkeypatch: pytest.MonkeyPatch)
     with monkeypatch.context() as patch:
         patch.setattr("prowess.audit.log.HeadFile.write", killed)
         with pytest.raises(_KilledError):
-            log.append(event(7))
+            log.append_group([event(7)] * count)
 
 
 def _added(log: JsonlAuditLog, count: int) -> None:
@@ -328,6 +328,17 @@ def test_records_that_no_writer_announced_are_a_fault_until_a_person_accepts_the
     assert [(notice.kind, notice.record) for notice in verdict.notices] == [("accepted", 4 + count)]
     assert log.append(event()).sequence == 5 + count
     assert log.accept() == 0
+
+
+def test_a_log_recovers_after_several_writers_of_groups_were_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first line of head.json has room for a whole group and the records about its recoveries."""
+    log = filled(tmp_path, 3)
+    for count in (audit_log.MAX_GROUP, 1, 1):
+        _killed_before_the_head(log, monkeypatch, count)
+    assert log_in(tmp_path).append(event()).sequence > audit_log.MAX_GROUP
+    assert verify_log(log.path).ok
 
 
 @pytest.mark.parametrize("count", [1, 40])

@@ -398,6 +398,19 @@ def test_a_vote_that_cannot_count_is_refused(
     assert (found, said in error, file.exists()) == (code, True, False)
 
 
+def test_a_vote_in_one_role_leaves_the_rules_of_other_roles_to_others(
+    demand: Callable[..., Path], ask: Callable[..., Any]
+) -> None:
+    file = demand('roles = ["author"]\n[[approval]]\nfor = ["new-skills"]\nroles = ["approver"]\n')
+    code, row = ask("approve", "deploy", "--role", "approver")
+    assert (code, {one["rule"]: one["state"] for one in row["approvals"]}) == (
+        0,
+        {"scripts": "waiting", "new-skills": "approved"},
+    )
+    (statement,) = json.loads(file.read_text(encoding="utf-8"))["statements"]
+    assert (statement["rule"], statement["role"]) == ("new-skills", "approver")
+
+
 @pytest.mark.proves("governance.approval.record")
 def test_the_statement_and_the_log_have_who_when_and_for_what(
     skills: Path, demand: Callable[..., Path], ask: Callable[..., Any], capsys: pytest.CaptureFixture[str]

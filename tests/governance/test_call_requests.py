@@ -108,6 +108,26 @@ def test_a_revocation_reaches_a_running_session(
     assert _read(session)["success"]
 
 
+def test_a_call_with_values_of_variables_is_approved_and_no_record_has_them(
+    session: subprocess.Popen[str], own_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = own_home / ".prowess" / "policy.toml"
+    policy.write_text(_ASK.replace("skills.read", "skills.run_script"), encoding="utf-8")
+    with policy.open("a", encoding="utf-8") as file:
+        file.write('[audit]\ncommand = "kept"\n')
+    monkeypatch.setattr(voting, "present_voter", lambda: Voter(user="ada"))
+    given = {"skill": "deploy", "path": "scripts/a.sh", "args": ["-p", "hunter2222"], "env": {"PLACE": "hunter2222"}}
+    request = _call(session, "skills.run_script", given)["error_detail"]["request"]
+    assert "hunter2222" in json.dumps(_approvals(capsys, "show", request)[1])  # a person sees what is approved
+    assert _approvals(capsys, "vote", request)[0] == 0
+    again = _call(session, "skills.run_script", given)
+    assert (again["error_detail"] or {}).get("code") != "approval_required"
+    assert run(["audit", "show", "--json"]) == 0
+    records = capsys.readouterr().out
+    assert "hunter2222" not in records
+    assert '"[redacted]"' in records
+
+
 @pytest.mark.parametrize(
     "words",
     [

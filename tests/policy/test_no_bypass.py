@@ -308,7 +308,7 @@ def _by_commands(world: World) -> None:
 
 def _by_json_lines(world: World) -> None:
     asked = [{"id": number, "tool": tool, "arguments": given} for number, (tool, given) in enumerate(world.calls())]
-    asked += [{"id": 9, "method": "invoke", "skill": world.name, "args": world.args}]
+    asked += [{"id": 9, "method": "invoke", "arguments": {"skill": world.name, "args": world.args}}]
     lines = "".join(f"{json.dumps(line)}\n" for line in (*asked, {"id": 10, "method": "instructions"}))
     world.patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode()), encoding="utf-8"))
     _command(world, "session")
@@ -496,6 +496,15 @@ def test_no_evasion_leads_to_a_denied_skill(
         if (entry == "Session" or name == "no policy") and not _finds_the_secret(entry, world, capsys):
             failed.append(name)
     assert (passed, failed) == ([], [])
+
+
+def test_the_attempt_over_json_lines_includes_one_of_a_user(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        world = World(tmp_path, patch)
+        assert _finds_the_secret("JSON lines", world, capsys)
+        assert run(["audit", "show", "--json"]) == 0
+        records = json.loads(capsys.readouterr().out)["records"]
+        assert "user" in {record["data"].get("trigger") for record in records}
 
 
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root writes the approvals of a machine")
