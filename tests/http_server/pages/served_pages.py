@@ -8,6 +8,13 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from prowess.audit.record import AuditEvent
+from prowess.audit.transparency.central_log import SharedAuditLog
+from prowess.governance.machine.reports import MachineReport, ReportedCopy, SentRecords
+from prowess.governance.service.blocks import BlockMatch, BlockService, NewBlock
+from prowess.governance.service.machines import MachineService
+from prowess.governance.service.service_call import Actor, ServiceCall
+from prowess.governance.service.tokens import TokenRequest, TokenService
 from prowess.http_listener.listener import HttpListener, bound
 from tests.http_server.organisation import in_file
 from tools.sample_decisions import add_decisions
@@ -19,8 +26,14 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, BrowserContext, Page
 
+    from prowess.store.shared.database import SharedDatabase
     from tests.http_server.organisation import ServedOrganisation
 
+# Markup, a template, a bidirectional control, a character that TEXT cannot hold, and a very long word.
+MARKUP = "<img src=x onerror=alert(1)>{{ 7*7 }}"
+HOSTILE = MARKUP + "\u202egnp.exe\x00" + "w" * 300
+SHOWN = MARKUP + "\\u202egnp.exe\\x00" + "w" * 300
+HOSTILE_MACHINE = "019ad3c2-6f0e-7c3a-9b1d-000000000000"
 LOOKS = {"light": ("light", 1280), "dark": ("dark", 1280), "narrow": ("light", 320)}
 
 
@@ -52,11 +65,13 @@ class ServedPages:
 
 
 @contextmanager
-def serving_pages(place: Path, sessions: int = 8) -> Iterator[ServedPages]:
+def serving_pages(place: Path, sessions: int = 8, *, hostile: bool = False) -> Iterator[ServedPages]:
     """Serve an organisation with sample data from a thread."""
     with in_file(place) as organisation:
         add_records(organisation.server.database.of_tenant("default"), sessions)
         add_decisions(organisation.server.database)
+        if hostile:
+            add_hostile_names(organisation.server.database)
         organisation.sequence()
         with bound("127.0.0.1", 0) as socket:
             listener = HttpListener(organisation.app, socket)
@@ -68,6 +83,22 @@ def serving_pages(place: Path, sessions: int = 8) -> Iterator[ServedPages]:
                 organisation.server.is_ending = True  # streams end
                 listener.stop()
                 thread.join(20)
+
+
+def add_hostile_names(database: SharedDatabase) -> None:
+    """Add what other people may write, wherever a page shows it."""
+    actor = Actor(user=HOSTILE, roles=("administrator",), tenant="default", identified_by="token")
+    call = ServiceCall(actor, database, tenant="default", client=HOSTILE)
+    BlockService(call).add(NewBlock(match=BlockMatch(source=f"https://host/{'w' * 200}"), reason=MARKUP + "w" * 300))
+    TokenService(call).add(TokenRequest(role="user", user=HOSTILE[:200], team=HOSTILE[:200]))
+    machine = Actor(user=HOSTILE, roles=("machine",), tenant="default", identified_by="token", token_id="token-h")
+    copy = ReportedCopy(name=HOSTILE, layer=HOSTILE, place=HOSTILE, source=HOSTILE, approval=HOSTILE, findings=HOSTILE)
+    report = MachineReport(id=HOSTILE_MACHINE, name=HOSTILE[:200], team=HOSTILE[:200], fault=HOSTILE, inventory=(copy,))
+    MachineService(ServiceCall(machine, database, tenant="default")).collect(SentRecords(machine=report))
+    facts = dict.fromkeys(("skill", "user", "team", "agent", "host", "rule", "reason", "tool", "source"), HOSTILE)
+    log = SharedAuditLog(database.of_tenant("default"))
+    for kind in ("skill.loaded", f"tool.{HOSTILE}"):
+        log.append(AuditEvent(kind=kind, session_id=HOSTILE, data={**facts, "outcome": HOSTILE}))
 
 
 def sample_paths() -> dict[str, str]:

@@ -38,11 +38,11 @@ def organisation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedOrg
 class Visitor:
     """A person with a browser that keeps cookies and sends the hidden field of forms."""
 
-    def __init__(self, organisation: ServedOrganisation, role: str) -> None:
+    def __init__(self, organisation: ServedOrganisation, role: str, tenant: str = "default") -> None:
         self.client: TestClient = organisation.client()
         self.client.headers["origin"] = BASE
         page = self.client.get("/login").text
-        fields = {"token": organisation.token(role), "csrf": _csrf(page), "next": "/"}
+        fields = {"token": organisation.token(role, tenant), "csrf": _csrf(page), "next": "/"}
         assert self.client.post("/login", data=fields, follow_redirects=False).status_code == 303
 
     def get(self, path: str) -> tuple[int, str]:
@@ -105,6 +105,19 @@ def test_a_token_is_shown_once_and_can_log_in(organisation: ServedOrganisation) 
     assert text not in visitor.get("/tokens")[1]
     answer = organisation.client().get("/api/v1/me", headers={"authorization": f"Bearer {text}"})
     assert answer.json()["roles"] == ["viewer"]
+
+
+def test_a_person_of_the_organisation_chooses_the_tenant(organisation: ServedOrganisation) -> None:
+    visitor = Visitor(organisation, "administrator", "*")
+    assert "contract-summary" in visitor.get("/blocks")[1]
+    chosen = visitor.send("/blocks", "/tenant", tenant="*")
+    assert '<option value="*" selected>all tenants</option>' in chosen.text
+    visitor.send("/blocks", "/blocks", kind="name", value="everywhere", reason="for all tenants")
+    visitor.send("/blocks", "/tenant", tenant="default")
+    shown = visitor.get("/blocks")[1]
+    assert "everywhere" in shown
+    assert "the organisation's" in shown
+    assert visitor.send("/blocks", "/tenant", tenant="no-such-tenant").status_code == 200
 
 
 def test_a_policy_is_replayed_before_it_is_pushed_and_a_refusal_names_the_number(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 import pytest
 
@@ -11,7 +12,7 @@ from prowess.audit.transparency.central_log import SharedAuditLog
 from prowess.http_server.pages.navigation import NAVIGATION
 from prowess.http_server.pages.routes import PAGES
 from tests.chromium import barriers
-from tests.http_server.pages.served_pages import LOOKS, serving_pages
+from tests.http_server.pages.served_pages import HOSTILE, HOSTILE_MACHINE, LOOKS, MARKUP, SHOWN, serving_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,14 +21,12 @@ if TYPE_CHECKING:
 
     from tests.http_server.pages.served_pages import ServedPages
 
-HOSTILE = "<img src=x onerror=alert(1)>{{ 7*7 }}\u202egnp.exe\x00" + "w" * 300
-SHOWN = "<img src=x onerror=alert(1)>{{ 7*7 }}\\u202egnp.exe\\x00" + "w" * 300
 _NO_PAGES = {"/", "/audit/export"}  # a redirect and a download
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPages]:
-    with serving_pages(tmp_path_factory.mktemp("organisation")) as served:
+    with serving_pages(tmp_path_factory.mktemp("organisation"), hostile=True) as served:
         yield served
 
 
@@ -51,6 +50,31 @@ def test_no_page_has_barriers_messages_or_sideways_scrolling(chromium: Browser, 
             if width > LOOKS[look][1]:
                 found.append(f"{path}: {width} pixels wide")
     assert found == []
+
+
+def test_what_other_people_wrote_is_shown_as_text_and_breaks_no_layout(chromium: Browser, pages: ServedPages) -> None:
+    paths = {
+        "/activity": "Skill",
+        "/audit": "Skill",
+        "/blocks": "Reason",
+        "/machines": "Machine",
+        f"/machines/{HOSTILE_MACHINE}": "",
+        f"/sessions/one?{urlencode({'id': HOSTILE})}": "",
+        "/tokens": "User",
+        f"/usage?{urlencode({'by': 'team'})}": "",
+        f"/audit?{urlencode({'skill': HOSTILE})}": "Skill",
+    }
+    with pages.context(chromium, "narrow") as context:
+        page = context.new_page()
+        page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+        pages.log_in(page)
+        for path, label in paths.items():
+            page.goto(pages.address + path)
+            assert page.evaluate("document.documentElement.scrollWidth") == LOOKS["narrow"][1], path
+            assert page.locator("main img").count() == 0, path
+            texts = page.locator(f"[data-label='{label}']").all_inner_texts() if label else [page.inner_text("main")]
+            wanted = MARKUP if path == "/blocks" else SHOWN[:150]  # a reason has no control characters
+            assert any(wanted in text for text in texts), path
 
 
 def test_every_page_works_without_javascript(chromium: Browser, pages: ServedPages) -> None:

@@ -82,7 +82,7 @@ class PageRequest:
                 actor=actor,
                 may=actor.may,
                 navigation=navigation_of(actor),
-                tenants=self.server.tenants() if actor.tenant == EVERY else (),
+                tenants=(*self.server.tenants(), EVERY) if actor.tenant == EVERY else (),
                 address=str(self.request.base_url).rstrip("/"),
                 csrf_field=csrf_field(self.request),
                 **{**known, **values},
