@@ -20,6 +20,7 @@ from prowess.http_server.login.form import form_of
 from prowess.http_server.login.next_path import login_path
 from prowess.http_server.pages.error_pages import error_words, told
 from prowess.http_server.pages.navigation import home_of, navigation_of
+from prowess.http_server.pages.page_services import PageServices
 from prowess.http_server.pages.templating import templates
 from prowess.store.tenants import DEFAULT, EVERY
 
@@ -69,6 +70,11 @@ class PageRequest:
     def field(self, name: str) -> str | None:
         """Return a field of the form, None if it is missing or blank."""
         return self.form.get(name, "").strip() or None
+
+    @property
+    def services(self) -> PageServices:
+        """Services that need more than the call."""
+        return PageServices(self.server, self.call)
 
     def render(self, template: str, *, status: int = 200, problem: str | None = None, **values: object) -> Response:
         """Return a page. `problem` is a sentence about what was refused."""

@@ -1,0 +1,72 @@
+"""Services that need more than the call: the key of the organisation, or the files of deployed skills."""
+
+from __future__ import annotations
+
+import os
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from prowess._internal.files.tree_digest import read_tree
+from prowess.distribution.deployment.release_storage import SharedStorage
+from prowess.distribution.deployment.repository import DeploymentRepository
+from prowess.distribution.deployment.store_releases import StoreReleases
+from prowess.distribution.sources.archives.unpacking import unpack_archive
+from prowess.governance.service.deployments import DeploymentService
+from prowess.store.shared.release_files import SharedReleaseFiles
+from prowess.store.tenants import EVERY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from prowess.distribution.deployment.release import ReleasedSkill
+    from prowess.governance.service.service_call import ServiceCall
+    from prowess.http_server.server import OrganisationServer
+
+_MOST_BYTES = 16 * 1024 * 1024  # of the files of a skill that a page compares
+
+
+class PageServices:
+    """Services for one call."""
+
+    def __init__(self, server: OrganisationServer, call: ServiceCall) -> None:
+        self._server, self._call = server, call
+
+    def deployments(self) -> DeploymentService:
+        """Return the deployment of the tenant."""
+        signer = self._server.signer
+        return DeploymentService(self._call, StoreReleases(self._call, None if signer is None else signer.key))
+
+    def contents(self, tree: str) -> Mapping[str, bytes] | None:
+        """Return the files of a skill by path, if a release of the tenant or the organisation has this tree digest.
+
+        Raises:
+            DistributionError: the deployment is damaged.
+            StoreError: the store cannot be used.
+        """
+        for files, skill in self._released():
+            if skill.tree == tree and (archive := files.read(f"targets/{skill.file}")) is not None:
+                return _unpacked(archive, skill)
+        return None
+
+    def _released(self) -> Iterator[tuple[SharedReleaseFiles, ReleasedSkill]]:
+        for tenant in dict.fromkeys((self._call.tenant, EVERY)):
+            files = SharedReleaseFiles(self._call.database, tenant)
+            repository = DeploymentRepository("", SharedStorage(files))
+            if repository.exists:
+                for release in repository.releases():
+                    for skill in release.skills:
+                        yield files, skill
+
+
+def _unpacked(archive: bytes, skill: ReleasedSkill) -> dict[str, bytes] | None:
+    with TemporaryDirectory(prefix="prowess-pages-") as place:
+        unpack_archive(archive, place, "skill", what=skill.target)
+        root = os.path.join(place, "skill")
+        records = read_tree(root).files
+        if sum(record.size for record in records) > _MOST_BYTES:
+            return None
+        found = {}
+        for record in records:  # paths of a tree that was unpacked here, without links
+            with open(os.path.join(root, *record.path.split("/")), "rb") as file:
+                found[record.path] = file.read()
+        return found
