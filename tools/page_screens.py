@@ -27,14 +27,17 @@ def main() -> int:
         print("Chromium is not on this machine; `make setup` installs it", file=sys.stderr)
         return 1
     root = [] if os.geteuid() else ["--no-sandbox"]
-    with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=root)
-        with serving_pages(Path(place), 60) as served:
-            page = browser.new_page(viewport=_SIZE)  # type: ignore[arg-type]  # a dict of two numbers
-            served.log_in(page, user="ada")
-            for name, path in SCREENS.items():
-                page.goto(served.address + path)
-                page.screenshot(path=PLACE / name)
+    with (
+        tempfile.TemporaryDirectory() as place,
+        serving_pages(Path(place), 60) as served,
+        sync_playwright() as driver,
+    ):
+        browser = driver.chromium.launch(executable_path=program, args=root)
+        page = browser.new_page(viewport=_SIZE)  # type: ignore[arg-type]  # a dict of two numbers
+        served.log_in(page, user="ada")
+        for name, path in {**SCREENS, "dashboard-approval.png": served.paths["/approvals/{id}"]}.items():
+            page.goto(served.address + path)
+            page.screenshot(path=PLACE / name)
         browser.close()
     return 0
 

@@ -6,10 +6,16 @@ import asyncio
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prowess.distribution.deployment.store_releases import StoreReleases
+from prowess.distribution.publishing.packing import PackedFile, pack, read_skill_files
 from prowess.governance.machine.reports import MachineReport, ReportedCopy, SentRecords
+from prowess.governance.service.approvals import ApprovalService, NewApproval, NewVote
 from prowess.governance.service.blocks import BlockMatch, BlockService, NewBlock
+from prowess.governance.service.deployments import DeploymentService, NewDeployment
+from prowess.governance.service.listing import ListQuery
 from prowess.governance.service.machines import MachineService
 from prowess.governance.service.policies import NewPolicy, PolicyService
 from prowess.governance.service.service_call import Actor, ServiceCall
@@ -21,8 +27,13 @@ from prowess.store.shared.sessions import SharedSessionStore
 from tools.sample_organisation import HOSTS, SKILLS, digest_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.signing.keys import PrivateKey
     from prowess.store.shared.database import SharedDatabase
 
+CHANGED_SKILL = "csv-report"
+_EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "skills"
 POLICY = """\
 [[rule]]
 id = "reviewed-only"
@@ -51,10 +62,17 @@ expires = "90d"
 """
 
 
-def add_decisions(database: SharedDatabase) -> None:
-    """Add a policy, blocks, machines, sessions and tokens to the tenant `default`."""
+def add_decisions(database: SharedDatabase, key: PrivateKey) -> None:
+    """Add releases, approvals, a policy, blocks, machines, sessions and tokens to the tenant `default`.
+
+    `key` is the key of the organisation, which signs the releases.
+    """
     call = ServiceCall(_actor("ada", "administrator"), database, tenant="default", client="prowess/sample")
+    deployments = DeploymentService(call, StoreReleases(call, key))
+    for archives in _archives():
+        deployments.add(NewDeployment(archives=archives))
     PolicyService(call).put("organisation", NewPolicy(toml=POLICY))
+    _add_approvals(database, deployments)
     blocks = BlockService(call)
     blocks.add(NewBlock(match=BlockMatch(name="contract-summary"), reason="sends contracts to another company"))
     blocks.add(NewBlock(match=BlockMatch(source="https://skills.unknown.example"), reason="its owner is not known"))
@@ -65,6 +83,44 @@ def add_decisions(database: SharedDatabase) -> None:
     sessions = SharedSessionStore(database.of_tenant("default"))
     with ThreadPoolExecutor(1) as thread:  # the caller's may have an event loop
         thread.submit(asyncio.run, _add_sessions(sessions)).result()
+
+
+def _archives() -> Iterator[tuple[bytes, ...]]:
+    """Yield the archives of two releases: of a skill of the examples, and of it with changes."""
+    files = read_skill_files(str(_EXAMPLES / CHANGED_SKILL)).files
+    others = [pack(read_skill_files(str(_EXAMPLES / name)).files) for name in ("release-notes", "log-triage")]
+    yield (pack(files), *others)
+    changed = [
+        PackedFile(path=file.path, executable=file.executable, data=file.data.replace(b"report", b"summary", 2))
+        if file.path in {"SKILL.md", "scripts/report.py"}
+        else file
+        for file in files
+        if file.path != "references/CHARTS.md"
+    ]
+    yield (pack(_named(changed)),)
+
+
+def _named(files: list[PackedFile]) -> list[PackedFile]:
+    """Return the files of a skill with its name as it was."""
+    return [
+        PackedFile(path=file.path, executable=file.executable, data=file.data.replace(b"csv-summary", b"csv-report"))
+        for file in files
+    ]
+
+
+def _add_approvals(database: SharedDatabase, deployments: DeploymentService) -> None:
+    """Approve the older release of a skill by two people, and ask about the newer one."""
+    newer, older = deployments.list(ListQuery()).items
+    trees = [next(one.tree for one in release.skills if one.name == CHANGED_SKILL) for release in (older, newer)]
+    author = ServiceCall(_actor("chloe", "author"), database, tenant="default")
+    for tree in trees:
+        question = NewApproval(
+            skill=CHANGED_SKILL, digest=tree, reason="the monthly figures", capabilities=("scripts", "file-write")
+        )
+        asked = ApprovalService(author).add(question)
+        for voter in ("ben", "dmitri") if tree == trees[0] else ():
+            call = ServiceCall(_actor(voter, "approver"), database, tenant="default")
+            ApprovalService(call).vote(asked.id, NewVote(vote="approve", reason="read and tried", digest=tree))
 
 
 def _actor(user: str, role: str, token: str | None = None) -> Actor:

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.audit.transparency.central_log import SharedAuditLog
-from prowess.governance.organisation import found_organisation
+from prowess.governance.organisation import found_organisation, organisation_key
 from prowess.store import SharedDatabase
+from prowess.store.shared.organisation import OrganisationStore
 from prowess.store.tenants import EVERY
 from tests.postgresql import Postgresql
 from tools.sample_decisions import add_decisions
@@ -53,7 +54,7 @@ def main() -> int:
         database = SharedDatabase(url, EVERY)
         stack.callback(database.close)
         add_records(database.of_tenant("default"), options.sessions)
-        add_decisions(database)
+        add_decisions(database, organisation_key(OrganisationStore(url).organisation()))
         server = stack.enter_context(_server(url, options.port))
         print(
             f"address  http://127.0.0.1:{options.port}/", f"token    {token}", "Ctrl-C ends it.", sep="\n", flush=True

@@ -42,7 +42,7 @@ class ServedPages:
 
     def __init__(self, organisation: ServedOrganisation, address: str) -> None:
         self.organisation, self.address = organisation, address
-        self.paths = sample_paths()
+        self.paths = {**sample_paths(), "/approvals/{id}": f"/approvals/{waiting_question(organisation)}"}
 
     def log_in(self, page: Page, role: str = "administrator", user: str | None = None) -> None:
         """Log in with a token of a role, by the form."""
@@ -64,12 +64,18 @@ class ServedPages:
         context.close()
 
 
+def waiting_question(organisation: ServedOrganisation) -> str:
+    """Return the id of the question about a skill that waits for votes."""
+    client = organisation.client("approver")
+    return str(client.get("/api/v1/approvals?state=waiting").json()["items"][0]["id"])
+
+
 @contextmanager
 def serving_pages(place: Path, sessions: int = 8, *, hostile: bool = False) -> Iterator[ServedPages]:
     """Serve an organisation with sample data from a thread."""
     with in_file(place) as organisation:
         add_records(organisation.server.database.of_tenant("default"), sessions)
-        add_decisions(organisation.server.database)
+        add_decisions(organisation.server.database, organisation.private)
         if hostile:
             add_hostile_names(organisation.server.database)
         organisation.sequence()
@@ -108,6 +114,9 @@ def sample_paths() -> dict[str, str]:
         "/audit": "/audit?outcome=failure",
         "/audit/{number}": "/audit/5",
         "/blocks": "/blocks?kind=name&value=csv-report",
+        "/approvals": "/approvals?state=waiting",
+        "/approvals/{id}": "",  # `ServedPages` fills it in
+        "/deployments": "/deployments",
         "/machines": "/machines?behind=yes",
         "/machines/{id}": "/machines/019ad3c2-6f0e-7c3a-9b1d-2f4e5a6b7c00",
         "/policies": "/policies",

@@ -12,7 +12,7 @@ from prowess.http_server.pages.navigation import NAVIGATION
 from prowess.http_server.pages.routes import FORMS, PAGES
 from prowess.policy.roles import ROLES
 from tests.http_server.organisation import BASE, in_file
-from tests.http_server.pages.served_pages import sample_paths
+from tests.http_server.pages.served_pages import sample_paths, waiting_question
 from tools.sample_decisions import POLICY, add_decisions
 from tools.sample_organisation import add_records
 
@@ -30,7 +30,7 @@ HOSTILE = "<script>alert(1)</script>{{ 7*7 }}\u202egnp.exe\x00" + "w" * 300
 def organisation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedOrganisation]:
     with in_file(tmp_path_factory.mktemp("organisation")) as served:
         add_records(served.server.database.of_tenant("default"), 8)
-        add_decisions(served.server.database)
+        add_decisions(served.server.database, served.private)
         served.sequence()
         yield served
 
@@ -38,11 +38,13 @@ def organisation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedOrg
 class Visitor:
     """A person with a browser that keeps cookies and sends the hidden field of forms."""
 
-    def __init__(self, organisation: ServedOrganisation, role: str, tenant: str = "default") -> None:
+    def __init__(
+        self, organisation: ServedOrganisation, role: str, tenant: str = "default", user: str | None = None
+    ) -> None:
         self.client: TestClient = organisation.client()
         self.client.headers["origin"] = BASE
         page = self.client.get("/login").text
-        fields = {"token": organisation.token(role, tenant), "csrf": _csrf(page), "next": "/"}
+        fields = {"token": organisation.token(role, tenant, user), "csrf": _csrf(page), "next": "/"}
         assert self.client.post("/login", data=fields, follow_redirects=False).status_code == 303
 
     def get(self, path: str) -> tuple[int, str]:
@@ -105,6 +107,48 @@ def test_a_token_is_shown_once_and_can_log_in(organisation: ServedOrganisation) 
     assert text not in visitor.get("/tokens")[1]
     answer = organisation.client().get("/api/v1/me", headers={"authorization": f"Bearer {text}"})
     assert answer.json()["roles"] == ["viewer"]
+
+
+def test_two_people_approve_and_an_approval_is_revoked(organisation: ServedOrganisation) -> None:
+    path = f"/approvals/{waiting_question(organisation)}"
+    first, second = (Visitor(organisation, "approver", user=user) for user in ("emre", "fay"))
+    _, shown = first.get(path)
+    assert "Difference to the approved version" in shown
+    assert "-# CSV report" in shown
+    assert "+# CSV summary" in shown
+    (digest,) = re.findall(r'name="digest" value="([^"]+)"', shown)
+    changed = first.send(path, f"{path}/vote", vote="approve", digest=f"sha256:{1:064}")
+    assert changed.status_code == 409
+    assert "look at it again" in changed.text
+    assert "1 of 2" in first.send(path, f"{path}/vote", vote="approve", reason="fine", digest=digest).text
+    again = first.send(path, f"{path}/vote", vote="approve", digest=digest)
+    assert again.status_code == 409
+    assert "has approved" in again.text
+    approved = second.send(path, f"{path}/vote", vote="approve", digest=digest)
+    assert "Your vote is recorded." in approved.text
+    assert "2 of 2" in approved.text
+    revoked = second.send(path, f"{path}/revoke", reason="too early")
+    assert "void at the next call" in revoked.text
+    assert "0 of 2" in revoked.text
+
+
+def test_an_author_does_not_vote(organisation: ServedOrganisation) -> None:
+    path = f"/approvals/{waiting_question(organisation)}"
+    author = Visitor(organisation, "author")
+    assert "Your vote" not in author.get(path)[1]
+    assert author.send(path, f"{path}/vote", vote="approve").status_code == 403
+
+
+def test_a_skill_is_taken_away_and_the_release_before_comes_back(organisation: ServedOrganisation) -> None:
+    visitor = Visitor(organisation, "administrator")
+    gone = visitor.send("/deployments", "/deployments/revoke", skill="log-triage")
+    assert "The deployment is published." in gone.text
+    assert "Release 3" in gone.text
+    back = visitor.send("/deployments", "/deployments/2/rollback")
+    assert "Release 4" in back.text
+    refused = visitor.send("/deployments", "/deployments/revoke", skill="not-there")
+    assert refused.status_code == 409
+    assert "not-there" in refused.text
 
 
 def test_a_person_of_the_organisation_chooses_the_tenant(organisation: ServedOrganisation) -> None:
@@ -182,7 +226,7 @@ def test_a_person_sees_the_pages_that_the_role_permits_and_no_others(
             status, _ = visitor.get(entry.path)
             assert (status == 200) == (entry.path in shown), entry.path
     for path in {path for path, _ in PAGES} & sample_paths().keys():
-        status, _ = visitor.get(sample_paths()[path])
+        status, _ = visitor.get(sample_paths()[path] or "/approvals")
         assert status in {200, 403}, path
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _NO_PAGES = {"/", "/audit/export"}  # a redirect and a download
 
 
+# Tests name this fixture before the browser: to sign releases it needs a thread without a running event loop.
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPages]:
     with serving_pages(tmp_path_factory.mktemp("organisation"), hostile=True) as served:
@@ -31,7 +32,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPages]:
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_no_page_has_barriers_messages_or_sideways_scrolling(chromium: Browser, pages: ServedPages, look: str) -> None:
+def test_no_page_has_barriers_messages_or_sideways_scrolling(pages: ServedPages, chromium: Browser, look: str) -> None:
     assert pages.paths.keys() | _NO_PAGES == {path for path, _ in PAGES}
     found: list[str] = []
     with pages.context(chromium, look) as context:
@@ -52,7 +53,7 @@ def test_no_page_has_barriers_messages_or_sideways_scrolling(chromium: Browser, 
     assert found == []
 
 
-def test_what_other_people_wrote_is_shown_as_text_and_breaks_no_layout(chromium: Browser, pages: ServedPages) -> None:
+def test_what_other_people_wrote_is_shown_as_text_and_breaks_no_layout(pages: ServedPages, chromium: Browser) -> None:
     paths = {
         "/activity": "Skill",
         "/audit": "Skill",
@@ -77,7 +78,7 @@ def test_what_other_people_wrote_is_shown_as_text_and_breaks_no_layout(chromium:
             assert any(wanted in text for text in texts), path
 
 
-def test_every_page_works_without_javascript(chromium: Browser, pages: ServedPages) -> None:
+def test_every_page_works_without_javascript(pages: ServedPages, chromium: Browser) -> None:
     with pages.context(chromium, javascript=False) as context:
         page = context.new_page()
         pages.log_in(page)
@@ -92,7 +93,7 @@ def test_every_page_of_the_navigation_has_a_route() -> None:
     assert linked <= {path for path, _ in PAGES}
 
 
-def test_a_new_record_becomes_a_row_while_the_page_is_open(chromium: Browser, pages: ServedPages) -> None:
+def test_a_new_record_becomes_a_row_while_the_page_is_open(pages: ServedPages, chromium: Browser) -> None:
     log = SharedAuditLog(pages.organisation.server.database.of_tenant("default"))
     with pages.context(chromium) as context:
         page = context.new_page()

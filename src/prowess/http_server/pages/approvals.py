@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, get_args
 import msgspec
 
 from prowess.governance.approving import VoteRefusedError
-from prowess.governance.service.approvals import ApprovalQuery, NewVote
+from prowess.governance.service.approvals import ApprovalItem, ApprovalQuery, ApprovalService, NewVote
+from prowess.governance.service.listing import MOST_ITEMS
 from prowess.http_server.pages.page_request import redirect
 from prowess.http_server.pages.skill_difference import difference_of
 from prowess.policy.approvals.matching import ApprovalState
@@ -25,7 +26,7 @@ def approvals_page(page: PageRequest) -> Response:
     """Show the questions, those that wait first."""
     chosen = page.queries(("state", "skill"))
     query = {"state": chosen.get("state"), "limit": _LIMIT, "cursor": page.query("cursor")}
-    found = page.services.approvals().list(msgspec.convert(query, ApprovalQuery))
+    found = ApprovalService(page.call).list(msgspec.convert(query, ApprovalQuery))
     items = [one for one in found.items if chosen.get("skill") in (None, one.skill)]
     return page.render(
         "approvals.html",
@@ -47,7 +48,7 @@ def vote_on_approval(page: PageRequest) -> Response:
     values = {name: page.field(name) for name in ("vote", "reason", "digest") if page.field(name) is not None}
     new = msgspec.convert(values, NewVote)
     try:
-        page.services.approvals().vote(page.path_part("id"), new)
+        ApprovalService(page.call).vote(page.path_part("id"), new)
     except VoteRefusedError as fault:
         return _approval(page, problem=fault.reason, status=409)
     return redirect(f"/approvals/{page.path_part('id')}", "vote")
@@ -55,18 +56,23 @@ def vote_on_approval(page: PageRequest) -> Response:
 
 def revoke_approval(page: PageRequest) -> Response:
     """Make every vote about a question void."""
-    page.services.approvals().revoke(page.path_part("id"), page.field("reason") or "")
+    ApprovalService(page.call).revoke(page.path_part("id"), page.field("reason") or "")
     return redirect(f"/approvals/{page.path_part('id')}", "approval-revoked")
 
 
 def _approval(page: PageRequest, *, problem: str | None = None, status: int = 200) -> Response:
-    service = page.services.approvals()
+    service = ApprovalService(page.call)
     one = service.get(page.path_part("id"))
     difference = None
     if one.kind == "skill" and one.digest is not None:
-        before = service.approved_before(one)
+        before = _approved_before(service, one)
         old = None if before is None else page.services.contents(before)
         difference = difference_of(one.digest, page.services.contents(one.digest), before, old)
-    return page.render(
-        "approval.html", status=status, problem=problem, one=one, difference=difference, form=page.form
-    )
+    return page.render("approval.html", status=status, problem=problem, one=one, difference=difference, form=page.form)
+
+
+def _approved_before(service: ApprovalService, one: ApprovalItem) -> str | None:
+    """Return the digest of the version of the skill that was approved last, None if none was."""
+    approved = service.list(ApprovalQuery(state="approved", kind="skill", limit=MOST_ITEMS)).items
+    others = [other for other in approved if other.skill == one.skill and other.digest != one.digest]
+    return max(others, key=lambda other: other.at or "").digest if others else None

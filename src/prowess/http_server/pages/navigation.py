@@ -32,7 +32,9 @@ NAVIGATION: tuple[tuple[str, tuple[NavigationEntry, ...]], ...] = (
     (
         "Skills",
         (
+            NavigationEntry("/approvals", "Approvals"),
             NavigationEntry("/blocks", "Blocks"),
+            NavigationEntry("/deployments", "Deployments"),
             NavigationEntry("/write", "Write a skill", "create"),
         ),
     ),

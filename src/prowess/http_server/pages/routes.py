@@ -8,8 +8,10 @@ from starlette.routing import Route
 
 from prowess.http_server.pages import (
     activity,
+    approvals,
     audit,
     blocks,
+    deployments,
     error_pages,
     machines,
     policies,
@@ -32,10 +34,13 @@ if TYPE_CHECKING:
 PAGES: tuple[tuple[str, Page], ...] = (
     ("/", home_page),
     ("/activity", activity.activity_page),
+    ("/approvals", approvals.approvals_page),
+    ("/approvals/{id}", approvals.approval_page),
     ("/audit", audit.audit_page),
     ("/audit/export", audit.export_download),
     ("/audit/{number}", audit.record_page),
     ("/blocks", blocks.blocks_page),
+    ("/deployments", deployments.deployments_page),
     ("/machines", machines.machines_page),
     ("/machines/{id}", machines.machine_page),
     ("/policies", policies.policies_page),
@@ -49,8 +54,12 @@ PAGES: tuple[tuple[str, Page], ...] = (
     ("/write", skill_form.skill_form_page),
 )
 FORMS: tuple[tuple[str, Page], ...] = (
+    ("/approvals/{id}/revoke", approvals.revoke_approval),
+    ("/approvals/{id}/vote", approvals.vote_on_approval),
     ("/blocks", blocks.add_block),
     ("/blocks/{id}/remove", blocks.remove_block),
+    ("/deployments/revoke", deployments.revoke_skill),
+    ("/deployments/{number}/rollback", deployments.roll_back),
     ("/machines/{id}/remove", machines.remove_machine),
     ("/policies/check", policies.check_policy),
     ("/tenant", choose_tenant),

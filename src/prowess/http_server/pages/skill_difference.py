@@ -33,7 +33,10 @@ class FileDifference(Struct, frozen=True, kw_only=True):
 
 
 class SkillDifference(Struct, frozen=True, kw_only=True):
-    """What changed. `before` is the digest of the older version, None if there is none. `findings` are those of SKILL.md."""
+    """What changed. `before` is the digest of the older version, None if there is none.
+
+    `findings` are those of SKILL.md, None if there is no such file. `missing` tells why there are no files.
+    """
 
     before: str | None
     after: str
