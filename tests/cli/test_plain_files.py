@@ -90,6 +90,7 @@ _LOOKS: dict[str, tuple[str, ...]] = {
     "revoke": ("--help",),  # it needs a key
     "sync": ("--from", "deployment", "--into", "host"),
     "hosts": ("--from", "deployment"),
+    "inventory": (),
     "policy": ("show",),
     "audit": ("show",),
     "machine": ("status",),

@@ -84,6 +84,7 @@ CASES = [
     Case(("rollback", "1", "--deployment", "../deployment", *KEY)),
     Case(("sync", "--from", "../deployment", *ROOT, "--into", "host", "--host", "one")),
     Case(("hosts", "--from", "../deployment")),
+    Case(("inventory",)),
     Case(("sync", "--from", "{index}/deployment", *ROOT, "--into", "host2"), "index"),
     Case(("publish", "skills/pdf", "--to", "../deployment", *KEY)),
     Case(("registry", "trust", "../deployment", *ROOT)),

@@ -46,6 +46,7 @@ SAMPLES: dict[str, Sample] = {
     "remove_machine": Sample(path={"id": "none"}),
     "consistency": Sample(query={"old": "0"}),
     "deployment": Sample(path={"number": "1"}),
+    "skill": Sample(path={"name": "kept"}),
     "deploy": Sample(content=skill_archive("new")),
     "revoke_skills": Sample(body={"skills": ["gone"]}),
     "deprecate_skill": Sample(body={"skill": "kept"}),

@@ -56,6 +56,7 @@ COMMANDS = {
     "revoke": "Take deployed skills away from every host.",
     "sync": "Bring this host to the release of a deployment.",
     "hosts": "Show the release that each host of a deployment has.",
+    "inventory": "List every copy of every skill, here or on enrolled machines.",
     "admin": "Administer the store that an organisation's machines share.",
     "policy": "Show the policy in force, test a policy file, or replay calls under it.",
     "block": "Block a skill for everybody, or list the blocks.",

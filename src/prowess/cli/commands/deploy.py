@@ -7,9 +7,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from prowess.cli import exit_codes, output
-from prowess.cli.options.package_options import deployment_key_option, json_option
+from prowess.cli.options.organisation_options import organisation_options_beside_catalog
+from prowess.cli.options.package_options import deployment_key_option, json_option, wait_option
+from prowess.cli.organisation.deployments import deploy_shared, deprecate_shared, revoke_shared
 from prowess.cli.packages.checked import check_errors
 from prowess.cli.packages.deployments import printed_report, signing_keys
 from prowess.cli.targets import targets
@@ -21,6 +24,7 @@ from prowess.lockfile.places import read_lock, stored_tree
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from prowess.cli.options.organisation_options import OrganisationOptions
     from prowess.lockfile.places import Scope
 
 _SCOPES: tuple[Scope, ...] = ("project", "personal")
@@ -28,7 +32,15 @@ _SCOPES: tuple[Scope, ...] = ("project", "personal")
 
 @click.command()
 @click.argument("skills", nargs=-1, metavar="[PATH|NAME]...")
-@click.option("--to", "to", required=True, metavar="DIR", help="The directory of the deployment.")
+@click.option("--to", "to", metavar="DIR", help="The directory of the deployment.")
+@organisation_options_beside_catalog
+@click.option("--tenant", "tenants", metavar="NAME", multiple=True, help="With --store or --server: for this tenant.")
+@click.option(
+    "--environment", "environments", metavar="NAME", multiple=True, help="Only for hosts in this environment."
+)
+@click.option("--deprecate", metavar="NAME", help="With --store or --server: mark a deployed skill as deprecated.")
+@click.option("--successor", metavar="NAME", help="With --deprecate: the skill to use in its place.")
+@wait_option
 @deployment_key_option
 @click.option("--scope", type=click.Choice(("enterprise",)), default="enterprise", help="The layer of the skills.")
 @click.option("--revoke", "revoked", metavar="NAME|DIGEST", multiple=True, help="The same as `prowess revoke`.")
@@ -37,7 +49,13 @@ _SCOPES: tuple[Scope, ...] = ("project", "personal")
 def command(
     *,
     skills: tuple[str, ...],
-    to: str,
+    to: str | None,
+    of: OrganisationOptions,
+    tenants: tuple[str, ...],
+    environments: tuple[str, ...],
+    deprecate: str | None,
+    successor: str | None,
+    wait: bool,
     key_files: tuple[str, ...],
     scope: str,
     revoked: tuple[str, ...],
@@ -52,13 +70,24 @@ def command(
     the pending release as it is. Without skills and keys, the command shows the pending release and signs nothing.
     Hosts take a release with `prowess sync`.
 
+    With --store or --server, the organisation's key signs, and enrolled machines take the release by themselves.
+
     \b
     Example:
+      prowess deploy ./csv-report --store postgresql:///prowess --wait
       prowess deploy ./csv-report --to /srv/deployment --key alice.key
       prowess deploy --to /srv/deployment
       prowess deploy --to /srv/deployment --key bob.key
     """  # noqa: D301 -- click needs the control character
     del scope  # there is one layer that can be deployed to
+    change = _SharedChange(skills=skills, revoked=revoked, deprecate=deprecate, successor=successor)
+    if of.given:
+        of.require_alone(to=to, key=key_files, discard=discard)
+        return _shared(of, change, tenants, environments, wait=wait, as_json=as_json)
+    if to is None:
+        raise click.UsageError("give the deployment: --to DIR, --store URL or --server URL")
+    if tenants or wait or deprecate is not None or successor is not None:
+        raise click.UsageError("--tenant, --deprecate, --successor and --wait need --store or --server")
     repository = DeploymentRepository(to)
     if discard:
         if skills or revoked or key_files:
@@ -73,8 +102,42 @@ def command(
     signing = signing_keys(repository, key_files, "packages.revoke" if revoked else "packages.deploy")
     if revoked:
         return printed_report(revoke(revoked, repository, signing), repository, as_json=as_json)
-    report = deploy(tuple(_directories(skills)), repository, signing, check=check_errors)
+    report = deploy(tuple(_directories(skills)), repository, signing, check=check_errors, environments=environments)
     return printed_report(report, repository, as_json=as_json)
+
+
+class _SharedChange(Struct, frozen=True, kw_only=True):
+    """What to change in the deployment of an organisation: one of skills, revoked and deprecate."""
+
+    skills: tuple[str, ...]
+    revoked: tuple[str, ...]
+    deprecate: str | None
+    successor: str | None
+
+
+def _shared(
+    of: OrganisationOptions,
+    change: _SharedChange,
+    tenants: tuple[str, ...],
+    environments: tuple[str, ...],
+    *,
+    wait: bool,
+    as_json: bool,
+) -> int:
+    if change.successor is not None and change.deprecate is None:
+        raise click.UsageError("--successor needs --deprecate")
+    if bool(change.skills) + bool(change.revoked) + (change.deprecate is not None) != 1:
+        raise click.UsageError("name skills to deploy, or give --revoke, or --deprecate: each is a release")
+    if change.skills:
+        return deploy_shared(of, tenants, tuple(_directories(change.skills)), environments, wait=wait, as_json=as_json)
+    if environments:
+        raise click.UsageError("--environment is for skills that are deployed")
+    if len(tenants) > 1:
+        raise click.UsageError("--revoke and --deprecate take one --tenant")
+    one = of.in_tenant(tenants[0] if tenants else None)
+    if change.deprecate is not None:
+        return deprecate_shared(one, change.deprecate, change.successor, wait=wait, as_json=as_json)
+    return revoke_shared(one, change.revoked, wait=wait, as_json=as_json)
 
 
 def _pending(repository: DeploymentRepository, *, as_json: bool) -> int:

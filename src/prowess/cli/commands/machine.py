@@ -13,6 +13,7 @@ import click
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.enrolment import Enrolment, enrolment, render_enrolment
 from prowess._internal.files.file_lock import locked
+from prowess._internal.own_command import own_command
 from prowess._internal.places import BUNDLE_FOLDER, ENROLMENT_FILE, MACHINE_STATE
 from prowess._internal.text.terminal_text import printable_line
 from prowess.audit.log import JsonlAuditLog
@@ -57,7 +58,15 @@ def command() -> None:
     metavar="SECONDS",
     help="How often an enrolled machine asks its server.",
 )
-def run(state: str, socket_path: str, every: float) -> int:
+@click.option(
+    "--inventory-every",
+    default=900.0,
+    show_default=True,
+    type=click.FloatRange(1),
+    metavar="SECONDS",
+    help="How often the copies of skills of all users are listed.",
+)
+def run(*, state: str, socket_path: str, every: float, inventory_every: float) -> int:
     """Take the audit records of all users of this machine, and keep the bundle of an enrolled machine up to date.
 
     Root runs it, once on a machine, until SIGTERM or Ctrl-C.
@@ -82,7 +91,15 @@ def run(state: str, socket_path: str, every: float) -> int:
         if enrolled is not None and os.path.abspath(state) == MACHINE_STATE:
             from prowess.distribution.machine.enrolled_service import EnrolledService  # needs the extra `install`
 
-            found = EnrolledService(enrolled, state, log.path, every, lambda text: output.note(printable_line(text)))
+            found = EnrolledService(
+                enrolled,
+                state,
+                log.path,
+                seconds=every,
+                tell=lambda text: output.note(printable_line(text)),
+                list_copies=(*own_command(), "inventory", "--json"),
+                inventory_seconds=inventory_every,
+            )
             collector = found.collector
             stack.callback(found.close)
         service = MachineAuditService(log, socket_path, facts, collector)

@@ -8,7 +8,8 @@ import click
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options.package_options import change_options, deployment_key_option
+from prowess.cli.options.organisation_options import organisation_options
+from prowess.cli.options.package_options import change_options, deployment_key_option, wait_option
 from prowess.cli.packages.changes import carried_out
 from prowess.cli.packages.permission import permission_for
 from prowess.distribution.installation.installing import roll_back
@@ -16,6 +17,7 @@ from prowess.distribution.installation.scope import InstallScope, read_former
 from prowess.distribution.installation.states import states_of
 
 if TYPE_CHECKING:
+    from prowess.cli.options.organisation_options import OrganisationOptions
     from prowess.distribution.installation.states import LockState
     from prowess.lockfile.places import Scope
 
@@ -25,6 +27,8 @@ _MOST_NAMES = 6
 @click.command()
 @click.argument("number", metavar="[N]", type=click.IntRange(0), required=False)
 @click.option("--deployment", metavar="DIR", help="Roll back the deployment in DIR instead, for every host.")
+@organisation_options
+@wait_option
 @deployment_key_option
 @click.option("--list", "show", is_flag=True, help="Print the numbered states instead.")
 @change_options
@@ -32,6 +36,8 @@ def command(
     *,
     number: int | None,
     deployment: str | None,
+    of: OrganisationOptions,
+    wait: bool,
     key_files: tuple[str, ...],
     show: bool,
     kind: Scope,
@@ -60,6 +66,16 @@ def command(
         raise click.UsageError("--key needs --deployment")
     if show and number is not None:
         raise click.UsageError("--list takes no N")
+    if of.given:
+        of.require_alone(deployment=deployment, key=key_files)
+        # Imported here, because the other forms of this command need nothing of deployments.
+        from prowess.cli.organisation.deployments import roll_back_shared, show_shared_releases
+
+        if show:
+            return show_shared_releases(of, as_json=as_json)
+        return roll_back_shared(of, number, wait=wait, as_json=as_json)
+    if wait:
+        raise click.UsageError("--wait needs --store or --server")
     if deployment is not None:
         return _of_deployment(number, deployment, key_files, as_json=as_json)
     scope = InstallScope.find(kind)

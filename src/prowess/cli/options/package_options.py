@@ -35,6 +35,9 @@ deployment_key_option = click.option(
     multiple=True,
     help="A private key that signs the release. Repeatable; the online key is found by itself if it is at its place.",
 )
+wait_option = click.option(
+    "--wait", is_flag=True, help="With --store or --server: return when the enrolled machines follow; 1 if not in time."
+)
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 
 

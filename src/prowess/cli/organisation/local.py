@@ -11,12 +11,17 @@ from prowess.audit.log import JsonlAuditLog
 from prowess.audit.transparency.sequencer import continue_log
 from prowess.cli import output
 from prowess.cli.audit.central import signer_of
+from prowess.cli.packages.checked import check_errors
+from prowess.distribution.deployment.store_releases import StoreReleases
 from prowess.errors import PolicyDeniedError, SignatureError
 from prowess.governance.acts import person, require_role
 from prowess.governance.organisation import token_digest
 from prowess.governance.service.analytics import AnalyticsService
 from prowess.governance.service.audit import AuditService
 from prowess.governance.service.blocks import BlockService
+from prowess.governance.service.deployments import DeploymentService
+from prowess.governance.service.inventory import InventoryService
+from prowess.governance.service.machines import MachineService
 from prowess.governance.service.policies import PolicyService
 from prowess.governance.service.replay import ReplayService
 from prowess.governance.service.service_call import Actor, ServiceCall
@@ -58,6 +63,17 @@ class LocalOrganisation:
         self._rows = SharedAuditRows(call.database)
         self.audit, self.analytics, self.replay = AuditService(call), AnalyticsService(call), ReplayService(call)
         self.blocks, self.policies = BlockService(call), PolicyService(call)
+        self.machines, self.inventory = MachineService(call), InventoryService(call)
+        self._call = call
+
+    @property
+    def deployments(self) -> DeploymentService:
+        """The deployed skills. Without the organisation's key, releases can be read and not made."""
+        try:
+            key = signer_of(self._url, None).key
+        except SignatureError:
+            key = None
+        return DeploymentService(self._call, StoreReleases(self._call, key, check_errors))
 
     @property
     def waiting(self) -> int:

@@ -34,6 +34,7 @@ from prowess.governance.service.deployments import DeployedSkill, Deployment, De
 from prowess.governance.shared_decisions import SharedDecisions
 from prowess.policy.policy_in_force import PolicyInForce
 from prowess.store.shared.release_files import SharedReleaseFiles
+from prowess.store.tenants import EVERY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from prowess.distribution.publishing.package import Check
     from prowess.governance.service.service_call import ServiceCall
     from prowess.signing.keys import PrivateKey
+    from prowess.store.shared.database import SharedDatabase
 
 
 class StoreReleases:
@@ -78,7 +80,8 @@ class StoreReleases:
         repository = DeploymentRepository("", self._storage)
         if not repository.exists:
             return ()
-        return tuple(self._shown(one, is_present=not at) for at, one in enumerate(repository.releases()))
+        tenant = self._call.tenant
+        return tuple(_shown(one, tenant, is_present=not at) for at, one in enumerate(repository.releases()))
 
     def refresh(self, days: int = TIMESTAMP_DAYS) -> None:
         """Renew the date of the deployment if it ends in less than so many days, so that machines go on to trust it."""
@@ -99,9 +102,21 @@ class StoreReleases:
         key = self._required_key()
         return DeploymentKeys([key], lambda: key, Permission(tool, SCOPE, partial(rules_of, self._call)))
 
-    def _shown(self, release: SkillRelease, *, is_present: bool) -> Deployment:
-        skills = tuple(map(_skill, release.skills))
-        return Deployment(number=release.number, tenant=self._call.tenant, present=is_present, skills=skills)
+
+def present_deployments(database: SharedDatabase) -> tuple[Deployment, ...]:
+    """Return the present releases that hold for the tenant of a database: the organisation's, then its own.
+
+    Raises:
+        DistributionError: the deployment in the store is damaged.
+        StoreError: the store cannot be used.
+    """
+    found = []
+    for owner in dict.fromkeys((EVERY, database.tenant)):
+        repository = DeploymentRepository("", SharedStorage(SharedReleaseFiles(database, owner)))
+        release = repository.present() if repository.exists else None
+        if release is not None:
+            found.append(_shown(release, owner, is_present=True))
+    return tuple(found)
 
 
 def rules_of(call: ServiceCall) -> CallRules:
@@ -149,6 +164,12 @@ def _unpacked(archives: Sequence[bytes]) -> Iterator[list[str]]:
                 os.rename(folder, named)
                 found.append(named)
         yield found
+
+
+def _shown(release: SkillRelease, tenant: str, *, is_present: bool) -> Deployment:
+    return Deployment(
+        number=release.number, tenant=tenant, present=is_present, skills=tuple(map(_skill, release.skills))
+    )
 
 
 def _skill(skill: ReleasedSkill) -> DeployedSkill:

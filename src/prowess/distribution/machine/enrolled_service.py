@@ -10,10 +10,11 @@ from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.uuid7 import uuid7
 from prowess.distribution.machine.bundle_keeper import BundleKeeper
 from prowess.distribution.machine.forwarding import RecordForwarder
+from prowess.distribution.machine.inventory import InventoryKeeper
 from prowess.governance.machine.reports import MACHINE_ID, MachineReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from prowess._internal.files.enrolment import Enrolment
 
@@ -49,23 +50,43 @@ def first_report(found: Enrolment, state: str, version: int) -> MachineReport:
 
 
 class EnrolledService:
-    """The threads of an enrolled machine. `collector` sends the log at `path`; it is for the audit service."""
+    """The threads of an enrolled machine. `collector` sends the log at `path`; it is for the audit service.
 
-    def __init__(self, enrolled: Enrolment, state: str, path: str, seconds: float, tell: Callable[[str], None]) -> None:
+    `list_copies` is the command that lists the copies of skills of a user, see `InventoryKeeper`.
+    """
+
+    def __init__(
+        self,
+        enrolled: Enrolment,
+        state: str,
+        path: str,
+        *,
+        seconds: float,
+        tell: Callable[[str], None],
+        list_copies: Sequence[str],
+        inventory_seconds: float,
+    ) -> None:
         self._enrolled, self._id = enrolled, machine_id(state)
         self._keeper = BundleKeeper(enrolled, state, seconds, tell)
         self.collector = RecordForwarder(enrolled.url, path=path, state=state, seconds=seconds, report=self._report)
-        self._keeper.changed = self.collector.wake
+        self._inventory = InventoryKeeper(list_copies, inventory_seconds, self.collector.wake)
+        self._keeper.changed = self._changed
 
     def start(self) -> None:
         """Start the threads."""
         self._keeper.start()
         self.collector.start()
+        self._inventory.start()
 
     def close(self) -> None:
         """End the threads."""
+        self._inventory.close()
         self._keeper.close()
         self.collector.close()
+
+    def _changed(self) -> None:
+        self.collector.wake()
+        self._inventory.look_soon()
 
     def _report(self) -> MachineReport:
         fault = self._keeper.fault
@@ -77,4 +98,5 @@ class EnrolledService:
             bundle=self._keeper.version,
             release=self._keeper.release,
             fault=None if fault is None else fault[:_MOST_FAULT],
+            inventory=self._inventory.copies,
         )

@@ -21,7 +21,17 @@ from prowess.governance.service.audit import (
     ProofOfRecord,
 )
 from prowess.governance.service.blocks import NewBlock, SharedBlock
+from prowess.governance.service.deployments import (
+    Deployment,
+    DeploymentResult,
+    DeprecatedSkill,
+    NewDeployment,
+    RevokedSkills,
+    WantedRelease,
+)
+from prowess.governance.service.inventory import InventoryQuery, SkillCopy
 from prowess.governance.service.listing import ListPage, ListQuery
+from prowess.governance.service.machines import Machine, MachineQuery
 from prowess.governance.service.policies import NewPolicy, PolicySummary, PushQuery, StoredPolicy
 from prowess.governance.usage import UsageReport
 
@@ -155,6 +165,63 @@ class RemotePolicies:
         return self._server.delete(StoredPolicy, "policies", name)
 
 
+class _Environments(Struct):
+    environment: tuple[str, ...]
+
+
+class RemoteDeployments:
+    """Deployed skills: `DeploymentService`."""
+
+    def __init__(self, server: ServerConnection) -> None:
+        self._server = server
+
+    def list(self, query: ListQuery) -> ListPage[Deployment]:
+        """Return releases, the present one first."""
+        return self._server.get(ListPage[Deployment], "deployments", query=query)
+
+    def add(self, new: NewDeployment) -> DeploymentResult:
+        """Deploy the skills of one archive."""
+        (archive,) = new.archives
+        query = _Environments(environment=new.environments)
+        return self._server.upload(DeploymentResult, archive, "deployments", query=query)
+
+    def revoke(self, revoked: RevokedSkills) -> DeploymentResult:
+        """Take skills away from every machine."""
+        return self._server.send(DeploymentResult, "POST", "deployments", "revoke", body=revoked)
+
+    def deprecate(self, deprecated: DeprecatedSkill) -> DeploymentResult:
+        """Mark a deployed skill as deprecated."""
+        return self._server.send(DeploymentResult, "POST", "deployments", "deprecate", body=deprecated)
+
+    def roll_back(self, number: int | None = None) -> DeploymentResult:
+        """Go back to an earlier release."""
+        return self._server.send(
+            DeploymentResult, "POST", "deployments", "rollback", body=WantedRelease(release=number)
+        )
+
+
+class RemoteMachines:
+    """Enrolled machines: `MachineService`."""
+
+    def __init__(self, server: ServerConnection) -> None:
+        self._server = server
+
+    def list(self, query: MachineQuery) -> ListPage[Machine]:
+        """Return machines."""
+        return self._server.get(ListPage[Machine], "machines", query=query)
+
+
+class RemoteInventory:
+    """Copies of skills on machines: `InventoryService`."""
+
+    def __init__(self, server: ServerConnection) -> None:
+        self._server = server
+
+    def list(self, query: InventoryQuery) -> ListPage[SkillCopy]:
+        """Return copies."""
+        return self._server.get(ListPage[SkillCopy], "inventory", query=query)
+
+
 class RemoteOrganisation:
     """The services of an organisation through its server. `place` is its URL.
 
@@ -169,6 +236,8 @@ class RemoteOrganisation:
         self.close = server.close
         self.audit, self.analytics, self.replay = RemoteAudit(server), RemoteAnalytics(server), RemoteReplay(server)
         self.access, self.blocks, self.policies = RemoteAccess(server), RemoteBlocks(server), RemotePolicies(server)
+        self.deployments, self.machines = RemoteDeployments(server), RemoteMachines(server)
+        self.inventory = RemoteInventory(server)
 
     def continue_log(self, key_file: str | None) -> None:
         """Do nothing: the server continues its log."""

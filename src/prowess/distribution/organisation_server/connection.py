@@ -68,6 +68,10 @@ class ServerConnection:
         """Return the answer of a request with a body in JSON, decoded. Raises as `get`."""
         return self._decoded(kind, self._answer(method, path, query, msgspec.json.encode(body)))
 
+    def upload(self, kind: type[_T], data: bytes, *path: str, query: Struct | None = None) -> _T:
+        """Return the answer of a POST with a file, decoded. Raises as `get`."""
+        return self._decoded(kind, self._answer("POST", path, query, data, "application/octet-stream"))
+
     def delete(self, kind: type[_T], *path: str, query: Struct | None = None) -> _T:
         """Return the answer of `DELETE`, decoded; None if it has no body. Raises as `get`."""
         return self._decoded(kind, self._answer("DELETE", path, query))
@@ -88,11 +92,16 @@ class ServerConnection:
         return f"{self.shown}{_VERSION}/{whole}{'?' if pairs else ''}{urlencode(pairs)}"
 
     def _answer(
-        self, method: str, path: tuple[str, ...], query: Struct | None, content: bytes | None = None
+        self,
+        method: str,
+        path: tuple[str, ...],
+        query: Struct | None,
+        content: bytes | None = None,
+        media: str = "application/json",
     ) -> HttpResponse:
         headers = self._headers()
         if content is not None:
-            headers["content-type"] = "application/json"
+            headers["content-type"] = media
         answer = self._client.request(
             method,
             self._url(path, query),

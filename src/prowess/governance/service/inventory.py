@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
-from msgspec import Struct
+from msgspec import DecodeError, Struct
+from msgspec.json import decode
 
-from prowess.governance.service.listing import ListPage, ListQuery
+from prowess.governance.machine.reports import ReportedCopy
+from prowess.governance.service.listing import ListPage, ListQuery, page_of
+from prowess.store.shared.machines import SharedMachineStore
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from prowess.governance.service.service_call import ServiceCall
+    from prowess.store.protocols import MachineRow
+    from prowess.store.shared.database import SharedDatabase
 
 
 class SkillCopy(Struct, frozen=True, kw_only=True):
@@ -44,6 +52,21 @@ class InventoryQuery(ListQuery, frozen=True, kw_only=True, forbid_unknown_fields
     capability: str | None = None
     approval: str | None = None
 
+    def fits(self, copy: SkillCopy) -> bool:
+        """Whether a copy is wanted."""
+        values = (
+            (self.skill, (copy.name,)),
+            (self.machine, (copy.machine, copy.host)),
+            (self.layer, (copy.layer,)),
+            (self.digest, (copy.digest,)),
+            (self.source, (copy.source,)),
+            (self.team, (copy.team,)),
+            (self.environment, (copy.environment,)),
+            (self.capability, copy.capabilities or ()),
+            (self.approval, (copy.approval,)),
+        )
+        return all(wanted is None or wanted in found for wanted, found in values)
+
 
 class InventoryService:
     """The copies on the machines of the tenant of a call; with the tenant `*`, on those of all tenants."""
@@ -52,5 +75,45 @@ class InventoryService:
         self._call = call
 
     def list(self, query: InventoryQuery) -> ListPage[SkillCopy]:
-        """Return copies by machine and name. Raises StoreError."""
-        raise NotImplementedError
+        """Return copies by machine, name and place.
+
+        Raises:
+            PolicyDeniedError: the actor may not see what other people have.
+            StoreError: the store cannot be used.
+        """
+        self._call.require("audit")
+        return page_of(filter(query.fits, copies_of(self._call.database)), query, _key)
+
+
+def copies_of(database: SharedDatabase) -> Iterator[SkillCopy]:
+    """Yield every copy on every machine of the tenant of a database, without a check of roles. Raises StoreError."""
+    for row in SharedMachineStore(database).machines():
+        for copy in _reported(row):
+            yield SkillCopy(
+                tenant=row.tenant,
+                machine=row.id,
+                host=row.name,
+                team=row.team,
+                environment=row.environment,
+                name=copy.name,
+                layer=copy.layer,
+                place=copy.place,
+                digest=copy.digest,
+                source=copy.source,
+                capabilities=copy.capabilities,
+                approval=copy.approval,
+                findings=copy.findings,
+                seen_at=row.seen_at,
+            )
+
+
+def _reported(row: MachineRow) -> tuple[ReportedCopy, ...]:
+    try:
+        return () if row.inventory is None else decode(row.inventory, type=tuple[ReportedCopy, ...])
+    except DecodeError:  # the next report replaces it
+        return ()
+
+
+def _key(copy: SkillCopy) -> str:
+    """Return a unique text that sorts by machine, name and place, as a cursor that can be in a URL."""
+    return "/".join(quote(text, safe="") for text in (copy.tenant, copy.machine, copy.name, copy.layer, copy.place))

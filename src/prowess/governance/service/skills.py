@@ -1,17 +1,23 @@
-"""The skills of a tenant: those that are deployed, that machines have, and that the log mentions."""
+"""The skills of a tenant: those that are deployed, and those that machines have."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess.governance.service.listing import ListPage, ListQuery
+from prowess.governance.service.inventory import SkillCopy, copies_of
+from prowess.governance.service.listing import ListPage, ListQuery, NoSuchItemError, page_of
+from prowess.store.shared.bundle_rows import SharedBundleRows
 
 if TYPE_CHECKING:
-    from prowess.governance.service.deployments import Deployment
-    from prowess.governance.service.inventory import SkillCopy
+    from collections.abc import Mapping, Sequence
+
+    from prowess.governance.service.deployments import DeployedSkill, Deployment
     from prowess.governance.service.service_call import ServiceCall
+
+_LAYERS = ("enterprise", "personal", "project", "plugin")
 
 
 class SkillVersion(Struct, frozen=True, kw_only=True):
@@ -65,9 +71,109 @@ class SkillService:
         self._call, self._deployments = call, deployments
 
     def list(self, query: SkillQuery) -> ListPage[SkillSummary]:
-        """Return skills by name. Raises StoreError."""
-        raise NotImplementedError
+        """Return skills by name. Everybody may see which there are, and only those who may audit, on how many machines.
 
-    def get(self, name: str) -> SkillDetail | None:
-        """Return a skill with its copies, None if nobody has it. Raises StoreError."""
-        raise NotImplementedError
+        Raises:
+            PolicyDeniedError: the actor is a machine.
+            StoreError: the store cannot be used.
+        """
+        self._call.require_person()
+        found = (skill for skill in _found(self._call, self._deployments) if _fits(skill, query))
+        return page_of(found, query, lambda skill: skill.name)
+
+    def get(self, name: str) -> SkillDetail:
+        """Return a skill with its copies, which only those see who may audit. Raises as `list`, and NoSuchItemError."""
+        self._call.require_person()
+        skill = next((one for one in _found(self._call, self._deployments) if one.name == name), None)
+        if skill is None:
+            raise NoSuchItemError(kind="skill", id=name)
+        may_see = self._call.actor.may("audit")
+        copies = tuple(copy for copy in copies_of(self._call.database) if copy.name == name) if may_see else ()
+        return SkillDetail(skill=skill, copies=copies)
+
+
+def _found(call: ServiceCall, deployments: Sequence[Deployment]) -> list[SkillSummary]:
+    """Return all skills by name."""
+    copies: dict[str, list[SkillCopy]] = {}
+    for copy in copies_of(call.database):
+        copies.setdefault(copy.name, []).append(copy)
+    deployed: dict[str, list[DeployedSkill]] = {}
+    for release in deployments:
+        for skill in release.skills:
+            deployed.setdefault(skill.name, []).append(skill)
+    blocks = SharedBundleRows(call.database).read()[2].blocks
+    may_count = call.actor.may("audit")
+    return [
+        _summary(name, copies.get(name, []), deployed.get(name, []), blocks, may_count=may_count)
+        for name in sorted({*copies, *deployed})
+    ]
+
+
+def _fits(skill: SkillSummary, query: SkillQuery) -> bool:
+    named = query.text is None or query.text.casefold() in skill.name.casefold()
+    return named and (query.deployed is None or query.deployed == skill.deployed)
+
+
+def _summary(
+    name: str,
+    copies: Sequence[SkillCopy],
+    deployed: Sequence[DeployedSkill],
+    blocks: Sequence[Mapping[str, str]],
+    *,
+    may_count: bool,
+) -> SkillSummary:
+    digests = dict.fromkeys(
+        [*(one.tree for one in deployed), *(one.digest for one in copies if one.digest is not None)]
+    )
+    versions = tuple(_version(digest, copies, deployed, may_count=may_count) for digest in digests)
+    blocked = (
+        one["reason"]
+        for one in blocks
+        if (one["kind"] == "name" and one["value"] == name) or (one["kind"] == "digest" and one["value"] in digests)
+    )
+    return SkillSummary(
+        name=name,
+        versions=versions,
+        winner=_winner(copies, deployed),
+        deployed=bool(deployed),
+        blocked=next(blocked, None),
+        machines=len({one.machine for one in copies}) if may_count else 0,
+    )
+
+
+def _version(
+    digest: str, copies: Sequence[SkillCopy], deployed: Sequence[DeployedSkill], *, may_count: bool
+) -> SkillVersion:
+    mine = [one for one in copies if one.digest == digest]
+    released = next((one for one in deployed if one.tree == digest), None)
+    first = next(iter(mine), None)
+    return SkillVersion(
+        digest=digest,
+        version=None if released is None else released.version,
+        deployed=released is not None,
+        deprecated=released is not None and released.deprecated,
+        successor=None if released is None else released.successor,
+        layers=tuple(sorted({one.layer for one in mine})),
+        sources=tuple(sorted({one.source for one in mine if one.source is not None})) if may_count else (),
+        capabilities=None if first is None else first.capabilities,
+        approval=None if first is None else first.approval,
+        findings=None if first is None else first.findings,
+        machines=len({one.machine for one in mine}) if may_count else 0,
+    )
+
+
+def _winner(copies: Sequence[SkillCopy], deployed: Sequence[DeployedSkill]) -> str | None:
+    """Return the digest that most machines choose: a deployed one, else that of the highest layer on each."""
+    if deployed:
+        return deployed[0].tree
+    chosen: dict[str, SkillCopy] = {}
+    for copy in copies:
+        before = chosen.get(copy.machine)
+        if before is None or _rank(copy.layer) < _rank(before.layer):
+            chosen[copy.machine] = copy
+    counted = Counter(one.digest for one in chosen.values() if one.digest is not None)
+    return counted.most_common(1)[0][0] if counted else None
+
+
+def _rank(layer: str) -> int:
+    return _LAYERS.index(layer) if layer in _LAYERS else len(_LAYERS)

@@ -14,6 +14,7 @@ from prowess.http_server.api.machines import MACHINE_ROUTES
 from prowess.http_server.api.openapi import openapi_document
 from prowess.http_server.api.people import PEOPLE_ROUTES
 from prowess.http_server.api.route_table import ApiRequest, ApiRoute
+from prowess.http_server.api.skills import SKILL_ROUTES
 
 
 def _openapi(asked: ApiRequest) -> dict[str, Any]:
@@ -38,4 +39,5 @@ ROUTES: tuple[ApiRoute, ...] = (
     *EVENT_ROUTES,
     *MACHINE_ROUTES,
     *DEPLOYMENT_ROUTES,
+    *SKILL_ROUTES,
 )

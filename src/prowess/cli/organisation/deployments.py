@@ -1,0 +1,187 @@
+"""`prowess deploy`, `revoke`, `rollback` and `hosts` with `--store` or `--server`: the skills of an organisation."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from msgspec import to_builtins
+from msgspec.structs import replace
+
+from prowess._internal.text.terminal_text import counted, printable_line
+from prowess.cli import exit_codes, output
+from prowess.cli.options.organisation_options import opened_organisation
+from prowess.store.tenants import EVERY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prowess.cli.options.organisation_options import OrganisationOptions
+    from prowess.governance.service.deployments import DeploymentResult
+    from prowess.governance.service.machines import Machine
+
+_SEEN_SECONDS = 90.0  # a machine that was not in contact for longer is not waited for
+_WAIT_SECONDS = 30.0
+_PAUSE = 0.2
+
+
+def deploy_shared(
+    of: OrganisationOptions,
+    tenants: Sequence[str],
+    directories: Sequence[str],
+    environments: Sequence[str],
+    *,
+    wait: bool,
+    as_json: bool,
+) -> int:
+    """Deploy skills to every machine of the organisation, or of some tenants. Each tenant is a release of its own."""
+    archive = _archive(directories)
+    results: list[tuple[str, DeploymentResult]] = []
+    for tenant in tenants or (EVERY,):
+        with opened_organisation(of.in_tenant(tenant if tenants else None), "deploy", tenant=EVERY) as organisation:
+            # Imported here because SQLAlchemy is slow.
+            from prowess.governance.service.deployments import NewDeployment
+
+            new = NewDeployment(archives=(archive,), environments=tuple(environments))
+            results.append((tenant, organisation.deployments.add(new)))
+    if as_json and len(results) > 1:
+        output.document({"deployments": [{"tenant": tenant, **to_builtins(result)} for tenant, result in results]})
+    else:
+        for tenant, result in results:
+            _print(tenant, result, as_json=as_json)
+    codes = [wait_for_machines(of.in_tenant(tenant if tenants else None)) for tenant, _ in results if wait]
+    return max(codes, default=exit_codes.OK)
+
+
+def _archive(directories: Sequence[str]) -> bytes:
+    """Return one archive of several skills, each in a folder with its name."""
+    # Imported here, as the next one, because only deployments with skills need them.
+    from prowess.distribution.publishing.packing import pack, read_skill_files
+    from prowess.format.reading import read_skill
+
+    files = [
+        replace(file, path=f"{read_skill(directory).name}/{file.path}")
+        for directory in directories
+        for file in read_skill_files(directory).files
+    ]
+    return pack(sorted(files, key=lambda file: file.path.encode()))
+
+
+def revoke_shared(of: OrganisationOptions, skills: Sequence[str], *, wait: bool, as_json: bool) -> int:
+    """Take skills away from every machine."""
+    with opened_organisation(of, "deploy", tenant=EVERY) as organisation:
+        from prowess.governance.service.deployments import RevokedSkills  # Imported here because SQLAlchemy is slow.
+
+        result = organisation.deployments.revoke(RevokedSkills(skills=tuple(skills)))
+    return _finished(of, result, wait=wait, as_json=as_json)
+
+
+def deprecate_shared(of: OrganisationOptions, skill: str, successor: str | None, *, wait: bool, as_json: bool) -> int:
+    """Mark a deployed skill as deprecated."""
+    with opened_organisation(of, "deploy", tenant=EVERY) as organisation:
+        from prowess.governance.service.deployments import DeprecatedSkill  # Imported here because SQLAlchemy is slow.
+
+        result = organisation.deployments.deprecate(DeprecatedSkill(skill=skill, successor=successor))
+    return _finished(of, result, wait=wait, as_json=as_json)
+
+
+def roll_back_shared(of: OrganisationOptions, number: int | None, *, wait: bool, as_json: bool) -> int:
+    """Go back to an earlier release."""
+    with opened_organisation(of, "deploy", tenant=EVERY) as organisation:
+        result = organisation.deployments.roll_back(number)
+    return _finished(of, result, wait=wait, as_json=as_json)
+
+
+def show_shared_releases(of: OrganisationOptions, *, as_json: bool) -> int:
+    """Print the releases, the present one first."""
+    with opened_organisation(of, "use", tenant=EVERY) as organisation:
+        # Imported here because SQLAlchemy is slow.
+        from prowess.governance.service.listing import MOST_ITEMS, ListQuery
+
+        releases = organisation.deployments.list(ListQuery(limit=MOST_ITEMS)).items
+        place = organisation.place
+    if as_json:
+        rows = [{"number": one.number, "skills": [to_builtins(skill) for skill in one.skills]} for one in releases]
+        output.document({"deployment": place, "releases": rows})
+        return exit_codes.OK
+    for one in releases:
+        names = ", ".join(f"{skill.name} {skill.version or ''}".strip() for skill in one.skills)
+        output.line(printable_line(f"{'*' if one.present else ' '} {one.number:>3}  {names or 'no skills'}"))
+    return exit_codes.OK
+
+
+def show_shared_hosts(of: OrganisationOptions, *, as_json: bool) -> int:
+    """Print the enrolled machines, and the release that each has."""
+    with opened_organisation(of, "audit", tenant=EVERY) as organisation:
+        from prowess.governance.service.listing import ListQuery  # Imported here because SQLAlchemy is slow.
+
+        present = next(iter(organisation.deployments.list(ListQuery(limit=1)).items), None)
+    release = None if present is None else present.number
+    machines = _machines(of)
+    if as_json:
+        rows = [
+            {"host": one.name, "release": one.release, "at": _time(one.seen_at), "current": one.release == release}
+            for one in machines
+        ]
+        output.document({"release": release, "hosts": rows})
+        return exit_codes.OK
+    behind = sum(one.release != release for one in machines)
+    output.line(f"release {release or '-'}: {counted(len(machines), 'host')}, {behind} without it")
+    for one in machines:
+        state = "current" if one.release == release else "behind"
+        output.line(printable_line(f"{one.name}  {one.release or '-'}  {state:<7}  {_time(one.seen_at)}"))
+    return exit_codes.OK
+
+
+def wait_for_machines(of: OrganisationOptions) -> int:
+    """Wait until each enrolled machine that was in contact just now follows the present state; 1 if one does not."""
+    until = time.monotonic() + _WAIT_SECONDS
+    while True:
+        since = time.time() - _SEEN_SECONDS
+        behind = [one for one in _machines(of) if not one.current and one.seen_at >= since]
+        if not behind:
+            return exit_codes.OK
+        if time.monotonic() >= until:
+            names = ", ".join(one.name for one in behind[:10])
+            told = f"it holds in the store, and {counted(len(behind), 'machine')} did not take it in time: {names}"
+            output.error(printable_line(told))
+            return exit_codes.FAILED
+        time.sleep(_PAUSE)
+
+
+def _machines(of: OrganisationOptions) -> list[Machine]:
+    found: list[Machine] = []
+    cursor: str | None = None
+    with opened_organisation(of, "audit", tenant=EVERY) as organisation:
+        from prowess.governance.service.listing import MOST_ITEMS  # Imported here because SQLAlchemy is slow.
+        from prowess.governance.service.machines import MachineQuery  # as above
+
+        while True:
+            page = organisation.machines.list(MachineQuery(limit=MOST_ITEMS, cursor=cursor))
+            found += page.items
+            cursor = page.next
+            if cursor is None:
+                return found
+
+
+def _finished(of: OrganisationOptions, result: DeploymentResult, *, wait: bool, as_json: bool) -> int:
+    _print(of.tenant or EVERY, result, as_json=as_json)
+    return wait_for_machines(of) if wait else exit_codes.OK
+
+
+def _print(tenant: str, result: DeploymentResult, *, as_json: bool) -> None:
+    if as_json:
+        output.document(to_builtins(result))
+        return
+    whose = "the organisation" if tenant == EVERY else f"the tenant {tenant}"
+    told = f"release {result.release} {result.state} for {whose}: {counted(len(result.skills), 'skill')}"
+    output.line(printable_line(told))
+    for one in result.skills:
+        change = "added" if one.name in result.added else "replaced" if one.name in result.replaced else ""
+        output.line(printable_line(f"  {one.name}  {one.tree}{f'  {change}' if change else ''}"))
+    for name in result.removed:
+        output.line(printable_line(f"  {name}  removed"))
+
+
+def _time(seconds: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(seconds))
