@@ -87,6 +87,7 @@ def set_to(**values: object) -> Callable[[dict[str, Any]], object]:
 NOW = int(time.time())
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -150,6 +151,7 @@ FORGED: dict[str, tuple[Callable[[ForgingIssuer, dict[str, Any]], str], str]] = 
 }  # fmt: skip
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize("name", FORGED)
 def test_a_token_that_the_issuer_did_not_sign_is_refused(
     acme: Organisation, browser: Browser, issuer: ForgingIssuer, name: str
@@ -161,6 +163,7 @@ def test_a_token_that_the_issuer_did_not_sign_is_refused(
     assert browser.me() is None
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
@@ -218,6 +221,7 @@ ANSWERS: dict[str, Callable[[str], tuple[int, dict[str, str], bytes]]] = {
 }
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize("name", ANSWERS)
 def test_an_answer_that_is_no_token_is_refused(
     acme: Organisation, browser: Browser, issuer: ForgingIssuer, name: str
@@ -246,6 +250,7 @@ def test_keys_are_read_anew_for_an_unknown_name_and_not_more_than_once_a_minute(
     assert issuer.reads == 1
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize(
     "document", [b"", b"[]", b'{"keys": 5}', b'{"keys": [{"kty": "RSA", "kid": "rsa", "n": "AQAB"}]}']
 )
@@ -255,6 +260,7 @@ def test_keys_that_cannot_be_read_let_nobody_in(browser: Browser, issuer: Forgin
         assert attempt(browser, issuer) == 403
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize(
     ("metadata", "why"),
     [
@@ -280,9 +286,22 @@ def test_an_issuer_without_what_a_login_needs_is_refused(
     assert [reason for reason, _ in acme.failures()] == ["issuer"]
 
 
-def test_an_address_does_not_begin_attempts_without_end(browser: Browser, issuer: ForgingIssuer) -> None:
+def test_an_address_does_not_begin_attempts_without_end(acme: Organisation, issuer: ForgingIssuer) -> None:
+    server = acme.server(LoginSettings(public_url=OWN, oidc=settings_of(issuer)))
+    server.logins.clock = lambda: 1_900_000_000.0  # one minute, however long the test takes
+    browser = Browser(server)
     assert {browser.get("/login/oidc").status_code for _ in range(60)} == {303}
     assert browser.get("/login/oidc").status_code == 429
+
+
+def test_a_picture_or_a_frame_of_another_site_begins_nothing_and_counts_as_no_failure(
+    acme: Organisation, browser: Browser, issuer: ForgingIssuer
+) -> None:
+    for kind in ("image", "iframe", "empty"):
+        for path in ("/login/oidc", "/login/oidc/callback?state=x&code=x"):
+            assert {browser.get(path, sec_fetch_dest=kind).status_code for _ in range(4)} == {403}
+    assert acme.failures() == []
+    assert attempt(browser, issuer) == 200
 
 
 def test_a_planted_login_is_not_used_by_the_callback(

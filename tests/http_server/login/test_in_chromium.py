@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 
+pytestmark = pytest.mark.unmeasured
+
+
 class Site:
     """An organisation served at `own`, with an issuer at another site: `localhost` is not the site `127.0.0.1`."""
 

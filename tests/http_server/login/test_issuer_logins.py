@@ -182,6 +182,7 @@ def test_groups_become_roles_by_the_policies_of_this_moment(acme: Organisation, 
     assert roles() == ["viewer"]
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize(
     ("account", "further", "why"),
     [

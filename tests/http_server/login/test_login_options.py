@@ -34,6 +34,7 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     organisation.database.close()
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize(
     ("options", "part"),
     [

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from prowess.errors import AuditError, StoreError
+from prowess.governance.login_log import LoginOrigin
 from prowess.http_server.login.browser_logins import NewLogin
 from prowess.http_server.login.settings import LoginSettings
+from prowess.store.shared.decisions import SharedPolicyStore
 from prowess.store.shared.tokens import SharedTokenStore
 from tests.http_server.login.browser import ORIGIN, Browser, Organisation, hidden_fields
 
@@ -140,6 +143,7 @@ def test_a_login_ends_when_it_is_not_used_and_after_its_longest_time(
     assert browser.me() is None
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize("text", ["", "prowess_unknown", "x" * 201, "prowess_\x00", "naïve", "\ud800"])
 def test_an_unknown_token_is_refused_and_recorded(acme: Organisation, server: LoginServer, text: str) -> None:
     browser = Browser(server)
@@ -176,6 +180,31 @@ def test_an_address_that_fails_too_often_waits_and_successes_do_not_count(
     assert browser.log_in(token.text).status_code == 303
 
 
+def test_a_login_that_cannot_be_recorded_is_none(acme: Organisation, server: LoginServer) -> None:
+    token = acme.token()
+    acme.database.run(lambda db: db.exec_driver_sql("DROP TABLE audit_inbox"))
+    with pytest.raises(AuditError):
+        server.log_in_with_token(token.text, LoginOrigin("address", None))
+    assert acme.database.run(lambda db: db.exec_driver_sql("SELECT count(*) FROM logins").scalar_one()) == 0
+
+
+def test_a_policy_that_cannot_be_read_lets_nobody_of_the_issuer_in(acme: Organisation, server: LoginServer) -> None:
+    secret = server.logins.begin(NewLogin(user="ann", tenant="default", issuer="https://login.example"))
+    SharedPolicyStore(acme.database.of_tenant("default")).put_policy("bad", "[roles]\nking = 5\n", by="x", at="x")
+    with pytest.raises(StoreError, match="a policy cannot be read"):
+        server.logins.find(secret)
+
+
+def test_a_body_that_is_no_form_is_refused(acme: Organisation, server: LoginServer) -> None:
+    client = Browser(server).client
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    assert client.post("/login", json={"token": "x"}).status_code == 415
+    assert client.post("/login", content="token=%ff", headers=form).status_code == 400
+    assert client.post("/login", content="&".join(["a=b"] * 201), headers=form).status_code == 400
+    assert client.post("/login", content="token=\u00e4".encode(), headers=form).status_code == 400
+
+
+@pytest.mark.measured_once
 @pytest.mark.parametrize(
     ("change", "why"),
     [
@@ -241,6 +270,7 @@ def test_a_new_login_ends_the_one_before_it_in_this_browser(acme: Organisation, 
     assert me["user"] == "ben"
 
 
+@pytest.mark.measured_once
 @pytest.mark.parametrize(
     "wanted",
     [

@@ -13,6 +13,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from anyio import CapacityLimiter, to_thread
+from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
@@ -54,6 +55,7 @@ class _IssuerPages:
 
     async def begin(self, request: Request) -> Response:
         """Send the browser to the issuer."""
+        _require_navigation(request)
         browser, at = secrets.token_urlsafe(_SECRET_BYTES), origin_of(request)
         wanted = next_path(request.query_params.get("next"))
         try:
@@ -66,6 +68,7 @@ class _IssuerPages:
 
     async def finish(self, request: Request) -> Response:
         """Log in who comes back from the issuer."""
+        _require_navigation(request)
         browser, at = cookie(request, ATTEMPT, self._public_url), origin_of(request)
         try:
             query = dict(request.query_params)
@@ -114,6 +117,12 @@ class _IssuerPages:
         is_named = self._issuer.names_itself()
         if (named is None and is_named) or named not in {None, self._issuer.settings.issuer}:
             raise LoginRefusedError("issuer", "the answer names another issuer, or none")
+
+
+def _require_navigation(request: Request) -> None:
+    """Refuse what is no page in a window: a picture of another site would count as a failure of its visitor."""
+    if request.headers.get("sec-fetch-dest", "document") != "document":
+        raise HTTPException(403, "this address is for a window of its own")
 
 
 def refused(fault: LoginRefusedError) -> Response:
