@@ -66,6 +66,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.proves("governance.scope.enforced")
 def test_no_command_shows_it(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     def answers() -> list[Any]:
         found = []
@@ -77,6 +78,7 @@ def test_no_command_shows_it(root: Path, capfd: pytest.CaptureFixture[str]) -> N
     _same_without(root, answers)
 
 
+@pytest.mark.proves("governance.scope.enforced")
 async def test_no_tool_of_a_session_shows_it(root: Path) -> None:
     async def answers() -> list[Any]:
         session = Session(Catalog(root))
@@ -101,6 +103,7 @@ async def test_no_tool_of_a_session_shows_it(root: Path) -> None:
     assert there == await answers()
 
 
+@pytest.mark.proves("governance.scope.enforced")
 async def test_no_request_to_the_mcp_server_shows_it(root: Path) -> None:
     async def answers() -> list[Any]:
         session = open_session(Catalog(root))

@@ -162,7 +162,9 @@ async def test_a_hidden_skill_is_answered_like_one_that_does_not_exist(scoped: P
     assert (await inside.call("skills.load", {"names": ["release"]})).success
 
 
-@pytest.mark.proves("catalog.scope.agent")
+@pytest.mark.proves(
+    "catalog.scope.agent", "governance.scope.agents", "governance.scope.tenants", "governance.scope.combined"
+)
 def test_agents_and_tenants_must_fit_as_well(scoped: Path) -> None:
     assert "audit" in _names(Catalog(scoped, agent="reviewer", tenant="acme"))
     for audience in ({"agent": "reviewer"}, {"tenant": "acme"}, {"agent": "other", "tenant": "acme"}):

@@ -230,6 +230,7 @@ def test_tags_below_metadata_count_if_there_is_no_field_tags() -> None:
 # ── scope ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.proves("governance.scope.combined")
 def test_every_dimension_of_a_scope_must_match() -> None:
     scope = read("scope:\n  agents: [a, b]\n  environments: [production]\n").scope
     assert scope.admits(agent="b", environment="production", tenant="any")

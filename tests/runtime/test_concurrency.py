@@ -261,6 +261,7 @@ async def test_a_touch_right_after_another_is_not_written_and_a_later_one_is(
     await store.close()
 
 
+@pytest.mark.proves("runtime.session.persistent")
 async def test_another_process_finds_the_session_its_bodies_and_its_hashes(skills: Path, tmp_path: Path) -> None:
     database = tmp_path / "state.db"
     first_store = SqliteSessionStore(database)

@@ -43,16 +43,19 @@ if TYPE_CHECKING:
     from tests.postgresql import Postgresql
 
 
+@pytest.mark.proves("runtime.session.pluggable-state")
 class TestMemory(SessionStoreConformance, EventStoreConformance):
     def open_store(self, place: Path) -> MemorySessionStore:
         return MemorySessionStore()
 
 
+@pytest.mark.proves("runtime.session.pluggable-state")
 class TestLocalFile(SessionStoreConformance, EventStoreConformance):
     def open_store(self, place: Path) -> SqliteSessionStore:
         return SqliteSessionStore(place / "state.db")
 
 
+@pytest.mark.proves("runtime.session.pluggable-state")
 class TestSharedFile(SessionStoreConformance, EventStoreConformance):
     def open_store(self, place: Path) -> SharedSessionStore:
         url = f"sqlite:///{place}/shared.db"
@@ -134,6 +137,7 @@ class TestCallRequests(SharedTables, CallRequestStoreConformance):
         return SharedCallRequestStore(self.database())
 
 
+@pytest.mark.proves("runtime.session.pluggable-state")
 class TestPostgresql(SessionStoreConformance, EventStoreConformance):
     server: Postgresql
 
