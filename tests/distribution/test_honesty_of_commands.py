@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.unmeasured  # processes under strace
 
 
+DEAF = "http://127.0.0.1:1"  # nobody listens there
+
+
 class Case(NamedTuple):
     """One command, the server that it names, and its exit code."""
 
@@ -146,7 +149,7 @@ CASES = [
     Case(("admin", "tenant", "add", "default", *STORE), code=1),
     Case(("admin", "token", "add", *STORE, "--tenant", "default", "--role", "viewer", "--user", "ada")),
     Case(("policy", "push", "main", "policy.toml", *STORE)),
-    Case(("block", "csv", "--reason", "It leaks.", "--server", "http://127.0.0.1:1", "--token-file", "token"), code=4),
+    Case(("block", "csv", "--reason", "x", "--server", DEAF, "--token-file", "token"), DEAF, code=4),
     Case(("admin", "erase", *STORE, "--before", "1d")),
     Case(("admin", "serve", *STORE, "--http", "127.0.0.1:0"), code=130),
     Case(("machine", "status")),
