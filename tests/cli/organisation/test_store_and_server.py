@@ -176,6 +176,42 @@ def test_a_push_that_denies_shows_the_replay_and_changes_nothing(both: Both, cap
     assert "closed" not in [one["name"] for one in names]
 
 
+def test_two_people_approve_a_skill_by_the_server(both: Both, capsys: Capture) -> None:
+    organisation, digest = both.organisation, f"sha256:{'0a' * 32}"
+    rule = '[[approval]]\nid = "two"\nfor = ["new-skills"]\ncount = 2\nroles = ["approver"]\n'
+    put = organisation.client("administrator").put("/api/v1/policies/two", json={"toml": f'default = "allow"\n{rule}'})
+    assert put.status_code == 200, put.text
+    asked = organisation.client("author").post("/api/v1/approvals", json={"skill": "report", "digest": digest})
+    wanted = asked.json()["id"]
+    for name in ("ann", "bob"):
+        (both.place / f"{name}.token").write_text(organisation.token("approver", user=name), encoding="utf-8")
+    ann, bob = (("--server", both.address, "--token-file", f"{name}.token", "--json") for name in ("ann", "bob"))
+
+    def document(*words: str, code: int = 0) -> dict[str, Any]:
+        assert run([*words]) == code, capsys.readouterr().err
+        found: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return found
+
+    (row,) = document("approvals", "list", *ann)["items"]
+    assert (row["id"], row["state"], row["given"]) == (wanted, "waiting", 0)
+    assert document("approve", "report", "--digest", digest, "--reason", "read it", *ann)["given"] == 1
+    assert run(["approvals", "vote", wanted, *ann]) == 1  # no vote twice
+    assert "ann has approved" in capsys.readouterr().err
+    assert run(["approvals", "vote", wanted, *both.options("server", "author")]) == 3
+    assert document("approvals", "vote", wanted, "approve", *bob)["state"] == "approved"
+    shown = document("approvals", "show", wanted, *bob)
+    assert [vote["user"] for vote in shown["votes"]] == ["ann", "bob"]
+    keys = document("approvals", "list", *both.options("store"), "--json")["items"][0].keys()
+    assert keys == row.keys()
+    revoked = document("approvals", "revoke", wanted, "--reason", "a leak", *both.options("server"), "--json")
+    assert (revoked["state"], revoked["given"]) == ("waiting", 0)
+    assert run(["approve", "report", "--digest", f"sha256:{'0b' * 32}", *ann]) == 1
+    assert "nobody asked for an approval of 'report'" in capsys.readouterr().err
+    for words in (("list",), ("show", wanted), ("vote", wanted)):
+        assert run(["approvals", *words, *ann[:-1]]) == 0
+    assert "report waits for 1 more person (1 of 2, store:default/two.toml:2)" in capsys.readouterr().out
+
+
 class _Redirecting(BaseHTTPRequestHandler):
     """Redirects everything, and keeps the tokens that it was sent."""
 

@@ -7,13 +7,11 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import Struct
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import output
 from prowess.cli.key_files import read_signing_key
-from prowess.cli.options import together
-from prowess.cli.options.organisation_options import TOKEN_VARIABLE
+from prowess.cli.options.organisation_options import OrganisationOptions, organisation_options_beside_catalog
 from prowess.cli.options.session_options import open_rules
 from prowess.cli.organisation.store_call import store_call
 from prowess.errors import SkillError
@@ -57,34 +55,17 @@ def _end(text: str | None) -> datetime | None:
     return end
 
 
-class VoteOptions(Struct, frozen=True, kw_only=True):
-    """Where votes are, and who votes."""
-
-    store_url: str | None = None
-    token_file: str | None = None
+VoteOptions = OrganisationOptions  # where votes are, and who votes
 
 
 def vote_options(command: Callable[..., int]) -> Callable[..., int]:
     """Give a command the options of `VoteOptions`, passed to it as the argument `votes`."""
 
     @wraps(command)
-    def with_votes(**given: Any) -> int:  # noqa: ANN401 -- receives the command's options and those of `VoteOptions`
-        ours = {name: given.pop(name) for name in VoteOptions.__struct_fields__}
-        return command(votes=VoteOptions(**ours), **given)
+    def with_votes(*, of: OrganisationOptions, **given: Any) -> int:  # noqa: ANN401 -- the command's options
+        return command(votes=of, **given)
 
-    return together(
-        click.option(
-            "--store",
-            "store_url",
-            metavar="URL",
-            help="Use the approvals in the store of an organisation: postgresql://HOST/DATABASE, or sqlite:///PATH.",
-        ),
-        click.option(
-            "--token-file",
-            metavar="FILE",
-            help=f"With --store: vote as the owner of this token (default: {TOKEN_VARIABLE}, else this user).",
-        ),
-    )(with_votes)
+    return organisation_options_beside_catalog(with_votes)
 
 
 class Voting:

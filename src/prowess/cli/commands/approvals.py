@@ -23,6 +23,7 @@ from prowess.cli.approvals.voting import (
 )
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import policy_option
+from prowess.cli.organisation.approvals import list_by_server, revoke_by_server, show_by_server, vote_by_server
 from prowess.governance.approving import VoteRefusedError
 from prowess.governance.call_requests import CALL_PREFIX
 from prowess.policy.approvals.matching import statements_about
@@ -57,6 +58,8 @@ def list_(*, skills: CatalogOptions, policy_file: str | None, votes: VoteOptions
 
     Example: prowess approvals list --root examples/skills
     """
+    if votes.server_url is not None:
+        return list_by_server(votes.in_tenant(skills.tenant), as_json=as_json)
     voting = Voting(policy_file, votes, skills.tenant)
     found = list(voting.questions(skills.open(quiet=as_json)))
     found += voting.questions_elsewhere({one.id for one in found})
@@ -84,6 +87,8 @@ def show(*, request: str, skills: CatalogOptions, policy_file: str | None, votes
 
     Example: prowess approvals show skill-0123456789abcdef0123456789abcdef
     """
+    if votes.server_url is not None:
+        return show_by_server(votes.in_tenant(skills.tenant), request, as_json=as_json)
     if request.startswith(CALL_PREFIX):
         _require_only(votes)
     voting = Voting(policy_file, votes, skills.tenant)
@@ -145,7 +150,10 @@ def vote_(
         _require_only(votes, role=role, until=until, key=key_file)
     elif scope == "session":
         raise click.UsageError("--scope is for the request of a single call; for a skill, give --until DAY")
-    ballot, voting = ballot_of(vote, reason, role, until, key_file), Voting(policy_file, votes, skills.tenant)
+    ballot = ballot_of(vote, reason, role, until, key_file)
+    if votes.server_url is not None:
+        return vote_by_server(votes.in_tenant(skills.tenant), request, ballot, scope, as_json=as_json)
+    voting = Voting(policy_file, votes, skills.tenant)
     if request.startswith(CALL_PREFIX):
         return _call_answered(voting, request, ballot, scope, as_json=as_json)
     question = _found(voting, skills, request)
@@ -179,6 +187,9 @@ def revoke(
     """
     if request.startswith(CALL_PREFIX):
         _require_only(votes, key=key_file)
+    if votes.server_url is not None:
+        votes.require_alone(key=key_file)
+        return revoke_by_server(votes.in_tenant(skills.tenant), request, reason or "", as_json=as_json)
     ballot, voting = ballot_of("revoke", reason, None, None, key_file), Voting(policy_file, votes, skills.tenant)
     if request.startswith(CALL_PREFIX):
         return _call_answered(voting, request, ballot, "once", as_json=as_json)
@@ -201,7 +212,7 @@ def _found(voting: Voting, skills: CatalogOptions, request: str) -> ApprovalQues
 
 def _require_only(votes: VoteOptions, **given: str | None) -> None:
     """Refuse options that have no effect on the request of a single call."""
-    for name, value in (*given.items(), ("token-file", None if votes.store_url else votes.token_file)):
+    for name, value in (*given.items(), ("token-file", None if votes.given else votes.token_file)):
         if value is not None:
             raise click.UsageError(
                 f"--{name} has no effect on the request of a single call: it waits in your own home, or in the store, "

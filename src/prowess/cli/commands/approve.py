@@ -11,6 +11,8 @@ from prowess.cli.approvals.voting import VoteOptions, Voting, ballot_of, confirm
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import policy_option
 from prowess.cli.options.skill_completion import complete_skill
+from prowess.cli.organisation.approvals import approve_by_server
+from prowess.format.name import normalise
 from prowess.governance.approving import VoteRefusedError
 from prowess.policy.roles import ROLES
 
@@ -56,7 +58,11 @@ def command(
     """  # noqa: D301 -- click needs the control character
     if digest is not None and not is_digest(digest):
         raise click.BadParameter("write sha256: and 64 lowercase hexadecimal digits", param_hint="--digest")
-    ballot, voting = ballot_of("approve", reason, role, until, key_file), Voting(policy_file, votes, skills.tenant)
+    ballot = ballot_of("approve", reason, role, until, key_file)
+    if votes.server_url is not None:
+        of, wanted = votes.in_tenant(skills.tenant), digest or _digest_here(skills, name)
+        return approve_by_server(of, normalise(name), wanted, ballot, as_json=as_json)
+    voting = Voting(policy_file, votes, skills.tenant)
     catalog, name = skills.open_one(name, quiet=as_json)
     entry = catalog.get(name)
     skill = catalog.skill(entry.name, entry.location)
@@ -87,3 +93,13 @@ def command(
             if one.state == "waiting" and not one.is_machine and votes.store_url is None:
                 output.note(f"only you can write {output.shown_path(one.place)}; {_OTHERS}")
     return exit_codes.OK
+
+
+def _digest_here(skills: CatalogOptions, name: str) -> str:
+    """Return the digest of the skill that is here. Raises SkillNotFoundError, and VoteRefusedError if it has none."""
+    catalog, name = skills.open_one(name, quiet=True)
+    entry = catalog.get(name)
+    found = catalog.skill(entry.name, entry.location).digest
+    if found is None:
+        raise VoteRefusedError(f"{name!r} has no digest here; look at the question, and give its digest with --digest")
+    return found

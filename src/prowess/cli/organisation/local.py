@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from prowess._internal.places import audit_path
 from prowess._internal.text.terminal_text import counted
@@ -48,7 +48,7 @@ class LocalOrganisation:
         StoreError: the store cannot be used.
     """
 
-    is_remote = False
+    is_remote: Final = False
 
     def __init__(self, url: str, tenant: str | None, token: str | None, operation: Operation, *, meant: str) -> None:
         require_role(PolicyInForce().require(), operation, JsonlAuditLog(audit_path()))

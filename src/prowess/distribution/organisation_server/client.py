@@ -5,11 +5,12 @@ Every method raises as `ServerConnection.get` does.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from prowess.audit.transparency.export import write_whole
+from prowess.distribution.organisation_server.approvals import RemoteApprovals
 from prowess.governance.replay.replay import Replayed
 from prowess.governance.service.access import AccessAnswer, AccessQuery
 from prowess.governance.service.audit import (
@@ -228,12 +229,12 @@ class RemoteOrganisation:
     The server gives records their places in the log, so none is counted as waiting.
     """
 
-    is_remote = True
+    is_remote: Final = True
     waiting = 0
 
     def __init__(self, server: ServerConnection) -> None:
         self.place = server.shown
-        self.close = server.close
+        self.close, self.approvals = server.close, RemoteApprovals(server)
         self.audit, self.analytics, self.replay = RemoteAudit(server), RemoteAnalytics(server), RemoteReplay(server)
         self.access, self.blocks, self.policies = RemoteAccess(server), RemoteBlocks(server), RemotePolicies(server)
         self.deployments, self.machines = RemoteDeployments(server), RemoteMachines(server)
