@@ -12,8 +12,11 @@ import anyio
 from anyio import to_thread
 
 from prowess.audit.transparency.sequencer import continue_log
-from prowess.errors import AuditError, SignatureError, StoreError
+from prowess.errors import AuditError, PolicyError, SignatureError, StoreError
+from prowess.governance.retention import apply_retention
 from prowess.store.shared.audit_rows import SharedAuditRows, waiting_tenants
+from prowess.store.shared.organisation import tenants_in
+from prowess.store.tenants import EVERY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from prowess.http_server.server import OrganisationServer
 
 _SECONDS = 1.0
+_RETENTION_SECONDS = 3600.0  # between two looks for records that are too old
 
 
 class SequencerLoop:
@@ -33,9 +37,13 @@ class SequencerLoop:
 
     async def run(self) -> None:
         """Continue the logs until cancelled."""
+        removed = float("-inf")
         while True:
             begun = anyio.current_time()
             await to_thread.run_sync(self.look)
+            if begun - removed >= _RETENTION_SECONDS:
+                removed = begun
+                await to_thread.run_sync(self.remove_old)
             await anyio.sleep(max(0.0, begun + _SECONDS - anyio.current_time()))
 
     def look(self) -> None:
@@ -48,6 +56,21 @@ class SequencerLoop:
         self._note("", "")
         for tenant in waiting:
             self._continue(tenant)
+
+    def remove_old(self) -> None:
+        """Remove the bodies of records that are too old by policy, from the logs of all tenants. Blocks."""
+        try:
+            tenants = (*tenants_in(self._server.database), EVERY)
+        except StoreError:
+            return  # `look` tells
+        for tenant in tenants:
+            rows = SharedAuditRows(self._server.database.of_tenant(tenant))
+            try:
+                apply_retention(rows, self._signer)
+            except (StoreError, AuditError, SignatureError, PolicyError) as fault:
+                self._note(f"old {tenant}", f"old records of the tenant {tenant} are kept: {fault}")
+            else:
+                self._note(f"old {tenant}", "")
 
     def _continue(self, tenant: str) -> None:
         rows = SharedAuditRows(self._server.database.of_tenant(tenant))

@@ -57,6 +57,8 @@ from prowess.policy.tool_names import ALWAYS_ALLOWED, canonical_tool_name
 if TYPE_CHECKING:
     from prowess.policy.restriction import RestrictionMode
 
+_DAY_SECONDS = 86_400
+_MOST_RETAINED = 36_525 * _DAY_SECONDS
 _NO_AGE = 'must be a number of seconds, minutes, hours or days, such as "7d"'
 _ALWAYS_ALLOWED_FAULT = (
     f"no rule may deny or ask about {ALWAYS_ALLOWED}, because unloading a skill is always allowed; "
@@ -91,6 +93,7 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
     refused. `audit_command` and `audit_output` set whether records have command lines and outputs of scripts, or only
     their digests. `audit_sink` is the log that must have the record: that of the session (`file`), of the
     `machine`, or the `central` one of the organisation.
+    `audit_retain` are the seconds after which the organisation's log may remove the body of a record.
     `max_offline` are the seconds after which an enrolled machine that was cut off denies every call.
     `allowed_tools` sets whether `allowed-tools` of skills restrict, ask or pre-approve.
     `dynamic_commands` permits commands inside instructions. `script_dirs` are the directories of a skill whose scripts
@@ -109,6 +112,7 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
     audit_command: AuditDetail | None = None
     audit_output: AuditDetail | None = None
     audit_sink: AuditSink | None = None
+    audit_retain: int | None = None
     max_offline: int | None = None
     allowed_tools: RestrictionMode | None = None
     dynamic_commands: bool | None = None
@@ -200,7 +204,7 @@ class _Reader(TableReader):
     def read(self, content: dict[str, object]) -> PolicyFile:
         self.only(content, _KEYS)
         audit, packages = self.table(content, "audit"), self.table(content, "packages")
-        self.only(audit, ("required", "command", "output", "sink"), "audit")
+        self.only(audit, ("required", "command", "output", "sink", "retain"), "audit")
         roles = read_roles(self, content)
         return PolicyFile(
             path=self.path,
@@ -215,6 +219,7 @@ class _Reader(TableReader):
             audit_output=self.choice(audit, "output", AUDIT_DETAILS, "audit"),
             max_offline=self._max_offline(self.table(content, "machine")),
             audit_sink=self.choice(audit, "sink", AUDIT_SINKS, "audit"),
+            audit_retain=self._retain(audit),
             packages=self._packages(packages) if "packages" in content else None,
             roles=roles,
             approval_rules=read_approval_rules(self, content, roles),
@@ -228,6 +233,13 @@ class _Reader(TableReader):
         seconds = None if text is None else seconds_of(text)
         if text is not None and seconds is None:
             self.fault(_NO_AGE, "machine", "max_offline")
+        return seconds
+
+    def _retain(self, audit: dict[str, object]) -> int | None:
+        text = self.text(audit, "retain", "audit")
+        seconds = None if text is None else seconds_of(text)
+        if text is not None and (seconds is None or not _DAY_SECONDS <= seconds <= _MOST_RETAINED):
+            self.fault('must be a time from a day to a hundred years, such as "400d"', "audit", "retain")
         return seconds
 
     def _packages(self, table: dict[str, object]) -> PackageRules:

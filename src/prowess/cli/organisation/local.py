@@ -16,6 +16,7 @@ from prowess.distribution.deployment.store_releases import StoreReleases
 from prowess.errors import PolicyDeniedError, SignatureError
 from prowess.governance.acts import person, require_role
 from prowess.governance.organisation import token_digest
+from prowess.governance.retention import apply_retention
 from prowess.governance.service.analytics import AnalyticsService
 from prowess.governance.service.audit import AuditService
 from prowess.governance.service.blocks import BlockService
@@ -81,7 +82,9 @@ class LocalOrganisation:
         return self._rows.waiting()
 
     def continue_log(self, key_file: str | None) -> None:
-        """Give waiting records their places if the key of the organisation is here, or in a file.
+        """Give waiting records their places, and remove old bodies, with the key of the organisation.
+
+        The key is in a file, or on this machine; without it, the waiting records are mentioned.
 
         Raises:
             SignatureError: the file holds another key.
@@ -97,6 +100,7 @@ class LocalOrganisation:
             return
         while continue_log(self._rows, signer) is not None:
             pass
+        apply_retention(self._rows, signer)
 
 
 def owner_of(database: SharedDatabase, text: str) -> Actor:

@@ -136,6 +136,11 @@ class SharedAuditRows:
         wanted = select(ORGANISATIONS.c.public_key)
         return str(self.database.run(lambda db: db.execute(wanted).scalar_one(), write=False))
 
+    def has_bodies_before(self, time: str) -> bool:
+        """Return whether a record from before a time has a body that can be erased."""
+        wanted = select(AUDIT_RECORDS.c.sequence).where(self._of(AUDIT_RECORDS), *_erasable_before(time)).limit(1)
+        return self.database.run(lambda db: db.execute(wanted).first(), write=False) is not None
+
     def waiting(self) -> int:
         """Return the number of rows in the inbox."""
         counted = select(func.count()).select_from(AUDIT_INBOX).where(self._of(AUDIT_INBOX))
@@ -282,7 +287,7 @@ class Sequencing:
         if person is not None:
             change = change.where(AUDIT_RECORDS.c.person == person)
         if before is not None:
-            change = change.where(AUDIT_RECORDS.c.at < before, ~AUDIT_RECORDS.c.id.startswith(ERASURE))
+            change = change.where(*_erasable_before(before))
         return self._db.execute(change.values(body=None)).rowcount
 
     def forget(self, user: str) -> str | None:
@@ -312,6 +317,11 @@ def _adding_named(*, is_postgresql: bool) -> postgresql.Insert | sqlite.Insert:
 
 _ADD_NAMED = tuple(_adding_named(is_postgresql=one) for one in (False, True))
 ERASURE = "erasure-"  # begin of the ids of records about erasures, which are not erased
+
+
+def _erasable_before(time: str) -> tuple[ColumnElement[bool], ...]:
+    records = AUDIT_RECORDS.c
+    return records.at < time, records.body.is_not(None), ~records.id.startswith(ERASURE)
 
 
 def _insert(db: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
