@@ -34,6 +34,9 @@ from prowess.diagnostics import Diagnostic, Location, Severity
 from prowess.distribution.installation.apply import LockReplacedError
 from prowess.distribution.installation.requests import SeveralSkillsError
 from prowess.errors import MissingExtraError, SkillError
+from prowess.evals.graders.registry import GraderNotFoundError
+from prowess.evals.scenarios.assertions import AssertionUndecidedError
+from prowess.evals.scenarios.doubles import DoubleAnsweredError, NoResponseError
 from prowess.execution import staging
 from prowess.format.suites.changes import ChangesDoNotFitError
 from prowess.format.suites.suite import SuiteError, SuiteFileError, UnreadableTextError
@@ -158,6 +161,10 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (UnreadableTextError("is not JSON", 3), "is not JSON"),
     (SuiteFileError("has no prompt", "a/prompt.md", 0), "a/prompt.md: has no prompt"),
     (ChangesDoNotFitError(), ""),
+    (GraderNotFoundError("sum", ("sums",)), "no grader is called 'sum'"),
+    (DoubleAnsweredError("it is down"), "it is down"),
+    (NoResponseError("Fetch", "{}"), "no response of the case fits the call of Fetch with {}"),
+    (AssertionUndecidedError("no grader"), "no grader"),
     (errors.ConfigurationError(("a.toml:1: a", "--b: c")), "a.toml:1: a\n--b: c"),
     (errors.PolicyError(("p.toml:1: a", "p.toml:2: b")), "p.toml:1: a\np.toml:2: b"),
     (errors.ScriptUnsupportedError("scripts/a.xyz", "no interpreter"), "'scripts/a.xyz' cannot be run: no interprete"),

@@ -48,6 +48,9 @@
     │   └── SuiteFileError                 .reason .file .offset  invalid_arguments   format: one of its files
     ├── ConfigurationError(ValueError)     .problems              invalid_arguments   unreadable settings
     ├── ApproverError(TypeError)           .approver .reason     internal            tools: an approver misbehaved
+    ├── GraderNotFoundError(LookupError)   .name .suggestions     tool_not_found      evals: no such grader
+    ├── DoubleAnsweredError                .reason                internal            evals: as the case prescribes
+    ├── NoResponseError                    .tool .arguments       internal            evals: the case has no answer
     ├── FunctionFailedError                .tool .text            internal            tools: a function raised
     ├── FunctionTimeoutError(TimeoutError) .tool .limit           timeout             tools: a function took too long
     ├── UnsupportedFunctionError(ValueError)                      internal            tools: it cannot be a tool
@@ -97,6 +100,7 @@
     ├── UnusableIndexError                                        store: the skills are read instead
     │   ├── MissingIndexError                                     store: there is no file
     │   └── BusyIndexError                                        store: another process writes
+    ├── AssertionUndecidedError                                   evals: neither true nor false
     ├── LockReplacedError                                         distribution: planned from an older lock
     ├── LoginRefusedError              .reason .detail            http_server: a login is refused
     ├── LookInFullError                                           catalog: one name needs a look at all skills

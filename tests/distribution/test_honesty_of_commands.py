@@ -73,6 +73,7 @@ CASES = [
     Case(("serve",)),
     Case(("lsp",), code=1),
     Case(("agent", "Try it", "--model", "scripted:answers.json")),
+    Case(("test", "skills/pdf"), code=1),
     Case(("eval", "convert", "triggers.json", "--to", "questions", "--out", "questions.json")),
     Case(("verify", "skills/pdf")),
     Case(("pack", "skills/pdf", "-o", "pdf.tar.gz")),

@@ -27,11 +27,11 @@ from prowess.runtime import Session, SessionOptions
 from prowess.tools.gates import NoApprover, approver_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-    from prowess.agent.model import AgentResult, Model
+    from prowess.agent.model import AgentResult, Message, Model
     from prowess.catalog import Catalog
     from prowess.runtime.options import SessionKeywords
 
@@ -48,6 +48,7 @@ class Agent:
     - `models` are additional models by name. If a skill or its agent type names such a model, a fork of the skill runs
       with this model. If an active skill names such a model, the next turns use this model.
     - `on_event` is called with every step. The function may be async.
+    - `skills` are active before the first turn, and `history` are messages that came before the task.
     - `role` is the first part of the system prompt. `project` is a directory whose AGENTS.md and CLAUDE.md are added.
     - With `skills_dir`, the agent may write new skills to this directory (`create_skill`). Each new skill needs an
       approval by `approve`.
@@ -70,6 +71,8 @@ class Agent:
         max_turns: int = MAX_TURNS,
         budget: Budget | None = None,
         models: Mapping[str, Model] | None = None,
+        skills: Sequence[str] = (),
+        history: Sequence[Message] = (),
         on_event: Callable[[AgentStep], object] | None = None,
         project: str | os.PathLike[str] | None = None,
         skills_dir: str | os.PathLike[str] | None = None,
@@ -83,6 +86,7 @@ class Agent:
             agent=options.get("agent"), tenant=options.get("tenant"), environment=options.get("environment")
         )
         self._role, self._max_turns = role, max_turns
+        self._skills, self._history = tuple(skills), tuple(history)
         self._budget = budget or Budget()
         self._on_event = on_event
         self._project = None if project is None else os.path.abspath(project)
@@ -103,6 +107,7 @@ class Agent:
 
         Raises:
             InvalidArgumentsError: the task is blank, the transcript file exists, or a session option is invalid.
+            SkillError: one of the skills that should be active cannot be loaded.
         """
         return await self._run(task, transcript, self._tell)
 
@@ -161,7 +166,7 @@ class Agent:
             raise InvalidArgumentsError(("the task is blank; describe what to do",))
         with ExitStack() as files:
             written = None if transcript is None else files.enter_context(Transcript(transcript))
-            session = await Session.create(self._catalog, self._options)
+            session = await Session.create(self._catalog, self._options, initial=self._skills)
             models = AsyncExitStack()
             try:
                 for model in (self._model, *self._models.values()):
@@ -176,6 +181,7 @@ class Agent:
                     budget=self._budget,
                     emit=emit,
                     transcript=written,
+                    history=self._history,
                 ).run(task)
             finally:
                 with anyio.CancelScope(shield=True):

@@ -52,7 +52,7 @@ from prowess.tools import ToolResult, report_usage
 from prowess.tools.prompt_escaping import json_for_model
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
+    from collections.abc import AsyncGenerator, Mapping, Sequence
 
     from prowess.agent.model import Ending, Message, Model
     from prowess.agent.transcript import Transcript
@@ -70,7 +70,7 @@ class TurnLoop:
     """One run over one session. The caller closes the session.
 
     `model` returns the model of the next turn, and `instructions` its system prompt. `offered` receives the session's
-    tools and returns those that the model may see.
+    tools and returns those that the model may see. `history` are messages before the task.
     """
 
     def __init__(
@@ -84,10 +84,11 @@ class TurnLoop:
         emit: Emit,
         offered: Callable[[tuple[ToolSpec, ...]], tuple[ToolSpec, ...]] = tuple,
         transcript: Transcript | None = None,
+        history: Sequence[Message] = (),
     ) -> None:
         self._session, self._model, self._instructions, self._offered = session, model, instructions, offered
         self._max_turns, self._tally, self._emit, self._transcript = max_turns, Tally(budget), emit, transcript
-        self._messages: list[Message] = []
+        self._messages: list[Message] = list(history)
         self._active: tuple[ActiveSkill, ...] = ()
         self._used: dict[str, None] = {}
         self._text = ""

@@ -45,6 +45,7 @@ COMMANDS = {
     "session": "Host a session over JSON lines.",
     "serve": "Serve skills over MCP.",
     "lsp": "Run the language server for editors.",
+    "test": "Run the scenarios of skills without a model.",
     "eval": "Convert files of evals between the forms of tools.",
     "agent": "Carry out a task with a model and matching skills.",
     "lock": "Check, mend or merge a lock, or convert one of another tool.",

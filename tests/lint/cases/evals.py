@@ -85,4 +85,27 @@ CASES = [
         says="skill_name must be",
         times=20,
     ),
+    Case(
+        rule="testing.tests",
+        bad=beside(
+            body("x"),
+            evals__tests_yaml="cases:\n- scenario: sums\n  case: one\n- {case: two, input: x, turns: [{says: a}]}\n"
+            "- 7\n"
+            "- {case: two, input: x, expect: [{called: Read, activated: a}, {turn: 0, context_contains: x}]}\n"
+            "- {case: three, input: x, responses: [{tool: Fetch}, {tool: skills.load, result: 1}]}\n",
+        ),
+        good=(
+            beside(body("x"), evals__tests_yaml="cases:\n- {case: b, input: x, turns: [{text: a}]}\n"),
+            beside(
+                body("x"),
+                evals__tests_yaml="cases: [{scenario: sums, case: one, turns: [{text: a}]}]",
+                **{
+                    "skill.manifest_yaml": "tests:\n- name: sums\n  description: Sums.\n  cases:\n"
+                    "  - {name: one, input: x, assertions: []}\n"
+                },
+            ),
+        ),
+        says="cases[1].turns[0] has no key 'says'",
+        times=7,
+    ),
 ]

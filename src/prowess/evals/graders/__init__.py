@@ -1,0 +1,1 @@
+"""Functions that judge a run."""

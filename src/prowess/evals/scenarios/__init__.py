@@ -1,0 +1,1 @@
+"""Test scenarios without a model: planning, doubles, assertions, reports."""

@@ -1,0 +1,94 @@
+"""The assertions of scenarios: about the answer, the workspace, and the commands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from prowess._internal.text.terminal_text import printable_line
+from prowess.errors import ExecTimeoutError, InvalidArgumentsError, LimitExceededError
+from prowess.evals.graders.registry import grader_named
+from prowess.evals.scenarios.commands import fits_command
+from prowess.evals.scenarios.report import AssertionResult, Verdict
+from prowess.tools.builtin.pattern_process import PatternProcess
+
+if TYPE_CHECKING:
+    from prowess.evals.scenarios.report import GradedRun
+    from prowess.format.manifest.manifest import Assertion
+
+REGEX_SECONDS = 2.0
+_SHOWN = 160
+
+
+class AssertionUndecidedError(Exception):
+    """The assertion can be neither true nor false: a grader is missing or failed, or a pattern takes too long."""
+
+
+def judged(assertion: Assertion, run: GradedRun) -> AssertionResult:
+    """Return the verdict.
+
+    Raises:
+        AssertionUndecidedError: there is none.
+    """
+    verdict = _verdict(assertion, run)
+    return AssertionResult(type=assertion.type, value=assertion.value, passed=verdict.passed, evidence=verdict.evidence)
+
+
+def _verdict(assertion: Assertion, run: GradedRun) -> Verdict:
+    value = assertion.value
+    match assertion.type:
+        case "contains" | "not-contains":
+            at = run.answer.find(value)
+            return Verdict(passed=(at >= 0) == (assertion.type == "contains"), evidence=_of_answer(run.answer, at))
+        case "matches-regex":
+            return Verdict(passed=_matches(value, run.answer), evidence=_of_answer(run.answer, -1))
+        case "file-created":
+            return _in_list(value, run.created, "created")
+        case "file-modified":
+            return _in_list(value, run.modified, "modified")
+        case "command-executed":
+            return _executed(value, run)
+        case "custom":
+            return _custom(value, run)
+        case other:
+            assert_never(other)
+
+
+def _of_answer(answer: str, at: int) -> str:
+    start = max(0, at - _SHOWN // 2) if at >= 0 else 0
+    lead, tail = "…" if start else "", "…" if start + _SHOWN < len(answer) else ""
+    return f"the answer is: {lead}{printable_line(answer[start : start + _SHOWN])}{tail}"
+
+
+def _matches(pattern: str, answer: str) -> bool:
+    """Search in another process, which is killed after `REGEX_SECONDS`."""
+    try:
+        with PatternProcess(pattern, ignore_case=False, multiline=True, seconds=REGEX_SECONDS) as process:
+            return bool(process.search(answer.encode("utf-8", "replace")))
+    except (ExecTimeoutError, LimitExceededError, InvalidArgumentsError) as fault:
+        raise AssertionUndecidedError(f"matches-regex {pattern!r}: {fault}") from None
+
+
+def _in_list(value: str, paths: tuple[str, ...], verb: str) -> Verdict:
+    named = "/".join(part for part in value.split("/") if part not in ("", "."))
+    return Verdict(passed=named in paths, evidence=f"files {verb}: {', '.join(map(printable_line, paths)) or 'none'}")
+
+
+def _executed(value: str, run: GradedRun) -> Verdict:
+    try:
+        passed = any(fits_command(argv, value) for argv in run.commands)
+    except ValueError as fault:
+        raise AssertionUndecidedError(f"command-executed {value!r}: {fault}") from None
+    ran = "; ".join(printable_line(" ".join(argv)) for argv in run.commands) or "none"
+    return Verdict(passed=passed, evidence=f"commands: {ran}")
+
+
+def _custom(name: str, run: GradedRun) -> Verdict:
+    try:
+        answer = grader_named(name)(run)
+    except Exception as fault:
+        raise AssertionUndecidedError(f"grader {name!r}: {fault}") from fault
+    if isinstance(answer, bool):
+        return Verdict(passed=answer, evidence=f"grader {name} returned {answer}")
+    if not isinstance(answer, Verdict):
+        raise AssertionUndecidedError(f"grader {name!r} returned {type(answer).__name__}, and no Verdict")
+    return answer
