@@ -149,6 +149,7 @@ CASES: list[tuple[str, ...]] = [
         "--client-id",
         ODD,
     ),
+    ("admin", "logout", ODD, "--store", f"sqlite:///{ODD}"),
     ("admin", "token", "add", "--store", f"sqlite:///{ODD}", "--role", ODD, "--user", ODD),
     ("machine", "status"),
     ("machine", "enroll", f"https://{ODD}/", "--token-file", ODD, "--team", ODD),

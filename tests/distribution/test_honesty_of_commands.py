@@ -151,6 +151,7 @@ CASES = [
     Case(("admin", "token", "add", *STORE, "--tenant", "default", "--role", "viewer", "--user", "ada")),
     Case(("policy", "push", "main", "policy.toml", *STORE)),
     Case(("block", "csv", "--reason", "x", "--server", DEAF, "--token-file", "token"), DEAF, code=4),
+    Case(("admin", "logout", "ada", *STORE)),
     Case(("admin", "erase", *STORE, "--before", "1d")),
     Case(("admin", "serve", *STORE, "--http", "127.0.0.1:0"), code=130),
     Case(("machine", "status")),

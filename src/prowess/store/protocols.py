@@ -147,7 +147,9 @@ class TokenStore(Protocol):
 
 
 class LoginRow(Struct, frozen=True, kw_only=True):
-    """One login of a browser, or one attempt at an issuer. `body` is JSON text; times are in seconds since the epoch.
+    """One login of a browser, or one attempt at an issuer, which has no user. `body` is JSON text.
+
+    Times are in seconds since the epoch.
 
     A row that was read has the `generation` of governance for its tenant, and the role of its token at that moment.
     """
@@ -155,6 +157,7 @@ class LoginRow(Struct, frozen=True, kw_only=True):
     tenant: str
     body: str
     expires_at: float
+    user: str | None = None
     token_id: str | None = None
     token_role: str | None = None
     generation: int = 0
@@ -180,6 +183,9 @@ class LoginStore(Protocol):
 
     def take_login(self, digest: bytes, at: float) -> LoginRow | None:
         """Remove the login and return it, None as `login` does. Of several callers, one gets it."""
+
+    def remove_logins(self, user: str) -> int:
+        """Remove every login of a user. Return their number."""
 
     def expire_logins(self, before: float) -> int:
         """Remove every login that ended before the time `before`. Return their number."""

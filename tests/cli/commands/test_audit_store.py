@@ -11,7 +11,9 @@ import pytest
 
 from prowess.audit import AuditEvent, SharedAuditLog
 from prowess.cli.dispatch import run
-from prowess.store import SharedDatabase
+from prowess.store import LoginRow, SharedDatabase
+from prowess.store.shared.logins import SharedLoginStore
+from prowess.store.shared.organisation import OrganisationStore
 
 Capture = pytest.CaptureFixture[str]
 URL = "sqlite:///shared.db"
@@ -113,7 +115,12 @@ def test_a_witness_of_a_store_refuses_another_history(capsys: Capture, key: str)
 
 def test_records_of_a_user_are_erased_and_proofs_hold(capsys: Capture, key: str) -> None:
     assert run(["audit", "export", *STORE, "--user", "ann", "--out", "ann.export"]) == 0
+    opened = OrganisationStore(STORE[1])
+    logins = SharedLoginStore(opened.database)
+    logins.add_login(b"d" * 32, LoginRow(tenant="default", user="ann", body="{}", expires_at=9e9))
     assert document(capsys, "admin", "erase", *STORE, "--user", "ann")["records"] == 1
+    assert logins.login(b"d" * 32, 0.0) is None
+    opened.database.close()
     verdict = document(capsys, "audit", "verify", *STORE, "--key", key)
     assert (verdict["ok"], verdict["records"], verdict["erased"]) == (True, 3, 1)
     assert document(capsys, "audit", "verify", "--export", "ann.export", "--key", key)["ok"] is True

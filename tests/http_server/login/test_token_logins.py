@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from prowess.cli import exit_codes
+from prowess.cli.dispatch import run
 from prowess.errors import AuditError, StoreError
 from prowess.governance.login_log import LoginOrigin
 from prowess.http_server.login.browser_logins import NewLogin
@@ -107,6 +109,17 @@ def test_a_removed_token_ends_its_logins_at_the_next_request(acme: Organisation,
     acme.remove(token)
     assert ann.me() is None
     assert ben.me() is not None
+
+
+def test_an_administrator_ends_all_logins_of_a_person(
+    acme: Organisation, server: LoginServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    browsers = [Browser(server) for _ in range(3)]
+    for browser, user in zip(browsers, ("ann", "ann", "ben"), strict=True):
+        browser.log_in(acme.token(user=user).text)
+    assert run(["admin", "logout", "ann", "--store", acme.url]) == exit_codes.OK
+    assert capfd.readouterr().out == "Ended 2 logins of ann\n"
+    assert [browser.me() is not None for browser in browsers] == [False, False, True]
 
 
 def test_a_login_ends_with_its_token_and_not_later(acme: Organisation, server: LoginServer, clock: Clock) -> None:

@@ -20,6 +20,7 @@ from prowess.cli.options.governance_options import governance_log
 from prowess.errors import StoreError
 from prowess.governance.acts import act
 from prowess.policy.packages.package_rules import seconds_of
+from prowess.store.shared.logins import SharedLoginStore
 from prowess.store.tenants import DEFAULT, shown_url
 
 _SECONDS = 30.0  # of waiting for a sequencer
@@ -53,7 +54,8 @@ def erase_records(
     """Remove audit records of a user, or old ones, from the store.
 
     The hashes of the records stay in the log, so every checkpoint and proof still holds. A record in the log states how
-    many were removed, and by whom. The log has no name of a user but a pseudonym, and the name is removed as well.
+    many were removed, and by whom. The log has no name of a user but a pseudonym, and the name is removed as well, with
+    the logins of the user.
     Exports that were made before, and backups, still have the records.
 
     \b
@@ -72,6 +74,8 @@ def erase_records(
             if time.monotonic() > until:
                 raise StoreError(shown_url(url), "other processes continue the log all the time; try again")
             time.sleep(0.05)
+        if user is not None:
+            SharedLoginStore(rows.database).remove_logins(user)
     if as_json:
         output.document({"store": shown_url(url), "tenant": tenant, "records": count})
     else:

@@ -10,6 +10,7 @@ from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.audit.erasing import erase_records
 from prowess.cli.options.governance_options import governance_log
+from prowess.cli.organisation.logging_out import log_out_user
 from prowess.cli.organisation.serving import serve_organisation
 from prowess.cli.organisation.shared_store_option import shared_store_option
 from prowess.errors import SignatureError
@@ -38,6 +39,7 @@ def command() -> None:
 
 command.add_command(erase_records)
 command.add_command(serve_organisation)
+command.add_command(log_out_user)
 
 
 @command.command()

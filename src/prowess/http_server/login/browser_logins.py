@@ -76,6 +76,7 @@ class BrowserLogins:
         )
         row = LoginRow(
             tenant=new.tenant,
+            user=new.user,
             body=body_of(person),
             expires_at=min(ends_at, now + self._settings.idle),
             token_id=new.token_id,

@@ -25,9 +25,8 @@ class SharedLoginStore:
 
     def add_login(self, digest: bytes, row: LoginRow) -> None:
         """Add a login; `token_role` and `generation` of `row` are not used."""
-        new = insert(LOGINS).values(
-            tenant=row.tenant, digest=digest, body=row.body, token_id=row.token_id, expires_at=row.expires_at
-        )
+        kept = {name: getattr(row, name) for name in ("tenant", "user", "body", "token_id", "expires_at")}
+        new = insert(LOGINS).values(digest=digest, **kept)
         self.database.run(lambda db: db.execute(new))
 
     def login(self, digest: bytes, at: float) -> LoginRow | None:
@@ -53,12 +52,19 @@ class SharedLoginStore:
 
         return self.database.run(work)
 
+    def remove_logins(self, user: str) -> int:
+        """Remove every login of a user. Return their number."""
+        gone = delete(LOGINS).where(*self._mine, LOGINS.c.user == user)
+        return self.database.run(lambda db: int(db.execute(gone).rowcount))
+
     def expire_logins(self, before: float) -> int:
         """Remove every login that ended before the time `before`. Return their number."""
         gone = delete(LOGINS).where(*self._mine, LOGINS.c.expires_at < before)
         return self.database.run(lambda db: int(db.execute(gone).rowcount))
 
-    def _wanted(self, digest: bytes, at: float) -> Select[tuple[str, str, float, str | None, str | None, int]]:
+    def _wanted(
+        self, digest: bytes, at: float
+    ) -> Select[tuple[str, str, float, str | None, str | None, str | None, int]]:
         """Select a login with its token and the generation: one statement, so one moment."""
         its_token = and_(TOKENS.c.tenant == LOGINS.c.tenant, TOKENS.c.id == LOGINS.c.token_id)
         is_alive = or_(TOKENS.c.expires_at.is_(None), TOKENS.c.expires_at > at)
@@ -71,6 +77,7 @@ class SharedLoginStore:
             LOGINS.c.tenant,
             LOGINS.c.body,
             LOGINS.c.expires_at,
+            LOGINS.c.user,
             LOGINS.c.token_id,
             role.label("token_role"),
             generation.label("generation"),
@@ -82,5 +89,5 @@ class SharedLoginStore:
         )
 
 
-def _login(row: Row[tuple[str, str, float, str | None, str | None, int]]) -> LoginRow:
+def _login(row: Row[tuple[str, str, float, str | None, str | None, str | None, int]]) -> LoginRow:
     return LoginRow(**row._asdict())

@@ -243,6 +243,7 @@ LOGINS = Table(
     METADATA,
     Column("tenant", Text, nullable=False),
     Column("digest", LargeBinary, nullable=False),
+    Column("user", AnyText),
     Column("body", AnyText, nullable=False),
     Column("token_id", Text),
     Column("expires_at", Double, nullable=False),

@@ -56,6 +56,16 @@ class LoginStoreConformance:
         assert store.take_login(b"e" * 32, 100.0) is None
         assert store.login(b"e" * 32, 50.0) is None
 
+    def test_all_logins_of_a_user_are_removed(self, tmp_path: Path) -> None:
+        """Those of others, and attempts without a user, stay."""
+        store = self.open_store(tmp_path)
+        for digest, user in ((b"d", "ann\x00"), (b"e", "ann\x00"), (b"f", "ann"), (b"g", None)):
+            store.add_login(digest * 32, replace(_LOGIN, user=user))
+        assert store.remove_logins("ann\x00") == 2  # noqa: PLR2004 -- the two of this user
+        assert store.remove_logins("ann\x00") == 0
+        kept = [store.login(digest * 32, 50.0) for digest in (b"d", b"e", b"f", b"g")]
+        assert kept == [None, None, replace(_LOGIN, user="ann"), _LOGIN]
+
     def test_logins_that_ended_are_removed(self, tmp_path: Path) -> None:
         """Others stay."""
         store = self.open_store(tmp_path)

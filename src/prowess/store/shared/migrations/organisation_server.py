@@ -58,6 +58,7 @@ def upgrade() -> None:
         ),
         "logins": (
             sa.Column("digest", sa.LargeBinary, nullable=False),
+            sa.Column("user", sa.LargeBinary),
             sa.Column("body", sa.LargeBinary, nullable=False),
             sa.Column("token_id", sa.Text),
             sa.Column("expires_at", sa.Double, nullable=False),
