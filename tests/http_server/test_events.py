@@ -45,7 +45,7 @@ class Stream:
         self.answer = self.connection.getresponse()
         assert self.answer.status == 200
         assert self.answer.headers["content-type"].startswith("text/event-stream")
-        assert self.answer.readline() == b": connected\n"
+        assert (self.answer.readline(), self.answer.readline()) == (b"retry: 500\n", b": connected\n")
 
     def __enter__(self) -> Self:
         return self

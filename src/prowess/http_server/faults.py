@@ -44,7 +44,7 @@ _STATUSES: tuple[tuple[type[SkillError], int], ...] = (
     (SkillConflictError, 409),
     (DigestChangedError, 409),
     (LimitExceededError, 413),
-    (DistributionError, 400),
+    (DistributionError, 409),
 )
 
 

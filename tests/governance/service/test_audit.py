@@ -6,7 +6,7 @@ import base64
 from typing import TYPE_CHECKING
 
 import pytest
-from msgspec import convert, to_builtins
+from msgspec import ValidationError, convert, to_builtins
 from msgspec.json import decode, encode
 
 from prowess.audit.record import AuditEvent, AuditRecord
@@ -61,7 +61,7 @@ def test_pages_go_from_the_oldest_on_or_from_the_newest_back(acme: OrganisationI
 
 @pytest.mark.parametrize("wrong", [{"since": "yesterday"}, {"cursor": "x"}, {"cursor": "-1", "order": "newest"}])
 def test_a_wrong_time_or_cursor_is_named(acme: OrganisationInTests, wrong: dict[str, str]) -> None:
-    with pytest.raises(ConfigurationError, match=next(iter(wrong))):
+    with pytest.raises((ConfigurationError, ValidationError), match=next(iter(wrong))):
         AuditService(acme.call()).list(convert(wrong, AuditQuery))
 
 
@@ -92,7 +92,7 @@ def test_the_log_is_proved_to_continue_an_earlier_checkpoint(acme: OrganisationI
     path = [base64.b64decode(one) for one in proof.path]
     assert consistency_holds(before.size, before.root, now.size, now.root, path)
     for old, new in ((12, None), (-1, None), (5, 3), (0, 12)):
-        with pytest.raises(ConfigurationError):
+        with pytest.raises(NoSuchItemError):
             service.consistency(old, new)
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from prowess._internal.text.near_words import near_words
 from prowess.audit.transparency.central_log import stored_records
 from prowess.errors import ConfigurationError
-from prowess.governance.service.audit import time_of
+from prowess.governance.service.audit import Moment, time_of
 from prowess.governance.usage import GROUPS, UsageCounter
 from prowess.store.shared.audit_rows import SharedAuditRows
 
@@ -24,8 +24,8 @@ class UsageQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a report is about: the keys of its rows (`GROUPS`), and the time of the records as in `AuditSelection`."""
 
     by: tuple[str, ...] = ("skill",)
-    since: str | None = None
-    until: str | None = None
+    since: Moment | None = None
+    until: Moment | None = None
 
 
 class AnalyticsService:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from prowess.audit.transparency.checkpoint import Checkpoint
     from prowess.governance.service.service_call import ServiceCall
 
+Moment = Annotated[str, Meta(extra_json_schema={"anyOf": [{"format": "date"}, {"format": "date-time"}]})]
+_Cursor = Annotated[str, Meta(pattern="^[0-9]{1,18}$")]
+
 
 class AuditSelection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which records are wanted. An empty tuple or None selects all; of several values one must match.
@@ -58,8 +61,8 @@ class AuditSelection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     client: tuple[str, ...] = ()
     host: tuple[str, ...] = ()
     trigger: tuple[str, ...] = ()
-    since: str | None = None
-    until: str | None = None
+    since: Moment | None = None
+    until: Moment | None = None
 
     def filter(self) -> RecordFilter:
         """Return the same criteria for records. Raises ConfigurationError if a time cannot be read."""
@@ -80,7 +83,7 @@ class AuditQuery(AuditSelection, frozen=True, kw_only=True, forbid_unknown_field
 
     order: Literal["oldest", "newest"] = "oldest"
     limit: Annotated[int, Meta(ge=1, le=MOST_ITEMS)] = 100
-    cursor: str | None = None
+    cursor: _Cursor | None = None
 
 
 class AuditPage(ListPage[AuditRecord], frozen=True, kw_only=True):
@@ -180,13 +183,13 @@ class AuditService:
         """Return the proof that the log of `old` records was continued to `new`, or to the last checkpoint.
 
         Raises:
-            ConfigurationError: the log did not have that many records.
+            NoSuchItemError: the log did not have that many records, or the sizes are not in order.
         """
         self._call.require("audit")
         checkpoint = checkpoint_of(self._rows)
         size = checkpoint.size if new is None else new
         if not 0 <= old <= size <= checkpoint.size:
-            raise ConfigurationError((f"sizes: {old} and {size} are not within 0 and {checkpoint.size}, in order",))
+            raise NoSuchItemError(kind="proof between logs of the sizes", id=f"{old} and {size}")
         path = tuple(map(_text, consistency_proof(self._tree(), old, size)))
         return ConsistencyProof(old=old, new=size, path=path, checkpoint=str(checkpoint))
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from prowess.errors import ConfigurationError
@@ -20,15 +20,22 @@ if TYPE_CHECKING:
     from prowess.governance.service.service_call import ServiceCall
     from prowess.policy.blocks.block_file import Block
 
+_Digest = Annotated[str, Meta(pattern="^(sha256:)?[0-9a-fA-F]{64}$")]
+_ONE_FACT = {
+    "minProperties": 1,
+    "maxProperties": 1,
+    "anyOf": [{"required": [kind], "properties": {kind: {"type": "string"}}} for kind in BLOCK_KINDS],
+}
+
 
 class BlockMatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """The one fact that the blocked skills have. Exactly one of the fields is set."""
 
-    name: str | None = None
-    digest: str | None = None
-    file: str | None = None
-    source: str | None = None
-    publisher: str | None = None
+    name: Annotated[str, Meta(min_length=1, extra_json_schema={"format": "prowess-name"})] | None = None
+    digest: _Digest | None = None
+    file: _Digest | None = None
+    source: Annotated[str, Meta(min_length=1, extra_json_schema={"format": "prowess-source"})] | None = None
+    publisher: Annotated[str, Meta(min_length=1, extra_json_schema={"format": "prowess-publisher"})] | None = None
 
     @property
     def fact(self) -> tuple[BlockKind, str]:
@@ -42,8 +49,8 @@ class BlockMatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
 class NewBlock(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A block that is wanted. `reason` is shown to everybody whose call is denied."""
 
-    match: BlockMatch
-    reason: str
+    match: Annotated[BlockMatch, Meta(extra_json_schema=_ONE_FACT)]
+    reason: Annotated[str, Meta(min_length=1, extra_json_schema={"format": "prowess-line"})]
 
 
 class SharedBlock(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from prowess._internal.text.canonical_json import sha256_of
 from prowess.errors import ConfigurationError, PolicyError
 from prowess.governance.service.listing import NoSuchItemError, page_of
-from prowess.governance.service.replay import ReplayService
+from prowess.governance.service.replay import PolicyText, ReplayService
 from prowess.governance.shared_decisions import stored_policy_file
 from prowess.policy.expectations import check_expectations
 from prowess.store.shared.decisions import SharedPolicyStore
@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from prowess.policy.policy_file import PolicyFile
     from prowess.store import PolicyRow
 
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
+POLICY_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?"
+_NAME = re.compile(POLICY_NAME)
 
 
 class NewPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The text of a policy that is wanted, as in a policy file."""
 
-    toml: str
+    toml: PolicyText
 
 
 class PushQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

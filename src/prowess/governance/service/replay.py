@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from prowess._internal.text.terminal_text import counted
 from prowess.audit.record import time_text
 from prowess.errors import PolicyDeniedError
 from prowess.governance.replay.recorded_calls import replay_store
-from prowess.governance.service.audit import time_of
+from prowess.governance.service.audit import Moment, time_of
 from prowess.policy.policy_in_force import policy_alone_of, policy_of_text
 from prowess.store.shared.audit_rows import SharedAuditRows
 from prowess.store.shared.organisation import tenants_in
@@ -26,14 +26,16 @@ if TYPE_CHECKING:
 
 PUSH_DAYS = 30  # of recorded calls that a new policy is tried on
 
+PolicyText = Annotated[str, Meta(extra_json_schema={"format": "prowess-policy"})]
+
 
 class ReplayRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The text of the new policy, its name in results, and the time of the records as in `AuditSelection`."""
 
-    toml: str
-    name: str = "policy.toml"
-    since: str | None = None
-    until: str | None = None
+    toml: PolicyText
+    name: Annotated[str, Meta(min_length=1, max_length=256)] = "policy.toml"
+    since: Moment | None = None
+    until: Moment | None = None
 
 
 class ReplayService:

@@ -12,7 +12,7 @@ from prowess._internal.text.near_words import near_words
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from msgspec import Struct
 
@@ -58,16 +58,36 @@ def decoded_query(pairs: Iterable[tuple[str, str]], kind: type[Struct]) -> Any: 
             raise BadRequestError(f"the parameter {name[:_MOST_WORD]!r} is given twice")
         else:
             found[name] = value
+    _require_plain(found, kind)
     try:
         return msgspec.convert(found, kind, strict=False)
     except ValidationError as fault:
         raise _bad(fault, "the query", kind) from None
 
 
-def _lists(kind: type[Struct]) -> Iterator[str]:
+def _require_plain(found: Mapping[str, Any], kind: type[Struct]) -> None:
+    """Refuse what `strict=False` would take for a value: `null` for None, and numbers for truth values."""
+    for field in _fields_of(kind):
+        options = field.type.types if isinstance(field.type, inspect.UnionType) else (field.type,)
+        text = found.get(field.encode_name)
+        if not isinstance(text, str) or any(isinstance(option, inspect.StrType) for option in options):
+            continue
+        is_bool = any(isinstance(option, inspect.BoolType) for option in options)
+        if text.casefold() == "null" or (is_bool and text not in {"true", "false"}):
+            wanted = "true or false" if is_bool else "a value"
+            raise BadRequestError(
+                f"the query: expected {wanted}, got {text[:_MOST_WORD]!r} - at `$.{field.encode_name}`"
+            )
+
+
+def _fields_of(kind: type[Struct]) -> tuple[inspect.Field, ...]:
     info = inspect.type_info(kind)
     assert isinstance(info, inspect.StructType)  # noqa: S101 -- every query is a Struct
-    for field in info.fields:
+    return info.fields
+
+
+def _lists(kind: type[Struct]) -> Iterator[str]:
+    for field in _fields_of(kind):
         options = field.type.types if isinstance(field.type, inspect.UnionType) else (field.type,)
         if any(isinstance(option, (inspect.VarTupleType, inspect.ListType)) for option in options):
             yield field.encode_name

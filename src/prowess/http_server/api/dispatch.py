@@ -60,7 +60,7 @@ class ApiApp:
                 answer = error_answer(401, _NO_TOKEN, headers={"www-authenticate": "Bearer"})
                 await answer(scope, receive, counted)
             elif found is None:
-                await _not_found(methods, scope["method"])(scope, receive, counted)
+                await _not_found(self._documented(methods), scope["method"])(scope, receive, counted)
             else:
                 await self._guarded(*found, actor)(scope, receive, counted)
         except SkillError as fault:
@@ -75,6 +75,11 @@ class ApiApp:
             if route.method not in found and (match := pattern.match(path)) is not None:
                 found[route.method] = (route, match.groupdict())
         return found
+
+    def _documented(self, methods: dict[str, tuple[ApiRoute, dict[str, str]]]) -> list[str]:
+        """Return the methods of the first path that fits: `/policies/replay` is also the name of a policy."""
+        first = next((route for _, route in self._routes if any(route is found for found, _ in methods.values())), None)
+        return [] if first is None else [route.method for route in ROUTES if route.path == first.path]
 
     def _guarded(self, route: ApiRoute, path: dict[str, str], actor: Actor) -> BodyGuard:
         async def answer(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:

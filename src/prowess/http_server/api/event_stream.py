@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prowess.http_server.api.route_table import ApiRequest
 
 MEDIA_TYPE = "text/event-stream"
+_MOST_SECONDS = 10.0  # then the client comes back, with the id of its last event, and is asked for its token again
 _CHECK_SECONDS = 2.0  # between two looks at the token; also a sign of life for proxies
 
 
@@ -31,13 +32,16 @@ def _events(asked: ApiRequest) -> Response:
 
 async def _stream(asked: ApiRequest) -> AsyncIterator[bytes]:
     wanted, checked = asked.query.filter(), anyio.current_time()
-    yield b": connected\n\n"
+    ends = checked + _MOST_SECONDS
+    yield b"retry: 500\n: connected\n\n"
     after = asked.request.headers.get("last-event-id")
     try:
         async for arrived in asked.server.live(asked.call.tenant).listen(after):
             for one in arrived:
                 if wanted.fits(one.record):
                     yield f"id: {one.id}\nevent: record\ndata: ".encode() + msgspec.json.encode(one.record) + b"\n\n"
+            if anyio.current_time() > ends:
+                return
             if anyio.current_time() - checked > _CHECK_SECONDS:
                 checked = anyio.current_time()
                 if await present_actor(asked.server, asked.request) != asked.call.actor:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from prowess.governance.service.policies import POLICY_NAME
 from prowess.governance.service.service_call import Actor
 from prowess.http_server.api.route_table import ROLES, TenantQuery, may_call
 from prowess.http_server.faults import ApiErrorDocument
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from prowess.http_server.api.route_table import ApiRoute
 
 _REF = "#/components/schemas/{name}"
+_PATHS = {"name": {"type": "string", "pattern": f"^{POLICY_NAME}$"}}  # the only parameter that can be new
 _NAMES = re.compile(r"\{(\w+)\}")
 _FAULTS = {
     "400": "The request is not what the route takes.",
@@ -74,7 +76,7 @@ def roles_of(route: ApiRoute) -> list[str]:
 
 def _operation(route: ApiRoute, body: dict[str, Any] | None, answer: dict[str, Any]) -> dict[str, Any]:
     named = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        {"name": name, "in": "path", "required": True, "schema": _PATHS.get(name, {"type": "string", "minLength": 1})}
         for name in _NAMES.findall(route.path)
     ]
     described = {
