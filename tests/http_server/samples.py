@@ -46,6 +46,7 @@ SAMPLES: dict[str, Sample] = {
     "remove_machine": Sample(path={"id": "none"}),
     "consistency": Sample(query={"old": "0"}),
     "deployment": Sample(path={"number": "1"}),
+    "access": Sample(query={"skill": "kept"}),
     "skill": Sample(path={"name": "kept"}),
     "deploy": Sample(content=skill_archive("new")),
     "revoke_skills": Sample(body={"skills": ["gone"]}),

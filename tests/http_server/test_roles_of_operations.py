@@ -61,6 +61,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "revoke_skills": ("administrator",),
     "deprecate_skill": ("administrator",),
     "roll_back_deployment": ("administrator",),
+    "access": PEOPLE,
     "list_skills": PEOPLE,
     "skill": PEOPLE,
     "inventory": READERS,

@@ -20,7 +20,7 @@ from prowess.policy.restriction import Restriction
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prowess.catalog import Copy, Resolution
+    from prowess.catalog import Copy, Resolution, SkillEntry
     from prowess.policy.decision import Decision
     from prowess.policy.policy import Policy
     from prowess.policy.rule import PolicyCall
@@ -76,6 +76,14 @@ def explain_access(found: Resolution, call: PolicyCall | None, policy: Policy) -
             changes=() if copy.advice is None else (Change(kind="catalog", text=copy.advice),),
             turns_to="allow",
         )
+    restricted = () if found.winner is None else (_restriction(policy, call, found.winner),)
+    return explain_call(call, policy, before=offered, behind=restricted)
+
+
+def explain_call(
+    call: PolicyCall, policy: Policy, *, before: tuple[AccessStep, ...], behind: tuple[AccessStep, ...] = ()
+) -> AccessExplanation:
+    """Explain the decision about a call that loads one skill. The steps of policy come between those that are given."""
     decision = policy.decide(call)
     is_allowed = isinstance(decision, Allow)
     changes = (changes_to_deny if is_allowed else changes_to_allow)(policy, call)
@@ -84,7 +92,7 @@ def explain_access(found: Resolution, call: PolicyCall | None, policy: Policy) -
         reason=decision.reason,
         rule=decision.rule,
         origin=None if decision.origin is None else str(decision.origin),
-        steps=(*offered, *_steps_of_policy(policy, call, found)),
+        steps=(*before, *_steps_of_policy(policy, call), *behind),
         changes=tuple(change for change, _ in changes),
         turns_to="deny" if is_allowed else "allow",
     )
@@ -109,8 +117,7 @@ def _hidden(copy: Copy, step: StepName) -> AccessStep:
     return AccessStep(step=step, effect="deny", reason=f"it is {copy.reason}", rule=copy.rule, origin=copy.location)
 
 
-def _steps_of_policy(policy: Policy, call: PolicyCall, found: Resolution) -> Iterator[AccessStep]:
-    (skill,) = call.about
+def _steps_of_policy(policy: Policy, call: PolicyCall) -> Iterator[AccessStep]:
     yield _step("block", policy.blocks.refusal(call), "it is not blocked")
     yield _step("role", policy.role_denial("use", call.who), "the roles permit to use skills")
     yield _step("approval", policy.approval_denial(call), "no approval is missing")
@@ -118,11 +125,12 @@ def _steps_of_policy(policy: Policy, call: PolicyCall, found: Resolution) -> Ite
     files = tuple(replace(file, roles=None, approval_rules=()) for file in policy.files)
     decision = replace(policy, blocks=NO_BLOCKS, files=files).decide(call)
     yield _step("rule", decision, decision.reason)
-    entry = found.winner
-    if entry is not None:
-        mode = policy.mode_of_sessions()
-        limits = Restriction.of_properties(skill.name or entry.name, entry.properties, mode=mode)
-        yield AccessStep(step="restriction", effect="allow", reason=_limited(limits))
+
+
+def _restriction(policy: Policy, call: PolicyCall, entry: SkillEntry) -> AccessStep:
+    (skill,) = call.about
+    limits = Restriction.of_properties(skill.name or entry.name, entry.properties, mode=policy.mode_of_sessions())
+    return AccessStep(step="restriction", effect="allow", reason=_limited(limits))
 
 
 def _step(name: StepName, decision: Decision | None, otherwise: str) -> AccessStep:

@@ -13,6 +13,9 @@ import pytest
 from prowess.audit.record import AuditEvent
 from prowess.audit.transparency.central_log import SharedAuditLog
 from prowess.cli.dispatch import run
+from prowess.governance.machine.reports import MachineReport, ReportedCopy, SentRecords
+from prowess.governance.service.machines import MachineService
+from prowess.governance.service.service_call import Actor, ServiceCall
 from prowess.http_listener.listener import HttpListener, bound
 from prowess.signing.keys import new_private_key
 from tests.http_server.organisation import in_file
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 Capture = pytest.CaptureFixture[str]
 _MASKED = {"id", "at", "log", "number", "generation", "export", "checkpoint"}
+_DIGEST = f"sha256:{'0c' * 32}"
 _RULES = (
     'default = "allow"\n[[rule]]\nid = "no-deploy"\neffect = "deny"\ntool = "*"\nmatch = { skill.name = "deploy" }\n'
 )
@@ -65,6 +69,10 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
             }
             log.append(AuditEvent(kind="tool.started", session_id="s", call_id=str(number), data=data))
         organisation.sequence()
+        copy = ReportedCopy(name="report", layer="personal", place="~/.prowess/skills/report", digest=_DIGEST)
+        machine = Actor(user="m1", roles=("machine",), tenant="default", identified_by="token", token_id="t1")
+        report = MachineReport(id="0" * 36, name="m1", inventory=(copy,))
+        MachineService(ServiceCall(machine, organisation.server.database)).collect(SentRecords(machine=report))
         listener = HttpListener(organisation.app, socket)
         thread = threading.Thread(target=anyio.run, args=(listener.run,))
         thread.start()
@@ -107,6 +115,10 @@ def _masked(value: Any) -> Any:  # noqa: ANN401 -- JSON
         "policy replay new.toml --until 2020-01-01",
         "policy push main new.toml --accept 6",
         "policy push main open.toml",
+        "access report --user ann --team web",
+        "inventory",
+        "inventory --skill report",
+        "hosts",
         "block {way}-skill --reason leaks",
         "block --list",
     ],
@@ -140,6 +152,8 @@ def test_a_command_prints_the_same(both: Both, line: str, capsys: Capture) -> No
         ("report", "author", 3, "this needs the role approver or administrator"),
         ("block deploy --reason leaks", "approver", 3, "this needs the role administrator"),
         ("policy push main open.toml", "user", 3, "this needs the role"),
+        ("access nothing", "administrator", 1, "there is no skill 'nothing'"),
+        ("access report --user bob", "user", 3, "this needs the role approver or administrator"),
         ("audit show --cursor x", "administrator", 2, "cursor: 'x' is not a cursor"),
         ("block --digest sha256:12 --reason leaks", "administrator", 2, "sha256"),
         ("unblock block-000000000000", "administrator", 1, "there is no block 'block-000000000000'"),

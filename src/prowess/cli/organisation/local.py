@@ -12,11 +12,12 @@ from prowess.audit.transparency.sequencer import continue_log
 from prowess.cli import output
 from prowess.cli.audit.central import signer_of
 from prowess.cli.packages.checked import check_errors
-from prowess.distribution.deployment.store_releases import StoreReleases
+from prowess.distribution.deployment.store_releases import StoreReleases, present_deployments
 from prowess.errors import PolicyDeniedError, SignatureError
 from prowess.governance.acts import person, require_role
 from prowess.governance.organisation import token_digest
 from prowess.governance.retention import apply_retention
+from prowess.governance.service.access import AccessService
 from prowess.governance.service.analytics import AnalyticsService
 from prowess.governance.service.audit import AuditService
 from prowess.governance.service.blocks import BlockService
@@ -66,6 +67,11 @@ class LocalOrganisation:
         self.blocks, self.policies = BlockService(call), PolicyService(call)
         self.machines, self.inventory = MachineService(call), InventoryService(call)
         self._call = call
+
+    @property
+    def access(self) -> AccessService:
+        """Answers to questions about access. Raises StoreError."""
+        return AccessService(self._call, present_deployments(self._call.database))
 
     @property
     def deployments(self) -> DeploymentService:

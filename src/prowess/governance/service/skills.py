@@ -134,7 +134,7 @@ def _summary(
     return SkillSummary(
         name=name,
         versions=versions,
-        winner=_winner(copies, deployed),
+        winner=chosen_version(copies, deployed),
         deployed=bool(deployed),
         blocked=next(blocked, None),
         machines=len({one.machine for one in copies}) if may_count else 0,
@@ -162,7 +162,7 @@ def _version(
     )
 
 
-def _winner(copies: Sequence[SkillCopy], deployed: Sequence[DeployedSkill]) -> str | None:
+def chosen_version(copies: Sequence[SkillCopy], deployed: Sequence[DeployedSkill]) -> str | None:
     """Return the digest that most machines choose: a deployed one, else that of the highest layer on each."""
     if deployed:
         return deployed[0].tree

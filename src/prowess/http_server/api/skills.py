@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.distribution.deployment.store_releases import present_deployments
+from prowess.governance.service.access import AccessAnswer, AccessQuery, AccessService
 from prowess.governance.service.inventory import InventoryQuery, InventoryService, SkillCopy
 from prowess.governance.service.listing import ListPage
 from prowess.governance.service.skills import SkillDetail, SkillQuery, SkillService, SkillSummary
@@ -18,7 +19,21 @@ def _service(asked: ApiRequest) -> SkillService:
     return SkillService(asked.call, present_deployments(asked.call.database))
 
 
+def _access(asked: ApiRequest) -> AccessAnswer:
+    return AccessService(asked.call, present_deployments(asked.call.database)).explain(asked.query)
+
+
 SKILL_ROUTES = (
+    ApiRoute(
+        method="GET",
+        path="/access",
+        name="access",
+        summary="Whether a person may use a skill, step by step",
+        needs="see",
+        handle=_access,
+        query=AccessQuery,
+        answer=AccessAnswer,
+    ),
     ApiRoute(
         method="GET",
         path="/skills",
