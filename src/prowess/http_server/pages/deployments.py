@@ -6,15 +6,28 @@ from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
 
-from prowess.errors import DistributionError, PolicyDeniedError
-from prowess.governance.service.deployments import RevokedSkills
+from prowess.errors import (
+    ApprovalRequiredError,
+    DistributionError,
+    InvalidSkillError,
+    LimitExceededError,
+    PolicyDeniedError,
+    SkillParseError,
+    UnsafePathError,
+)
+from prowess.governance.service.deployments import NewDeployment, RevokedSkills
 from prowess.governance.service.listing import ListQuery
 from prowess.http_server.pages.page_request import redirect
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.responses import Response
 
+    from prowess.governance.service.deployments import DeploymentResult, DeploymentService
     from prowess.http_server.pages.page_request import PageRequest
+
+_MOST_DIGITS = 9
 
 
 def deployments_page(page: PageRequest) -> Response:
@@ -22,26 +35,42 @@ def deployments_page(page: PageRequest) -> Response:
     return _deployments(page)
 
 
+def add_deployment(page: PageRequest) -> Response:
+    """Deploy the skill in an archive."""
+    archive = page.files.get("archive")
+    if archive is None:
+        return _deployments(page, problem="Choose the archive of a skill; prowess pack writes one.", status=400)
+    environments = tuple((page.field("environments") or "").replace(",", " ").split())
+    new = NewDeployment(archives=(archive,), environments=environments)
+    return _published(page, lambda service: service.add(new))
+
+
 def revoke_skill(page: PageRequest) -> Response:
     """Take a skill away from every machine."""
-    try:
-        page.services.deployments().revoke(RevokedSkills(skills=(page.form.get("skill", ""),)))
-    except DistributionError as fault:
-        if isinstance(fault, PolicyDeniedError):
-            raise
-        return _deployments(page, problem=str(fault), status=409)
-    return redirect("/deployments", "deployment")
+    revoked = RevokedSkills(skills=(page.form.get("skill", ""),))
+    return _published(page, lambda service: service.revoke(revoked))
 
 
 def roll_back(page: PageRequest) -> Response:
     """Go back to an earlier release."""
     number = page.path_part("number")
-    if not number.isdecimal():
+    if not (number.isascii() and number.isdecimal() and len(number) <= _MOST_DIGITS):
         raise HTTPException(404, "There is no such release.")
+    return _published(page, lambda service: service.roll_back(int(number)))
+
+
+def _published(page: PageRequest, change: Callable[[DeploymentService], DeploymentResult]) -> Response:
+    """Make a change, or show why it was refused: by a check, by the policy, or because an approval is missing."""
     try:
-        page.services.deployments().roll_back(int(number))
-    except DistributionError as fault:
+        change(page.services.deployments())
+    except PolicyDeniedError as fault:
+        if fault.rule.startswith("roles."):
+            raise
+        return _deployments(page, problem=str(fault), status=403)
+    except (DistributionError, InvalidSkillError, SkillParseError, ApprovalRequiredError) as fault:
         return _deployments(page, problem=str(fault), status=409)
+    except (LimitExceededError, UnsafePathError) as fault:
+        return _deployments(page, problem=str(fault), status=400)
     return redirect("/deployments", "deployment")
 
 

@@ -22,10 +22,11 @@ from prowess.http_server.pages.error_pages import error_words, told
 from prowess.http_server.pages.navigation import home_of, navigation_of
 from prowess.http_server.pages.page_services import PageServices
 from prowess.http_server.pages.templating import templates
+from prowess.http_server.pages.uploaded_form import MULTIPART, UploadedForm, read_upload
 from prowess.store.tenants import DEFAULT, EVERY
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable
 
     from starlette.requests import Request
 
@@ -43,12 +44,11 @@ class Fields(dict[str, str]):
 
 
 class PageRequest:
-    """A request of a person who is logged in. `form` has the fields of a POST, the last value of each."""
+    """A request of a person who is logged in. `form` has the fields of a POST, `files` its files."""
 
-    def __init__(
-        self, server: OrganisationServer, request: Request, call: ServiceCall, form: Mapping[str, str]
-    ) -> None:
-        self.server, self.request, self.call, self.form = server, request, call, Fields(form)
+    def __init__(self, server: OrganisationServer, request: Request, call: ServiceCall, form: UploadedForm) -> None:
+        self.server, self.request, self.call = server, request, call
+        self.form, self.files = Fields(form.fields), form.files
 
     @property
     def path(self) -> str:
@@ -123,18 +123,23 @@ def served(server: OrganisationServer, page: Page) -> Callable[[Request], Awaita
         actor = await authenticate(server, request)
         if actor is None:
             return login_redirect(request)
-        form: dict[str, str] = {}
+        form = UploadedForm(fields={}, files={})
         if request.method == "POST":
-            form = await form_of(request)
-            require_csrf(request, form)
+            form = await _form_of(request)
+            require_csrf(request, form.fields)
         return await to_thread.run_sync(_answered, server, page, actor, request, form)
 
     return endpoint
 
 
-def _answered(
-    server: OrganisationServer, page: Page, actor: Actor, request: Request, form: Mapping[str, str]
-) -> Response:
+async def _form_of(request: Request) -> UploadedForm:
+    kind = request.headers.get("content-type", "")
+    if kind.casefold().startswith(MULTIPART):
+        return read_upload(kind, await request.body())
+    return UploadedForm(fields=await form_of(request), files={})
+
+
+def _answered(server: OrganisationServer, page: Page, actor: Actor, request: Request, form: UploadedForm) -> Response:
     call = call_of(server, actor, request)
     shown = PageRequest(server, request, call, form)
     try:

@@ -58,6 +58,7 @@ FORMS: tuple[tuple[str, Page], ...] = (
     ("/approvals/{id}/vote", approvals.vote_on_approval),
     ("/blocks", blocks.add_block),
     ("/blocks/{id}/remove", blocks.remove_block),
+    ("/deployments", deployments.add_deployment),
     ("/deployments/revoke", deployments.revoke_skill),
     ("/deployments/{number}/rollback", deployments.roll_back),
     ("/machines/{id}/remove", machines.remove_machine),
