@@ -125,6 +125,8 @@ def sample_paths() -> dict[str, str]:
         "/policies/edit": "/policies/edit?name=organisation",
         "/sessions": "/sessions",
         "/sessions/one": "/sessions/one?id=session-0001",
+        "/skills": "/skills?text=e",
+        "/skills/one": "/skills/one?name=csv-report",
         "/tokens": "/tokens",
         "/usage": "/usage?by=skill%2Cteam",
         "/write": "/write",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prowess.audit.record import AuditEvent
+from prowess.audit.transparency.central_log import SharedAuditLog
 from prowess.http_server.pages.navigation import NAVIGATION
 from prowess.http_server.pages.routes import FORMS, PAGES
 from prowess.policy.roles import ROLES
@@ -216,6 +220,17 @@ def test_a_policy_is_replayed_before_it_is_pushed_and_a_refusal_names_the_number
     assert "nothing" in visitor.get("/policies/one?name=strict")[1]
 
 
+def test_a_usage_report_is_exported_for_a_spreadsheet(organisation: ServedOrganisation) -> None:
+    data = {"skill": "=HYPERLINK(1)", "team": "platform"}
+    SharedAuditLog(organisation.server.database.of_tenant("default")).append(AuditEvent(kind="skill.loaded", data=data))
+    organisation.sequence()
+    answer = Visitor(organisation, "approver").client.get("/usage/export?by=skill,team&days=7")
+    first, *rows = csv.DictReader(io.StringIO(answer.text))
+    assert {"skill", "digest", "team", "activations", "refusals", "tokens"} <= first.keys()
+    assert "'=HYPERLINK(1)" in {row["skill"] for row in (first, *rows)}
+    assert sum(int(row["activations"]) for row in (first, *rows)) > 1
+
+
 def test_a_policy_with_faults_comes_back_with_each_of_them(organisation: ServedOrganisation) -> None:
     visitor = Visitor(organisation, "administrator")
     text = '[[rule]]\neffect = "perhaps"\n'
@@ -225,6 +240,7 @@ def test_a_policy_with_faults_comes_back_with_each_of_them(organisation: ServedO
     assert "perhaps" in answer.text
 
 
+@pytest.mark.proves("governance.beyond.visual-builder")
 def test_a_skill_that_passes_all_checks_is_offered_as_a_download(organisation: ServedOrganisation) -> None:
     visitor = Visitor(organisation, "author")
     fields = {"name": "sales-report", "description": "Writes the sales report. Use it for questions about sales."}

@@ -13,15 +13,17 @@ from prowess.http_server.pages.navigation import NAVIGATION
 from prowess.http_server.pages.routes import PAGES
 from tests.chromium import barriers
 from tests.http_server.pages.served_pages import HOSTILE, HOSTILE_MACHINE, LOOKS, MARKUP, SHOWN, serving_pages
+from tests.http_server.samples import skill_archive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
     from tests.http_server.pages.served_pages import ServedPages
 
-_NO_PAGES = {"/", "/audit/export"}  # a redirect and a download
+_NO_PAGES = {"/", "/audit/export", "/usage/export"}  # a redirect and downloads
 
 
 # Tests name this fixture before the browser: to sign releases it needs a thread without a running event loop.
@@ -61,6 +63,8 @@ def test_what_other_people_wrote_is_shown_as_text_and_breaks_no_layout(pages: Se
         "/machines": "Machine",
         f"/machines/{HOSTILE_MACHINE}": "",
         f"/sessions/one?{urlencode({'id': HOSTILE})}": "",
+        "/skills": "Skill",
+        f"/skills/one?{urlencode({'name': HOSTILE})}": "",
         "/tokens": "User",
         f"/usage?{urlencode({'by': 'team'})}": "",
         f"/audit?{urlencode({'skill': HOSTILE})}": "Skill",
@@ -93,6 +97,7 @@ def test_every_page_of_the_navigation_has_a_route() -> None:
     assert linked <= {path for path, _ in PAGES}
 
 
+@pytest.mark.proves("governance.audit.dashboard")
 def test_a_new_record_becomes_a_row_while_the_page_is_open(pages: ServedPages, chromium: Browser) -> None:
     log = SharedAuditLog(pages.organisation.server.database.of_tenant("default"))
     with pages.context(chromium) as context:
@@ -115,3 +120,84 @@ def test_a_new_record_becomes_a_row_while_the_page_is_open(pages: ServedPages, c
         page.get_by_role("link", name="Pause").click()
         assert page.get_by_role("link", name="Go on").is_visible()
         assert rows.count() == 4
+
+
+_FOCUSED = """() => {
+  const element = document.activeElement, label = element.labels && element.labels[0];
+  const visible = getComputedStyle(element).outlineStyle !== 'none';
+  return [(label ? label.innerText : element.innerText || element.value || '').trim(), visible];
+}"""
+
+
+class Keyboard:
+    """A person who has only a keyboard, and sees where the focus is."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+
+    def go_to(self, name: str) -> None:
+        """Press Tab until what has this text or label is focused."""
+        for _ in range(150):
+            self._page.keyboard.press("Tab")
+            text, is_visible = self._page.evaluate(_FOCUSED)
+            assert is_visible, f"the focus on {text!r} cannot be seen"
+            if text == name:
+                return
+        pytest.fail(f"no Tab leads to {name!r} on {self._page.url}")
+
+    def press(self, name: str, key: str = "Enter") -> None:
+        """Go to a link or a button, and press it; wait for the page that follows an Enter."""
+        self.go_to(name)
+        if key != "Enter":
+            self._page.keyboard.press(key)
+            return
+        with self._page.expect_navigation():
+            self._page.keyboard.press(key)
+
+    def write(self, name: str, text: str) -> None:
+        """Go to a field, and write into it."""
+        self.go_to(name)
+        self._page.keyboard.type(text)
+
+    def find_skill(self, name: str) -> None:
+        """Go to the page of a skill."""
+        self.press("Skills")
+        self.write("Name", name)
+        with self._page.expect_navigation():
+            self._page.keyboard.press("Enter")
+        self.press(name)
+
+
+@pytest.mark.proves("governance.ui.manage", "governance.ui.browse")
+def test_an_administrator_approves_blocks_and_deploys_with_the_keyboard_alone(
+    pages: ServedPages, chromium: Browser, tmp_path: Path
+) -> None:
+    archive = tmp_path / "data-handling.tar.gz"
+    archive.write_bytes(skill_archive("data-handling"))
+    with pages.context(chromium) as context:
+        page = context.new_page()
+        keyboard = Keyboard(page)
+        page.goto(f"{pages.address}/skills")
+        keyboard.write("Token", pages.organisation.token("administrator", user="gina"))
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
+        assert page.get_by_role("heading", name="Skills", level=1).is_visible()  # where the login led back to
+        keyboard.find_skill("csv-report")
+        keyboard.press("Approvals")
+        keyboard.press("csv-report")
+        keyboard.press("Approve exactly these bytes and capabilities", "Space")
+        keyboard.press("Vote")
+        assert page.get_by_text("Your vote is recorded.").is_visible()
+        keyboard.find_skill("invoice-check")
+        keyboard.press("Block this skill")
+        keyboard.write("Reason, shown to everybody who is denied", "it reads other invoices")
+        keyboard.press("Block")
+        assert page.get_by_text("it reads other invoices").is_visible()
+        keyboard.press("Deployments")
+        keyboard.go_to("Archive that prowess pack wrote, up to 1 MB")
+        with page.expect_file_chooser() as chooser:
+            page.keyboard.press("Enter")
+        chooser.value.set_files(archive)
+        keyboard.press("Deploy")
+        assert page.get_by_text("The deployment is published.").is_visible()
+        assert page.get_by_role("link", name="data-handling").first.is_visible()

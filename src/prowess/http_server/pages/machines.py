@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from prowess.governance.service.inventory import InventoryQuery, InventoryService
 from prowess.governance.service.machines import MachineQuery, MachineService
 from prowess.http_server.pages.page_request import redirect
 
@@ -34,14 +35,16 @@ def machines_page(page: PageRequest) -> Response:
 
 
 def machine_page(page: PageRequest) -> Response:
-    """Show one machine, the findings about its log."""
+    """Show one machine, the findings about its log, and its copies of skills."""
     machine = MachineService(page.call).get(page.path_part("id"))
+    query = InventoryQuery(machine=machine.id, cursor=page.query("cursor"), limit=_LIMIT)
+    copies = InventoryService(page.call).list(query)
     return page.render(
         "machine.html",
         machine=machine,
-        copies=(),
-        next=None,
-        first=False,
+        copies=copies.items,
+        next=copies.next,
+        first=page.query("cursor") is not None,
     )
 
 

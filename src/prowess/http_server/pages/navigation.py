@@ -32,6 +32,7 @@ NAVIGATION: tuple[tuple[str, tuple[NavigationEntry, ...]], ...] = (
     (
         "Skills",
         (
+            NavigationEntry("/skills", "Skills"),
             NavigationEntry("/approvals", "Approvals"),
             NavigationEntry("/blocks", "Blocks"),
             NavigationEntry("/deployments", "Deployments"),

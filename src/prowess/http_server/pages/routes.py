@@ -17,6 +17,7 @@ from prowess.http_server.pages import (
     policies,
     sessions,
     skill_form,
+    skills,
     tokens,
     usage,
 )
@@ -49,8 +50,11 @@ PAGES: tuple[tuple[str, Page], ...] = (
     ("/policies/edit", policies.edit_policy_page),
     ("/sessions", sessions.sessions_page),
     ("/sessions/one", sessions.session_page),
+    ("/skills", skills.skills_page),
+    ("/skills/one", skills.skill_page),
     ("/tokens", tokens.tokens_page),
     ("/usage", usage.usage_page),
+    ("/usage/export", usage.usage_download),
     ("/write", skill_form.skill_form_page),
 )
 FORMS: tuple[tuple[str, Page], ...] = (

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from starlette.responses import Response
 
 from prowess.governance.service.analytics import AnalyticsService, UsageQuery
 from prowess.governance.service.listing import MOST_ITEMS
+from prowess.http_server.pages.skills import skill_names
 
 if TYPE_CHECKING:
-    from starlette.responses import Response
-
+    from prowess.governance.usage import UsageReport
     from prowess.http_server.pages.page_request import PageRequest
 
 _GROUPINGS = {
@@ -23,6 +26,7 @@ _GROUPINGS = {
     "agent": "Agent",
     "source": "Source",
 }
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 _DAYS = {"1": "1 day", "7": "7 days", "30": "30 days", "365": "1 year"}
 
 
@@ -39,12 +43,7 @@ class UsageTotals(Struct, frozen=True, kw_only=True):
 
 def usage_page(page: PageRequest) -> Response:
     """Show the report of the last days by the chosen groups."""
-    by = page.query("by") or "skill"
-    by = by if by in _GROUPINGS else "skill"
-    days = page.query("days") or "30"
-    days = days if days in _DAYS else "30"
-    since = datetime.now(UTC) - timedelta(days=int(days))
-    report = AnalyticsService(page.call).report(UsageQuery(by=tuple(by.split(",")), since=since.isoformat()))
+    by, days, report = _report(page)
     rows = sorted(report.rows, key=lambda row: -int(str(row["activations"])))[:MOST_ITEMS]
     totals = UsageTotals(
         **{name: sum(int(str(row[name])) for row in report.rows) for name in UsageTotals.__struct_fields__}
@@ -61,3 +60,28 @@ def usage_page(page: PageRequest) -> Response:
         totals=totals,
         most=max((int(str(row["activations"])) for row in rows), default=0),
     )
+
+
+def usage_download(page: PageRequest) -> Response:
+    """Return the rows of the report as CSV. They have names and numbers, and no contents of messages."""
+    by, days, report = _report(page)
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    columns = [*report.rows[0]] if report.rows else by.split(",")
+    writer.writerow(columns)
+    writer.writerows([_cell(row[column]) for column in columns] for row in report.rows)
+    headers = {"content-disposition": f'attachment; filename="usage-{days}-days.csv"'}
+    return Response(text.getvalue().encode("utf-8", "replace"), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _cell(value: object) -> object:
+    """Return a value for a table in a spreadsheet, which must not take the name of a skill for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in _FORMULAS else value
+
+
+def _report(page: PageRequest) -> tuple[str, str, UsageReport]:
+    by, days = page.query("by") or "skill", page.query("days") or "30"
+    by, days = by if by in _GROUPINGS else "skill", days if days in _DAYS else "30"
+    since = (datetime.now(UTC) - timedelta(days=int(days))).isoformat()
+    service = AnalyticsService(page.call, skill_names(page.call))
+    return by, days, service.report(UsageQuery(by=tuple(by.split(",")), since=since))
