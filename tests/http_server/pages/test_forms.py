@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from html import unescape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,16 +14,15 @@ from prowess.audit.transparency.central_log import SharedAuditLog
 from prowess.http_server.pages.navigation import NAVIGATION
 from prowess.http_server.pages.routes import FORMS, PAGES
 from prowess.policy.roles import ROLES
-from tests.http_server.organisation import BASE, in_file
+from tests.http_server.organisation import in_file
 from tests.http_server.pages.served_pages import sample_paths, waiting_question
+from tests.http_server.pages.visitor import Visitor
 from tests.http_server.samples import skill_archive
 from tools.sample_decisions import POLICY, add_decisions
 from tools.sample_organisation import add_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from starlette.testclient import TestClient
 
     from tests.http_server.organisation import ServedOrganisation
 
@@ -38,37 +36,6 @@ def organisation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedOrg
         add_decisions(served.server.database, served.private)
         served.sequence()
         yield served
-
-
-class Visitor:
-    """A person with a browser that keeps cookies and sends the hidden field of forms."""
-
-    def __init__(
-        self, organisation: ServedOrganisation, role: str, tenant: str = "default", user: str | None = None
-    ) -> None:
-        self.client: TestClient = organisation.client()
-        self.client.headers["origin"] = BASE
-        page = self.client.get("/login").text
-        fields = {"token": organisation.token(role, tenant, user), "csrf": _csrf(page), "next": "/"}
-        assert self.client.post("/login", data=fields, follow_redirects=False).status_code == 303
-
-    def get(self, path: str) -> tuple[int, str]:
-        answer = self.client.get(path)
-        return answer.status_code, answer.text
-
-    def send(self, page: str, path: str, **fields: str) -> Any:  # noqa: ANN401 -- a response
-        """Send a form of a page."""
-        return self.client.post(path, data={"csrf": _csrf(self.get(page)[1]), **fields})
-
-    def upload(self, page: str, path: str, file: tuple[str, bytes, str], **fields: str) -> Any:  # noqa: ANN401 -- as above
-        """Send a form of a page with a file in the field `archive`."""
-        return self.client.post(path, data={"csrf": _csrf(self.get(page)[1]), **fields}, files={"archive": file})
-
-
-def _csrf(page: str) -> str:
-    found = re.search(r'name="csrf" value="([^"]+)"', page)
-    assert found is not None
-    return unescape(found[1])
 
 
 def test_a_block_is_added_by_the_form_and_lifted(organisation: ServedOrganisation) -> None:
