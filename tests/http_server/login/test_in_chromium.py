@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -12,10 +13,12 @@ import pytest
 
 from prowess.http_listener.listener import HttpListener, bound
 from prowess.http_server.app import server_app
+from prowess.http_server.login.next_path import next_path
 from prowess.http_server.login.oidc.settings import CALLBACK, OidcSettings
 from prowess.http_server.login.settings import LoginSettings
 from prowess.http_server.server import OrganisationServer
-from tests.http_server.login.browser import Organisation
+from tests.chromium import barriers
+from tests.http_server.login.browser import Organisation, hidden_fields
 from tests.http_server.login.issuers import SECRET, Visitor, certified_issuer
 
 if TYPE_CHECKING:
@@ -118,5 +121,38 @@ def test_the_way_back_of_somebody_else_logs_nobody_in(site: Site, page: Page) ->
         stolen = attacker.log_in(begun, "mallory")
     page.goto(stolen)
     assert "in another browser" in page.get_by_role("alert").inner_text()
+    assert barriers(page) == []
     page.goto(f"{site.own}/usage")
     assert page.url == f"{site.own}/login?next=/usage"
+
+
+def test_the_form_with_a_refusal_has_no_barriers(site: Site, page: Page) -> None:
+    page.goto(f"{site.own}/login?next=/usage")
+    page.get_by_label("Token").fill("prowess_wrong")
+    page.keyboard.press("Enter")
+    assert "This token is not valid" in page.get_by_role("alert").inner_text()
+    assert barriers(page) == []
+    page.get_by_label("Token").fill(site.organisation.token(user="ann").text)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{site.own}/usage")
+
+
+def test_no_text_as_next_leads_to_another_server(site: Site, page: Page) -> None:
+    """As Chromium reads addresses: it removes tabs and line breaks, and takes backslashes for slashes."""
+    seeded = random.Random(20261129)
+    words = ("evil.example", "https:", "%2f", "%5c", "..")
+    parts = (*words, *"/\\.:@?#\t\n ;&\u3000")
+    texts = ["/" + "".join(seeded.choices(parts, k=seeded.randint(1, 6))) for _ in range(3000)]
+    paths = sorted({next_path(text) for text in texts})
+    assert len(paths) > 100
+    page.goto(f"{site.own}/login")
+    led = page.evaluate("paths => paths.filter(path => new URL(path, location.href).origin !== location.origin)", paths)
+    assert led == []
+
+
+def test_the_address_in_a_record_is_the_one_that_the_proxy_added(site: Site) -> None:
+    """Not one that the client wrote before it."""
+    with httpx2.Client(base_url=site.own, headers={"x-forwarded-for": "127.0.0.1, 192.0.2.1, 203.0.113.9"}) as client:
+        fields = hidden_fields(client.get("/login"))
+        client.post("/login", data={**fields, "token": "x"}, headers={"origin": site.own})
+    assert site.organisation.records()[-1][1]["address"] == "203.0.113.9"
