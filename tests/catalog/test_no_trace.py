@@ -128,6 +128,7 @@ _CASES: dict[str, list[list[str]] | str] = {
     **dict.fromkeys(("approvals show", "approvals vote", "approvals revoke"), "they find what `approvals list` shows"),
     "block": "it keeps facts of skills, and opens no catalog",
     "unblock": _NO_SKILLS,
+    "inventory": [["inventory"], ["inventory", "--json"], ["inventory", "--skill", HIDDEN]],
     "access": "like why, it tells an administrator why a skill is hidden",
     **dict.fromkeys((f"machine {name}" for name in ("enroll", "run", "status")), _NO_SKILLS),
     **dict.fromkeys(

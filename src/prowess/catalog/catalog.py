@@ -23,7 +23,7 @@ from prowess.catalog.memo.readings import NoMemo
 from prowess.catalog.memo.seen import Seen
 from prowess.catalog.scan import Scan
 from prowess.catalog.sources.directory import DirectorySource
-from prowess.catalog.sources.enterprise import enterprise_sources
+from prowess.catalog.sources.enterprise import deployed_sources, enterprise_sources
 from prowess.catalog.sources.precedence import by_precedence
 from prowess.catalog.sources.search import require_none, search
 from prowess.catalog.viewing.guards import Guards
@@ -61,6 +61,7 @@ class Catalog:
 
     With `live`, edits of a loaded skill take effect at once; use it for an author's own skills. With `trust_project`,
     sources of an untrusted project are used too. `enterprise_root` is an additional directory of the enterprise layer.
+    `deployed` are private directories with skills that an organisation has deployed, for sessions with its store.
     `only` means that the enterprise layer is not searched, for tests on a machine that has no enterprise skills.
     `layers_order` is `personal-first` (the default) or `project-first` (`prowess.catalog.layers`). Without `index`, and
     if `PROWESS_NO_INDEX` is set, the index on disk is neither used nor written; it changes no answer.
@@ -79,6 +80,7 @@ class Catalog:
         live: bool = False,
         trust_project: bool = False,
         enterprise_root: str | None = None,
+        deployed: Iterable[str] = (),
         only: bool = False,
         layers_order: LayersOrder | None = None,
         disabled: Iterable[str] = (),
@@ -88,7 +90,7 @@ class Catalog:
         # Sources are scanned by precedence: a directory that is in two layers belongs to the higher one.
         self._ranks = ranks_of(layers_order)
         sources = [_as_source(root, live=live) for root in roots]
-        enterprise = enterprise_sources(enterprise_root)
+        enterprise = [*enterprise_sources(enterprise_root), *deployed_sources(deployed)]
         added: Sequence[CatalogSource] = ()
         if only:
             require_none(enterprise)
@@ -116,6 +118,7 @@ class Catalog:
         plugins: Iterable[str | os.PathLike[str]] = (),
         trust_project: bool = False,
         enterprise_root: str | None = None,
+        deployed: Iterable[str] = (),
         layers_order: LayersOrder | None = None,
         disabled: Iterable[str] = (),
         index: bool = True,
@@ -139,6 +142,7 @@ class Catalog:
         return cls(
             *sources,
             trust_project=trust_project,
+            deployed=deployed,
             layers_order=layers_order,
             disabled=disabled,
             index=index,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from prowess._internal.places import MACHINE_STATE, TENANT_FOLDER, bundle_folder, weakness_above
+from prowess._internal.places import MACHINE_STATE, TENANT_FOLDER, bundle_folder, exposure, weakness_above
 from prowess.catalog.layers import Layer
 from prowess.catalog.ownership import weakness_below
 from prowess.catalog.sources.directory import DEFAULT_BOUNDS, DirectorySource, Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from prowess.catalog.scan import Scan
 
@@ -29,6 +29,11 @@ def enterprise_sources(further: str | None = None) -> list[EnterpriseSource]:
     return [EnterpriseSource(root, layer=Layer.ENTERPRISE) for root in roots]
 
 
+def deployed_sources(directories: Iterable[str]) -> list[EnterpriseSource]:
+    """Return the sources of skills that an organisation has deployed and this process keeps in private directories."""
+    return [DeployedSource(os.path.abspath(directory)) for directory in directories]
+
+
 class EnterpriseSource(DirectorySource):
     """A directory of skills that only administrators can change. Skills that others could change are refused.
 
@@ -41,7 +46,7 @@ class EnterpriseSource(DirectorySource):
 
     def scan(self, scan: Scan) -> None:
         """Add every skill below the root that passes the ownership check."""
-        if os.path.lexists(self.named) and (weakness := weakness_above(self.named, self._owner)):
+        if os.path.lexists(self.named) and (weakness := self.weakness_of(self.named)):
             message = f"no enterprise skill is loaded: {weakness}"
             scan.report("catalog.enterprise", self.named, message)
             self.root = os.path.realpath(self.named)
@@ -49,20 +54,38 @@ class EnterpriseSource(DirectorySource):
             return
         super().scan(scan)
 
+    def weakness_of(self, path: str) -> str | None:
+        """Return why someone else than the owner could change a path, or None."""
+        return weakness_above(path, self._owner)
+
     def _walk(self, scan: Scan) -> Walk:
-        return _GuardedWalk(self, scan, DEFAULT_BOUNDS, self._owner)
+        return _GuardedWalk(self, scan, self._owner)
+
+
+class DeployedSource(EnterpriseSource):
+    """A directory of this user with skills of the enterprise layer, which were verified when they were written."""
+
+    def __init__(self, root: str) -> None:
+        super().__init__(root, layer=Layer.ENTERPRISE, owner=os.geteuid() if hasattr(os, "geteuid") else 0)
+
+    def weakness_of(self, path: str) -> str | None:
+        """Return why another user could change a path, or None."""
+        try:
+            return exposure(path)
+        except OSError as fault:
+            return f"{path} cannot be examined ({fault.strerror})"
 
 
 class _GuardedWalk(Walk):
     """A search that enters a directory only if `owner` is the only user who can change it."""
 
-    def __init__(self, source: DirectorySource, scan: Scan, bounds: tuple[int, int], owner: int) -> None:
-        super().__init__(source, scan, bounds)
-        self._owner = owner
+    def __init__(self, source: EnterpriseSource, scan: Scan, owner: int) -> None:
+        super().__init__(source, scan, DEFAULT_BOUNDS)
+        self._owner, self._weakness_of = owner, source.weakness_of
 
     def visit(self, directory: str, path: str, relative: str, depth: int) -> None:
         """Check the ownership of the path to the directory first, then handle it as `Walk` does."""
-        weakness = weakness_above(path, self._owner)
+        weakness = self._weakness_of(path)
         if weakness is None:
             super().visit(directory, path, relative, depth)
             return

@@ -22,7 +22,7 @@ from prowess.cli.options.session_options import (
     profile_option,
     workspace_options,
 )
-from prowess.cli.options.store_options import shared_database, store_option
+from prowess.cli.options.store_options import shared_database, store_option, with_deployed_skills
 from prowess.cli.options.tool_options import host_tools_named, host_tools_option
 from prowess.mcp_server.host_config import HOSTS, snippet
 
@@ -97,6 +97,7 @@ def command(
     if skills.quiet:
         logging.getLogger("prowess.catalog").setLevel(logging.ERROR)
     store = None if store_url is None else _shared_store(store_url, catalog)
+    catalog = with_deployed_skills(skills, catalog, store)
     chosen = open_workspace(workspace, quiet=skills.quiet)
     policy, audit = open_rules(policy_file, "this server leaves no audit record")
     from prowess.runtime import SessionOptions  # Imported here because `--help` and `--print-config` need no session.

@@ -23,7 +23,7 @@ from prowess.cli.options.session_options import (
     workspace_options,
     writable_home,
 )
-from prowess.cli.options.store_options import opened_store, store_option
+from prowess.cli.options.store_options import opened_store, store_option, with_deployed_skills
 from prowess.cli.options.tool_options import host_tools_named, host_tools_option, tools_named
 from prowess.cli.signals import ended_in_order
 from prowess.errors import InvalidArgumentsError
@@ -107,6 +107,7 @@ def command(
     catalog = skills.open()
     home = writable_home("the session ends with this process and leaves no audit record")
     store = _store(home, session_id) if store_url is None else opened_store(store_url, catalog.audience.tenant)
+    catalog = with_deployed_skills(skills, catalog, store)
     audit = audit_log(home)
     chosen = open_workspace(workspace, quiet=skills.quiet)
     organisation = organisation_of(store)

@@ -102,16 +102,19 @@ class CatalogOptions(ViewerOptions, frozen=True, kw_only=True):
     only_root: bool = False
     no_index: bool = False
 
-    def open(self, *, quiet: bool = False, one: bool = False, asks: bool = False) -> Catalog:
+    def open(
+        self, *, quiet: bool = False, one: bool = False, asks: bool = False, deployed: tuple[str, ...] = ()
+    ) -> Catalog:
         """Open the catalog. Its notices are printed unless `quiet` is set here or for the command.
 
         With `one`, the command needs single skills by name, so that the others need not be looked at. With `asks`, a
-        person at a terminal is asked about a project that is neither trusted nor refused.
+        person at a terminal is asked about a project that is neither trusted nor refused. `deployed` are directories
+        with skills of an organisation, see `Catalog`.
         """
         if self.only_root and not self.roots:
             raise click.UsageError("--only-root needs --root")
         silent = quiet or self.quiet
-        catalog, answer = self._discovered(trust_project=self.trust_project), None
+        catalog, answer = self._discovered(trust_project=self.trust_project, deployed=deployed), None
         if asks and output.is_interactive() and not (silent or self.trust_project or self.roots):
             # Imported here because most commands do not run on a terminal.
             from prowess.cli.trust_question import asked_about_project
@@ -126,12 +129,16 @@ class CatalogOptions(ViewerOptions, frozen=True, kw_only=True):
                     output.note(printable_line(notice.message))
         return catalog
 
-    def _discovered(self, *, trust_project: bool) -> Catalog:
+    def _discovered(self, *, trust_project: bool, deployed: tuple[str, ...] = ()) -> Catalog:
         index = not self.no_index
         if self.roots:
             plugins = self._plugin_sources()
-            return Catalog(*self.roots, *plugins, only=self.only_root, index=index, **self.keywords())
-        return Catalog.discover(plugins=self.plugins, trust_project=trust_project, index=index, **self.keywords())
+            return Catalog(
+                *self.roots, *plugins, only=self.only_root, index=index, deployed=deployed, **self.keywords()
+            )
+        return Catalog.discover(
+            plugins=self.plugins, trust_project=trust_project, index=index, deployed=deployed, **self.keywords()
+        )
 
     def _plugin_sources(self) -> list[DirectorySource]:
         if not self.plugins:

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 import click
 
 from prowess._internal.text.terminal_text import printable_line
+from prowess.cli import output
 from prowess.errors import StoreError
+from prowess.runtime.organisation import TenantStore
 from prowess.store import open_store
 from prowess.store.tenants import DEFAULT, is_shared, shown_url
 
 if TYPE_CHECKING:
+    from prowess.catalog import Catalog
+    from prowess.cli.options.catalog_options import CatalogOptions
     from prowess.store import MemorySessionStore, SharedDatabase, SharedSessionStore, SqliteSessionStore
 
 store_option = click.option(
@@ -28,6 +32,26 @@ def opened_store(url: str, tenant: str | None) -> MemorySessionStore | SqliteSes
         return open_store(url, tenant=tenant if is_shared(url) else None)
     except StoreError as fault:
         raise click.BadParameter(printable_line(str(fault)), param_hint="--store") from None
+
+
+def with_deployed_skills(skills: CatalogOptions, catalog: Catalog, store: object) -> Catalog:
+    """Return a catalog with the skills that the organisation of a shared store has deployed; for others, `catalog`.
+
+    Raises:
+        DistributionError: the deployed skills cannot be brought here.
+        StoreError: the store cannot be used.
+    """
+    if not isinstance(store, TenantStore):
+        return catalog
+    # Imported here because few commands use a shared store.
+    from prowess.distribution.deployment.replica import ReplicaDeployment
+
+    environment = catalog.audience.environment
+    found = ReplicaDeployment(store.database, environment, lambda text: output.note(printable_line(text)))
+    found.start()
+    if (context := click.get_current_context(silent=True)) is not None:
+        context.call_on_close(found.close)
+    return skills.open(quiet=True, deployed=found.directories)
 
 
 def shared_database(url: str, tenant: str | None) -> SharedDatabase:
