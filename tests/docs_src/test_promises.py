@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 import prowess
 from prowess.cli import exit_codes
 from prowess.cli.main import COMMANDS
+from prowess.errors import PolicyError
+from prowess.policy.policy_file import policy_file_of
 from tests.test_errors import CODES
 
 ROOT = Path(__file__).parents[2]
@@ -123,3 +126,55 @@ def test_every_exit_code_is_documented() -> None:
     page = (ROOT / "docs/reference/command-line.md").read_text(encoding="utf-8")
     codes = {value for name, value in vars(exit_codes).items() if name.isupper()}
     assert {int(code) for code in re.findall(r"^\| (\d+)(?: \+ n)? \|", page, re.MULTILINE)} == codes
+
+
+_CONTROLS = (ROOT / "docs/administer/controls.md").read_text(encoding="utf-8")
+_ROWS = [line.strip().strip("|").split(" | ") for line in _CONTROLS.splitlines() if line.startswith("| ")]
+
+
+def _words(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def _is_policy_key(key: str) -> bool:
+    table, _, member = key.partition(".")
+    head = f"[[{table}]]" if table in {"rule", "approval"} else f"[{table}]"
+    text = f"{head}\n{member} = 1\n" if member else f"{table} = 1\n"
+    try:
+        policy_file_of("/policy.toml", text.encode())
+    except PolicyError as fault:
+        return not any("is not a key of a policy file" in one for one in fault.problems)
+    return True
+
+
+def _exists(command: str) -> bool:
+    _, name, *further = command.split()
+    if name not in COMMANDS:
+        return False
+    found = import_module(f"prowess.cli.commands.{name.replace('-', '_')}").command
+    for word in further:
+        found = found.commands.get(word)
+        if found is None:
+            return False
+    return True
+
+
+@pytest.mark.proves("governance.outcome.adoption")
+def test_each_control_names_a_command_a_policy_key_and_a_test_that_exist() -> None:
+    controls = [row for row in _ROWS if row[0].strip() not in {"control", "---"}]
+    assert len(controls) > 35
+    for name, commands, keys, tests in controls:
+        for cell in (commands, keys):
+            assert cell.strip() == "none" or _words(cell), name
+        assert [command for command in _words(commands) if not _exists(command)] == []
+        assert [key for key in _words(keys) if not _is_policy_key(key)] == []
+        (test,) = _words(tests)
+        path, _, function = test.partition("::")
+        assert f"def {function}" in (ROOT / path).read_text(encoding="utf-8"), test
+
+
+def test_a_command_a_key_and_a_table_that_do_not_exist_are_noticed() -> None:
+    assert not _exists("prowess blok")
+    assert not _exists("prowess admin tenants")
+    assert not _is_policy_key("audit.requird")
+    assert not _is_policy_key("rules.match")
