@@ -85,12 +85,13 @@ install_programs() {
     command -v bwrap >/dev/null || missing+=(bubblewrap)
     command -v node >/dev/null || missing+=(nodejs)
     command -v git >/dev/null || missing+=(git)
-    command -v npm >/dev/null || missing+=(npm)
-    command -v chromium >/dev/null || missing+=(chromium)
     command -v dafny >/dev/null || missing+=(dafny) # brings its prover and mono, for make proof
     if [ "${#missing[@]}" -gt 0 ]; then
         apt_install "${missing[@]}" || say "going on without ${missing[*]}: tests that need it are skipped with that reason"
     fi
+    # One at a time: a system whose node is not Debian's may have no npm to install.
+    command -v chromium >/dev/null || apt_install chromium || say "going on without chromium: tests that need it are skipped with that reason"
+    command -v npm >/dev/null || apt_install npm || true
     install_postgresql || say "going on without postgresql: tests that need it are skipped with that reason"
     install_from_npm || say "going on without packages of npm: tests that need them are skipped with that reason"
 }
