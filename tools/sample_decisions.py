@@ -91,21 +91,19 @@ def _archives() -> Iterator[tuple[bytes, ...]]:
     others = [pack(read_skill_files(str(_EXAMPLES / name)).files) for name in ("release-notes", "log-triage")]
     yield (pack(files), *others)
     changed = [
-        PackedFile(path=file.path, executable=file.executable, data=file.data.replace(b"report", b"summary", 2))
+        PackedFile(path=file.path, executable=file.executable, data=_changed(file.data))
         if file.path in {"SKILL.md", "scripts/report.py"}
         else file
         for file in files
         if file.path != "references/CHARTS.md"
     ]
-    yield (pack(_named(changed)),)
+    yield (pack(changed),)
 
 
-def _named(files: list[PackedFile]) -> list[PackedFile]:
-    """Return the files of a skill with its name as it was."""
-    return [
-        PackedFile(path=file.path, executable=file.executable, data=file.data.replace(b"csv-summary", b"csv-report"))
-        for file in files
-    ]
+def _changed(data: bytes) -> bytes:
+    """Return a file with other words, and the same name of the skill; SKILL.md gets tags."""
+    changed = data.replace(b"report", b"summary", 2).replace(b"csv-summary", b"csv-report")
+    return changed.replace(b'  category: "data"\n', b'  category: "data"\n  tags: "data, reports"\n')
 
 
 def _add_approvals(database: SharedDatabase, deployments: DeploymentService) -> None:

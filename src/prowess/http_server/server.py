@@ -18,6 +18,7 @@ from prowess.http_server.live_records import LiveRecords
 from prowess.http_server.login.login_server import LoginServer
 from prowess.http_server.login.settings import LoginSettings
 from prowess.http_server.metrics import ServerMetrics
+from prowess.http_server.pages.skill_texts import SkillTexts
 from prowess.store.shared.organisation import OrganisationStore
 from prowess.store.shared.tokens import SharedTokenStore
 from prowess.store.tenants import EVERY
@@ -51,6 +52,7 @@ class OrganisationServer:
         self._store, self._tokens = store, SharedTokenStore(store.database)
         self._views: dict[str, SharedDatabase] = {EVERY: self.database}
         self._live: dict[str, LiveRecords] = {}
+        self.skill_texts = SkillTexts()
 
     def close(self) -> None:
         """Close the connections to the store."""

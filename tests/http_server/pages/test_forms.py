@@ -157,6 +157,23 @@ def test_a_skill_is_taken_away_and_the_release_before_comes_back(organisation: S
     assert "not-there" in refused.text
 
 
+def test_skills_are_found_by_name_tag_and_layer(organisation: ServedOrganisation) -> None:
+    visitor = Visitor(organisation, "user")
+
+    def names(query: str) -> list[str]:
+        return re.findall(r'href="/skills/one\?name=([^"]+)"', visitor.get(f"/skills?{query}")[1])
+
+    assert "csv-report" in names("")
+    assert names("tag=Reports") == ["csv-report"]
+    assert names("tag=nothing") == []
+    assert names("layer=enterprise") == ["deploy-service"]
+    assert names("text=notes&deployed=yes") == ["release-notes"]
+    shown = visitor.get("/skills/one?name=csv-report")[1]
+    assert 'href="/skills?tag=reports"' in shown
+    assert "in use" in shown
+    assert "Copies on machines" not in shown  # the role may not read what other people have
+
+
 def test_a_person_of_the_organisation_chooses_the_tenant(organisation: ServedOrganisation) -> None:
     visitor = Visitor(organisation, "administrator", "*")
     assert "contract-summary" in visitor.get("/blocks")[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -43,19 +44,29 @@ class PageServices:
             DistributionError: the deployment is damaged.
             StoreError: the store cannot be used.
         """
-        for files, skill in self._released():
-            if skill.tree == tree and (archive := files.read(f"targets/{skill.file}")) is not None:
-                return _unpacked(archive, skill)
+        for files, skill in self._released(only_present=False):
+            if skill.tree == tree:
+                return self.unpacked(files, skill)
         return None
 
-    def _released(self) -> Iterator[tuple[SharedReleaseFiles, ReleasedSkill]]:
+    def present(self) -> Iterator[tuple[SharedReleaseFiles, ReleasedSkill]]:
+        """Yield the skills of the present releases, and where their archives are. Raises as `contents`."""
+        return self._released(only_present=True)
+
+    def unpacked(self, files: SharedReleaseFiles, skill: ReleasedSkill) -> Mapping[str, bytes] | None:
+        """Return the files of a released skill by path; None if they are too large, or are not here."""
+        archive = files.read(f"targets/{skill.file}")
+        return None if archive is None else _unpacked(archive, skill)
+
+    def _released(self, *, only_present: bool) -> Iterator[tuple[SharedReleaseFiles, ReleasedSkill]]:
         for tenant in dict.fromkeys((self._call.tenant, EVERY)):
             files = SharedReleaseFiles(self._call.database, tenant)
             repository = DeploymentRepository("", SharedStorage(files))
-            if repository.exists:
-                for release in repository.releases():
-                    for skill in release.skills:
-                        yield files, skill
+            if not repository.exists:
+                continue
+            for release in islice(repository.releases(), 1 if only_present else None):
+                for skill in release.skills:
+                    yield files, skill
 
 
 def _unpacked(archive: bytes, skill: ReleasedSkill) -> dict[str, bytes] | None:
