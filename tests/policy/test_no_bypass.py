@@ -20,6 +20,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from msgspec.json import encode
 
 from prowess import Catalog, Session, SyncSession
 from prowess.agent import Agent, ScriptedModel
@@ -29,6 +30,10 @@ from prowess.cli.dispatch import run
 from prowess.errors import SkillError
 from prowess.format.reading import read_skill
 from prowess.governance.blocking import BlockedSkills
+from prowess.governance.service.blocks import BlockMatch, BlockService, NewBlock
+from prowess.governance.service.listing import ListQuery
+from prowess.governance.service.policies import NewPolicy, PolicyService
+from prowess.governance.service.service_call import Actor, ServiceCall
 from prowess.mcp_server.http import PATH, http_app
 from prowess.mcp_server.served_session import SessionTable
 from prowess.mcp_server.server import build_server, open_session
@@ -37,6 +42,8 @@ from prowess.policy.approvals.statements import Voter, VoteStatement, render_sta
 from prowess.policy.policy_in_force import PolicyInForce, load_policy
 from prowess.runtime.forks import ForkOutcome
 from prowess.runtime.options import SessionOptions
+from prowess.store import SharedDatabase, SharedSessionStore, SharedVoteStore
+from prowess.store.shared.organisation import create_store
 from tests.agent.making import calls
 
 if TYPE_CHECKING:
@@ -240,13 +247,15 @@ def _renamed_after_the_approval(world: World) -> None:
 def _write_approvals(folder: Path, *skills: Path) -> None:
     """Write an approvals file with a statement about each of these skills."""
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / "approvals.json").write_bytes(render_statements(_statements(*skills)))
+    (folder / "approvals.json").chmod(0o600)
+
+
+def _statements(*skills: Path) -> list[VoteStatement]:
     facts: dict[str, Any] = {"vote": "approve", "skill": "deploy", "rule": "new-skills", "role": "approver"}
     trees = [str(read_skill(str(skill)).digest) for skill in skills]
-    statements = [
-        VoteStatement(**facts, tree=tree, shown=tree, voter=Voter(user="ada"), at=datetime.now(UTC)) for tree in trees
-    ]
-    (folder / "approvals.json").write_bytes(render_statements(statements))
-    (folder / "approvals.json").chmod(0o600)
+    voter, now = Voter(user="ada"), datetime.now(UTC)
+    return [VoteStatement(**facts, tree=tree, shown=tree, voter=voter, at=now) for tree in trees]
 
 
 _EVASIONS: dict[str, Callable[[World], None]] = {
@@ -505,6 +514,108 @@ def test_the_attempt_over_json_lines_includes_one_of_a_user(tmp_path: Path, caps
         assert run(["audit", "show", "--json"]) == 0
         records = json.loads(capsys.readouterr().out)["records"]
         assert "user" in {record["data"].get("trigger") for record in records}
+
+
+class _Organisation:
+    """A store whose decisions bind the sessions in it, in the place of the machine's files."""
+
+    def __init__(self, place: Path) -> None:
+        self.url = f"sqlite:///{place / 'organisation.db'}"
+        create_store(self.url, origin="acme", public_key="acme")
+        self.database = SharedDatabase(self.url)
+        actor = Actor(user="ada", roles=("administrator",), tenant="default", identified_by="token")
+        self._call = ServiceCall(actor, self.database)
+
+    def bind(self, world: World) -> None:
+        world.given = {**world.given, "store": SharedSessionStore(self.database)}
+        world.further = (*world.further, "--store", self.url)
+
+    def deny(self, world: World) -> None:
+        text = _DENIED.format(tool=world.tool, match=world.match)
+        PolicyService(self._call).put("base", NewPolicy(toml=text))
+
+    def block(self, world: World) -> None:
+        argument, value = world.match.replace('"', "").split(" = ")
+        kind = argument.removeprefix("skill.") if "." in argument else "name"
+        BlockService(self._call).add(NewBlock(match=BlockMatch(**{kind: value}), reason="It is blocked."))
+
+    def demand(self) -> None:
+        text = 'default = "allow"\n[[approval]]\nfor = ["new-skills"]\n'
+        PolicyService(self._call).put("base", NewPolicy(toml=text))
+
+    def approve(self, *skills: Path) -> None:
+        votes = SharedVoteStore(self.database)
+        for one in _statements(*skills):
+            assert votes.add_vote(encode(one).decode(), number=len(votes.votes()) + 1)
+
+    def lift(self) -> None:
+        for block in BlockService(self._call).list(ListQuery()).items:
+            BlockService(self._call).remove(block.id)
+        for policy in PolicyService(self._call).list(ListQuery()).items:
+            PolicyService(self._call).remove(policy.name)
+
+
+@pytest.fixture
+def organisation(machine: Path, tmp_path: Path) -> Iterator[_Organisation]:
+    """The machine has no policy file of its own."""
+    made = _Organisation(tmp_path)
+    yield made
+    made.database.close()
+
+
+# The commands load, read and run take no store. On an enrolled machine, a bundle has the decisions for them.
+_WITH_STORE = [entry for entry in ENTRIES if entry != "commands"]
+# All evasions by one entry, and a few by each; all by all if the variable is set.
+_EVERYWHERE = ("own policy", "no policy", "unrestricted_for_tests", "renamed copy", "left-out skill", "PROWESS_HOME")
+
+
+def _some(entry: str, evasions: dict[str, Callable[[World], None]]) -> dict[str, Callable[[World], None]]:
+    if entry == "Session" or os.environ.get("PROWESS_ALL_EVASIONS"):
+        return evasions
+    return {name: evade for name, evade in evasions.items() if name in _EVERYWHERE}
+
+
+@pytest.mark.parametrize("deny", [_Organisation.deny, _Organisation.block])
+@pytest.mark.parametrize("entry", _WITH_STORE)
+def test_no_evasion_leads_to_a_skill_that_the_organisation_denies(
+    entry: str,
+    deny: Callable[[_Organisation, World], None],
+    organisation: _Organisation,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    passed, failed = [], []
+    for name, world in _attempts(tmp_path, _some(entry, _EVASIONS)):
+        organisation.bind(world)
+        (world.place / "home" / "policy.toml").write_text(_ALLOW, encoding="utf-8")
+        deny(organisation, world)
+        if _finds_the_secret(entry, world, capsys):
+            passed.append(name)
+        organisation.lift()
+        if name == "no policy" and not _finds_the_secret(entry, world, capsys):
+            failed.append(name)
+    assert (passed, failed) == ([], [])
+
+
+@pytest.mark.parametrize("entry", _WITH_STORE)
+def test_no_evasion_leads_to_a_skill_that_the_organisation_has_not_approved(
+    entry: str, organisation: _Organisation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    organisation.demand()
+    passed, failed = [], []
+    # The last one is approved, and the approval holds for the same bytes everywhere.
+    for name, world in _attempts(tmp_path, _some(entry, {**_EVASIONS_OF_APPROVALS, "no policy": _no_policy})):
+        organisation.bind(world)
+        if name == "no policy":
+            organisation.approve(world.skills / "helper")  # it starts the fork
+        if _finds_the_secret(entry, world, capsys):
+            passed.append(name)
+        if name == "no policy":
+            organisation.approve(world.skills / "deploy")
+            failed += [] if _finds_the_secret(entry, world, capsys) else [name]
+            (world.skills / "deploy" / "more.md").write_text("One more file.\n", encoding="utf-8")
+            passed += [f"{name}, edited"] if _finds_the_secret(entry, world, capsys) else []
+    assert (passed, failed) == ([], [])
 
 
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root writes the approvals of a machine")
