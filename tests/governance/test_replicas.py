@@ -35,7 +35,7 @@ _SERVING = re.compile(r"Serving MCP at (\S+);")
 
 
 @contextmanager
-def _server(place: Path, home: Path, url: str) -> Iterator[str]:
+def server_with(place: Path, home: Path, url: str) -> Iterator[str]:
     """Start a server with the store and the skills of `place`; return its URL."""
     home.mkdir(mode=0o700)
     command = [sys.executable, "-m", "prowess", "serve", "--http", "127.0.0.1:0", "--only-root", "--store", url]
@@ -86,7 +86,7 @@ def replicas(postgresql: Postgresql, skills: Path) -> Iterator[tuple[str, str, s
     """The URL of a store, and those of two servers with it."""
     url = postgresql.store_url()
     with ExitStack() as stack:
-        first, second = (stack.enter_context(_server(skills, skills / f"home{number}", url)) for number in range(2))
+        first, second = (stack.enter_context(server_with(skills, skills / f"home{number}", url)) for number in range(2))
         yield url, first, second
 
 
