@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +19,7 @@ from prowess.governance.shared_decisions import SharedDecisions
 from prowess.policy import Policy, PolicyInForce
 from prowess.signing.keys import new_private_key
 from prowess.signing.signed_note import note_key
-from prowess.store import open_store
+from prowess.store import SharedSessionStore, open_store
 from prowess.store.shared.audit_rows import SharedAuditRows
 from prowess.store.shared.organisation import create_store
 from tests.runtime.making import write_skill
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from prowess.store import SharedSessionStore
+    from tests.postgresql import Postgresql
 
 pytestmark = pytest.mark.unmeasured
 _KEY = new_private_key("ed25519")
@@ -159,3 +161,45 @@ def test_the_central_log_has_each_record_before_the_tool_runs(
     elsewhere = PolicyInForce(organisations=[SharedDecisions(store.database)])
     with SyncSession(Catalog(skills), policy=elsewhere) as session:
         assert _code(session) == "unavailable"  # a session with another store, on a machine without the service
+
+
+def test_while_the_store_is_down_every_call_is_refused_and_no_restart_is_needed(
+    postgresql: Postgresql, skills: Path
+) -> None:
+    """Five immediate stops while calls run."""
+    codes: dict[str, set[str | None]] = {"deploy": set(), "helper": set()}
+    latest: list[str | None] = []
+    ended = threading.Event()
+    with open_store(postgresql.store_url()) as opened, SyncSession(Catalog(skills), store=opened) as session:
+        assert isinstance(opened, SharedSessionStore)
+        _block(opened)
+
+        def call() -> None:
+            while not ended.is_set():
+                for name, seen in codes.items():
+                    seen.add(_code(session, name))
+                latest.append(_code(session, "helper"))
+
+        def wait(code: str | None) -> None:
+            latest.clear()
+            until = time.monotonic() + 60
+            while code not in latest:
+                assert time.monotonic() < until, f"no call ends with {code}"
+                time.sleep(0.01)
+
+        calls = threading.Thread(target=call)
+        calls.start()
+        try:
+            for _ in range(5):
+                wait(None)
+                postgresql.stop()
+                wait("store_unavailable")
+                postgresql.start()
+            wait(None)
+        finally:
+            ended.set()
+            calls.join()
+    assert codes == {
+        "deploy": {"policy_denied", "store_unavailable"},
+        "helper": {None, "store_unavailable"},
+    }
