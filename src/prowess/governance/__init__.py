@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING
 from prowess._internal.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from prowess.governance.shared_approval_requests import RefusedSkills
     from prowess.governance.shared_call_requests import SharedCallRequests
     from prowess.governance.shared_decisions import SharedDecisions
 
-__all__ = ["SharedCallRequests", "SharedDecisions"]
+__all__ = ["RefusedSkills", "SharedCallRequests", "SharedDecisions"]
 
 if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
     __getattr__ = lazy_names(
         __name__,
-        {"shared_call_requests": ("SharedCallRequests",), "shared_decisions": ("SharedDecisions",)},
+        {
+            "shared_approval_requests": ("RefusedSkills",),
+            "shared_call_requests": ("SharedCallRequests",),
+            "shared_decisions": ("SharedDecisions",),
+        },
     )

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from anyio import to_thread
 
 from prowess import audit, governance
-from prowess.errors import StoreError
+from prowess.errors import SkillApprovalRequiredError, StoreError
 from prowess.policy.organisation.known_generation import knowing
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from prowess.audit.record import AuditLog
+    from prowess.errors import SkillError
     from prowess.governance.call_requests import CallRequests
+    from prowess.governance.shared_approval_requests import RefusedSkills
     from prowess.policy.organisation.organisation_rules import OrganisationSource
     from prowess.store import SessionStore, SharedDatabase
 
@@ -41,8 +43,14 @@ class SessionOrganisation:
         source: OrganisationSource | None = None,
         log: AuditLog | None = None,
         requests: CallRequests | None = None,
+        refused: RefusedSkills | None = None,
     ) -> None:
-        self.source, self.log, self.requests = source, log, requests
+        self.source, self.log, self.requests, self._refused = source, log, requests, refused
+
+    async def note(self, error: SkillError | None) -> None:
+        """Leave the question of a call that failed for want of an approval, so that people find it."""
+        if self._refused is not None and isinstance(error, SkillApprovalRequiredError) and error.digest is not None:
+            await to_thread.run_sync(self._refused.note, error.request, error.skill, error.digest)
 
     async def during_call(self, seen: int | None) -> AbstractContextManager[None]:
         """Return the block in which a call knows the generation.
@@ -68,4 +76,5 @@ def organisation_of(store: SessionStore | None) -> SessionOrganisation:
         governance.SharedDecisions(store.database),
         audit.SharedAuditLog(store.database),
         governance.SharedCallRequests(store.database),
+        governance.RefusedSkills(store.database),
     )

@@ -120,6 +120,7 @@ class Session(SessionView):
     async def _call(self, call: ToolCall) -> ToolResult:
         with await self._parts.begun():
             result = await self._parts.executor.call(call)
+        await self._parts.organisation.note(result.cause)
         self._read_tokens.count(result)
         return result
 
@@ -137,7 +138,9 @@ class Session(SessionView):
         arguments = {"skill": skill, "args": args, "raw": raw}
         call = ToolCall(id=uuid7(), name=InvokeTool.spec.name, arguments=arguments, trigger="user")
         with await self._parts.begun():
-            return await self._parts.user_executor.call(call)
+            result = await self._parts.user_executor.call(call)
+        await self._parts.organisation.note(result.cause)
+        return result
 
     async def decide(self, name: str, arguments: Mapping[str, object], *, by_skills_alone: bool = False) -> Decision:
         """Return the decision about a call of any tool. The session need not offer the tool.

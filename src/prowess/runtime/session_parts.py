@@ -91,7 +91,7 @@ class SessionParts:
     ) -> None:
         self.session_id = uuid7() if options.session_id is None else options.session_id
         self._options, self._origin = options, origin
-        self._organisation = organisation = organisation_of(options.store) if origin is None else origin.organisation
+        self.organisation = organisation = organisation_of(options.store) if origin is None else origin.organisation
         caller = caller_of(options.caller, options.identity, catalog.audience)
         self.policy = policy = policy_of(options.policy, self._requester(caller), organisation.source)
         store = MemorySessionStore() if options.store is None else options.store
@@ -180,7 +180,7 @@ class SessionParts:
                 inherited=inherited,
                 approvals=self.guard.approvals,
                 who=self._requester(self.caller),
-                organisation=self._organisation,
+                organisation=self.organisation,
             )
             return open_fork(_seen_in_fork(catalog, agent, root_dir), own, given)
 
@@ -274,7 +274,7 @@ class SessionParts:
         with suppress(SkillError):  # the call itself reports a failing store
             seen = await self.stored.touch()
         # A fork has a store of its own.
-        return await self._organisation.during_call(seen if self._origin is None else None)
+        return await self.organisation.during_call(seen if self._origin is None else None)
 
     async def completed(self, call: ToolCall) -> ToolCall:
         """Return the call with its skills and with default arguments. Raise SessionNotFoundError or StoreError."""

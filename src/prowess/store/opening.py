@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from prowess.errors import StoreError
 from prowess.store.memory import MemorySessionStore
-from prowess.store.tenants import DEFAULT, SQLITE, is_shared, shown_url
+from prowess.store.tenants import DEFAULT, EVERY, SQLITE, is_shared, shown_url
 
 if TYPE_CHECKING:
     from prowess.store.shared.sessions import SharedSessionStore
@@ -30,6 +30,8 @@ def open_store(url: str, *, tenant: str | None = None) -> MemorySessionStore | S
     import prowess.store as kinds
 
     if is_shared(url):
+        if tenant == EVERY:
+            raise StoreError(shown_url(url), "sessions belong to one tenant; name it instead of *")
         return kinds.SharedSessionStore(kinds.SharedDatabase(url, DEFAULT if tenant is None else tenant))
     if tenant is not None:
         raise StoreError(shown_url(url), "only a shared store has tenants; leave the tenant out")

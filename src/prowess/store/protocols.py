@@ -324,8 +324,8 @@ class ApprovalRequestStore(Protocol):
         StoreError: by every operation, if the store cannot be reached, read or written.
     """
 
-    def add_request(self, request: RequestRow) -> bool:
-        """Add a question. Return False, without a change, if there is one with this id."""
+    def put_request(self, request: RequestRow, *, expected: RequestRow | None) -> bool:
+        """Add a question, or replace the `expected` one. Return False, without a change, if there is another one."""
 
     def requests(self) -> list[RequestRow]:
         """Return all questions, the oldest first."""

@@ -62,6 +62,8 @@ def test_after_the_last_vote_the_same_call_succeeds_and_a_revocation_holds_at_th
             return session.call("skills.load", {"names": ["deploy"]}).error_detail
 
         refused = detail()
+        (noted,) = ApprovalService(call_of("ann", "approver")).list(ApprovalQuery()).items  # without a request
+        assert (noted.id, noted.skill, noted.requested_by) == (refused["request"], "deploy", None)
         item = ApprovalService(call_of("eve", "author")).add(_asked(digest=digest))
         assert (refused["code"], refused["request"], item.id) == ("approval_required", item.id, item.id)
         assert (item.state, item.needed, item.given, item.requested_by) == ("waiting", 2, 0, "eve")

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
-from msgspec.json import decode, encode
+from msgspec.json import decode
 from msgspec.structs import replace
 
 from prowess.errors import ConfigurationError
@@ -23,6 +23,7 @@ from prowess.governance.approving import (
 )
 from prowess.governance.call_requests import CALL_PREFIX, vote_on_call
 from prowess.governance.service.listing import ListQuery, NoSuchItemError, page_of
+from prowess.governance.shared_approval_requests import AskedSkill, request_row
 from prowess.governance.shared_call_requests import SharedCallRequests
 from prowess.governance.shared_decisions import SharedDecisions
 from prowess.governance.store_approvals import StoreApprovals
@@ -102,7 +103,8 @@ class GivenVote(Struct, frozen=True, kw_only=True):
 class ApprovalItem(Struct, frozen=True, kw_only=True):
     """One question and its answer.
 
-    `needed` and `given` are numbers of people. `requested_by` and `at` are None if votes were given without a request.
+    `needed` and `given` are numbers of people. `requested_by` is None if nobody asked: a session was refused, or votes
+    were given; `at` is None in the last case.
     Of a question about a skill, `rule` is the name of the rule that asks and `origin` its place; `until` is when the
     approval ends. Of a question about a call, `tool` and `arguments` are the call.
     """
@@ -187,20 +189,20 @@ class ApprovalService:
             known = ", ".join(APPROVED_CAPABILITIES)
             raise ConfigurationError((f"capabilities: {unknown[0][:80]!r} is not known; write some of {known}",))
         policy = self._policy()
+        rows = {row.id: row for row in self._requests.requests()}
+        body = AskedSkill(
+            skill=new.skill,
+            digest=new.digest,
+            capabilities=new.capabilities,
+            reason=new.reason,
+            by=self._call.actor.user,
+        )
         for rule in _rules_about(new, policy):
-            body = _Request(
-                skill=new.skill,
-                digest=new.digest,
-                rule=rule.name,
-                capabilities=new.capabilities,
-                reason=new.reason,
-                by=self._call.actor.user,
-            )
-            at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-            row = RequestRow(id=request_id(new.digest, rule.name), at=at, body=encode(body).decode())
-            if all(known.id != row.id for known in self._requests.requests()):
+            row = request_row(request_id(new.digest, rule.name), body)
+            before = rows.get(row.id)
+            if before is None or _read(before).by is None:  # the latter only notes that a session was refused
                 with self._call.act("request", {"request": row.id, "skill": new.skill, "digest": new.digest}):
-                    self._requests.add_request(row)
+                    self._requests.put_request(row, expected=before)
         asked = [(row, one) for row, one in self.questions(policy) if one.tree == new.digest]
         return next((_item(one, row) for row, one in asked if one.state != "approved"), _item(asked[0][1], asked[0][0]))
 
@@ -293,22 +295,23 @@ class ApprovalService:
         """Yield the questions that rules of `policy` ask now, each with its request, None if there were only votes."""
         rows: dict[str, RequestRow | None] = {row.id: row for row in self._requests.requests()}
         asked = [(row, _read(row)) for row in rows.values() if row is not None]
-        voted: list[tuple[RequestRow | None, _Request]] = []
+        voted: list[tuple[RequestRow | None, AskedSkill]] = []
         for one in (one for place in policy.approvals if place.policy_files is None for one in place.statements):
             if one.request not in rows:
                 rows[one.request] = None
                 voted.append((None, _voted(one)))
-        for row, request in (*asked, *voted):
-            if (question := self._asked(request, policy)) is not None:
+        for (row, request), wanted in zip((*asked, *voted), rows, strict=True):
+            if (question := self._asked(wanted, request, policy)) is not None:
                 yield row, question
 
-    def _asked(self, request: _Request, policy: Policy) -> ApprovalQuestion | None:
-        """Return the question of a request: of several rules with one name, the first one that is not satisfied."""
-        rules = [rule for rule in (*asking_rules(policy), _ANY) if rule.name == request.rule]
+    def _asked(self, wanted: str, request: AskedSkill, policy: Policy) -> ApprovalQuestion | None:
+        """Return the question with an id: of several rules with one name, the first one that is not satisfied."""
+        asking = (*asking_rules(policy), _ANY)
+        rules = [rule for rule in asking if request_id(request.digest, rule.name) == wanted]
         found = [self._of_rule(request, rule, policy) for rule in rules]
         return next((one for one in found if one.state != "approved"), found[0] if found else None)
 
-    def _of_rule(self, request: _Request, rule: ApprovalRule, policy: Policy) -> ApprovalQuestion:
+    def _of_rule(self, request: AskedSkill, rule: ApprovalRule, policy: Policy) -> ApprovalQuestion:
         skill = None if self._find is None else self._find(request.digest)
         if skill is not None and skill.digest == request.digest:
             for one in questions_about(skill, policy):
@@ -337,17 +340,6 @@ class ApprovalService:
         return found
 
 
-class _Request(Struct, frozen=True, kw_only=True):
-    """The body of a stored request. `by` is None for a question that was only voted about."""
-
-    skill: str
-    digest: str
-    rule: str
-    capabilities: tuple[str, ...] | None = None
-    reason: str = ""
-    by: str | None = None
-
-
 _ANY = ApprovalRule(words=(), id=APPROVED_FACT, origin=RuleOrigin(path="store:", line=0))  # no policy asks for more
 
 
@@ -364,20 +356,21 @@ def _rules_about(new: NewApproval, policy: Policy) -> list[ApprovalRule]:
     return asking or [_ANY]
 
 
-def _read(row: RequestRow) -> _Request:
-    return decode(row.body, type=_Request)
+def _read(row: RequestRow) -> AskedSkill:
+    return decode(row.body, type=AskedSkill)
 
 
 def _newer(row: RequestRow, rows: Sequence[RequestRow]) -> RequestRow | None:
-    """Return the last request about the same skill and rule that was made later, so with another digest."""
+    """Return the last request of the same person about the same skill that was made later, with another digest."""
     this = _read(row)
-    later = [one for one in rows if (one.at, one.id) > (row.at, row.id)]
-    same = [one for one in later if (_read(one).skill, _read(one).rule) == (this.skill, this.rule)]
-    return same[-1] if same else None
+    later = ((one, _read(one)) for one in rows if (one.at, one.id) > (row.at, row.id))
+    same = [one for one, asked in later if (asked.skill, asked.by) == (this.skill, this.by)]
+    other = [one for one in same if _read(one).digest != this.digest]
+    return other[-1] if other and this.by is not None else None
 
 
-def _voted(one: VoteStatement) -> _Request:
-    return _Request(skill=one.skill, digest=one.tree, rule=one.rule, capabilities=one.capabilities)
+def _voted(one: VoteStatement) -> AskedSkill:
+    return AskedSkill(skill=one.skill, digest=one.tree, capabilities=one.capabilities)
 
 
 def _item(

@@ -27,11 +27,15 @@ class SharedApprovalRequestStore:
         self.database = database
         self._mine = APPROVAL_REQUESTS.c.tenant == database.tenant
 
-    def add_request(self, request: RequestRow) -> bool:
-        """Add a question. Return False, without a change, if there is one with this id."""
+    def put_request(self, request: RequestRow, *, expected: RequestRow | None) -> bool:
+        """Add a question, or replace the `expected` one. Return False, without a change, if there is another one."""
+        mine = (self._mine, APPROVAL_REQUESTS.c.id == request.id)
         values = {"tenant": self.database.tenant, "id": request.id, "at": request.at, "body": request.body}
 
         def work(db: Connection) -> bool:
+            if expected is not None:
+                change = APPROVAL_REQUESTS.update().where(*mine, APPROVAL_REQUESTS.c.body == expected.body)
+                return db.execute(change.values(values)).rowcount == 1
             module = postgresql if db.dialect.name == "postgresql" else sqlite
             new = module.insert(APPROVAL_REQUESTS).values(values).on_conflict_do_nothing()
             return db.execute(new.returning(APPROVAL_REQUESTS.c.id)).first() is not None

@@ -113,9 +113,12 @@ class ApprovalRequestStoreConformance:
         """A second one with the id is refused and changes nothing. The oldest is first."""
         store = self.open_store(tmp_path)
         rows = [RequestRow(id=f"{place}", at=f"{place}", body=text) for place, text in enumerate(HOSTILE_TEXTS)]
-        assert all(map(store.add_request, reversed(rows)))
-        assert not store.add_request(replace(rows[0], body="another"))
+        assert all(store.put_request(row, expected=None) for row in reversed(rows))
+        assert not store.put_request(replace(rows[0], body="another"), expected=None)
+        assert not store.put_request(replace(rows[0], body="another"), expected=rows[1])
         assert store.requests() == rows
+        assert store.put_request(replace(rows[0], body="another"), expected=rows[0])
+        assert store.requests() == [replace(rows[0], body="another"), *rows[1:]]
 
 
 class CallRequestStoreConformance:
