@@ -148,6 +148,7 @@ def test_an_enterprise_copy_wins_over_all_and_nothing_a_project_says_changes_tha
     ]
 
 
+@pytest.mark.proves("governance.layers.enterprise.path")
 def test_enterprise_skills_below_the_home_are_a_finding_and_not_loaded(repository: Path, own_home: Path) -> None:
     write_skill(own_home / ".prowess" / "enterprise" / "skills" / "a")
     catalog = Catalog.discover(cwd=repository)

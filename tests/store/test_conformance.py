@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess.audit import JsonlAuditLog, SharedAuditLog
+from prowess.audit.record import AuditLog, AuditRecord, read_all
+from prowess.audit.selection import RecordFilter
+from prowess.audit.transparency.central_log import newest
+from prowess.audit.transparency.sequencer import LogSigner, continue_log
 from prowess.errors import StoreError
+from prowess.signing.keys import new_private_key
 from prowess.store import (
     MemorySessionStore,
     SessionRow,
@@ -20,10 +26,12 @@ from prowess.store import (
     SqliteSessionStore,
     open_store,
 )
+from prowess.store.shared.audit_rows import SharedAuditRows
 from prowess.store.shared.logins import SharedLoginStore
 from prowess.store.shared.organisation import create_store
 from prowess.store.shared.rate_limits import SharedRateLimitStore
 from prowess.store.shared.tokens import SharedTokenStore
+from prowess.testing.conformance.audit_logs import AuditLogConformance
 from prowess.testing.conformance.login_stores import LoginStoreConformance, RateLimitStoreConformance
 from prowess.testing.conformance.stores import (
     ApprovalRequestStoreConformance,
@@ -43,19 +51,19 @@ if TYPE_CHECKING:
     from tests.postgresql import Postgresql
 
 
-@pytest.mark.proves("runtime.session.pluggable-state")
+@pytest.mark.proves("runtime.session.pluggable-state", "governance.storage.backends")
 class TestMemory(SessionStoreConformance, EventStoreConformance):
     def open_store(self, place: Path) -> MemorySessionStore:
         return MemorySessionStore()
 
 
-@pytest.mark.proves("runtime.session.pluggable-state")
+@pytest.mark.proves("runtime.session.pluggable-state", "governance.storage.backends")
 class TestLocalFile(SessionStoreConformance, EventStoreConformance):
     def open_store(self, place: Path) -> SqliteSessionStore:
         return SqliteSessionStore(place / "state.db")
 
 
-@pytest.mark.proves("runtime.session.pluggable-state")
+@pytest.mark.proves("runtime.session.pluggable-state", "governance.storage.backends")
 class TestSharedFile(SessionStoreConformance, EventStoreConformance):
     def open_store(self, place: Path) -> SharedSessionStore:
         url = f"sqlite:///{place}/shared.db"
@@ -99,6 +107,7 @@ class TestTokens(SharedTables, TokenStoreConformance):
         return SharedTokenStore(self.database("*"))
 
 
+@pytest.mark.proves("governance.storage.backends")
 class TestVotes(SharedTables, VoteStoreConformance):
     def open_store(self, place: Path) -> SharedVoteStore:
         return SharedVoteStore(self.database())
@@ -127,6 +136,7 @@ class TestBlocks(SharedTables, BlockStoreConformance):
         return SharedBlockStore(self.database(tenant))
 
 
+@pytest.mark.proves("governance.storage.backends")
 class TestApprovalRequests(SharedTables, ApprovalRequestStoreConformance):
     def open_store(self, place: Path) -> SharedApprovalRequestStore:
         return SharedApprovalRequestStore(self.database())
@@ -137,7 +147,29 @@ class TestCallRequests(SharedTables, CallRequestStoreConformance):
         return SharedCallRequestStore(self.database())
 
 
-@pytest.mark.proves("runtime.session.pluggable-state")
+@pytest.mark.proves("runtime.session.pluggable-state", "governance.storage.backends")
+class TestAuditFile(AuditLogConformance):
+    def open_log(self, place: Path) -> JsonlAuditLog:
+        return JsonlAuditLog(place / "audit" / "audit.jsonl", "second")
+
+    def records(self, log: AuditLog, place: Path) -> list[AuditRecord]:
+        path = place / "audit" / "audit.jsonl"
+        return [one for one in read_all(path) if one is not None] if path.stat().st_size else []
+
+
+@pytest.mark.proves("governance.storage.backends")
+class TestCentralAuditLog(SharedTables, AuditLogConformance):
+    def open_log(self, place: Path) -> SharedAuditLog:
+        return SharedAuditLog(self.database())
+
+    def records(self, log: AuditLog, place: Path) -> list[AuditRecord]:
+        rows = SharedAuditRows(self.database())
+        while continue_log(rows, LogSigner(name="test", key=new_private_key("ed25519"))) is not None:
+            pass
+        return newest(rows, RecordFilter(), 1000)
+
+
+@pytest.mark.proves("governance.storage.backends")
 class TestPostgresql(SessionStoreConformance, EventStoreConformance):
     server: Postgresql
 

@@ -272,6 +272,7 @@ def test_the_order_in_which_the_file_system_lists_does_not_count(
     assert catalog.get("same").description == "one"
 
 
+@pytest.mark.proves("governance.layers.enterprise.path")
 @pytest.mark.skipif(not _AS_ROOT, reason="only an administrator can make files that belong to one")
 def test_an_enterprise_skill_is_listed_while_only_its_owner_can_change_it(tmp_path: Path) -> None:
     skill = write_skill(tmp_path / "skills" / "a")

@@ -104,6 +104,20 @@ def test_an_export_of_the_service_verifies(acme: OrganisationInTests, tmp_path: 
         assert (verdict.ok, verdict.records, verdict.complete) == (True, count, found.complete)
 
 
+@pytest.mark.proves("governance.journey.compliance.monitored")
+def test_the_administrator_of_a_skill_sees_its_activations_across_teams(acme: OrganisationInTests) -> None:
+    for team, count in (("blue", 2), ("red", 3)):
+        facts = {"skill": "data-handling", "team": team, "tool": "skills.load"}
+        acme.record(*(AuditEvent(kind="skill.loaded", data={**facts, "user": f"{team}-{n}"}) for n in range(count)))
+    rows = AnalyticsService(acme.call()).report(UsageQuery(by=("skill", "team"))).rows
+    seen = {row["team"]: row["activations"] for row in rows if row["skill"] == "data-handling"}
+    assert seen == {"blue": 2, "red": 3}
+    found = AuditService(acme.call()).list(convert({"skill": ["data-handling"]}, AuditQuery)).items
+    assert {one.data["user"] for one in found} == {"blue-0", "blue-1", "red-0", "red-1", "red-2"}
+    with pytest.raises(PolicyDeniedError):
+        AnalyticsService(acme.call("user")).report(UsageQuery(by=("skill", "team")))
+
+
 def test_a_report_of_the_service_counts_the_records(acme: OrganisationInTests) -> None:
     report = AnalyticsService(acme.call(), ["deploy", "unused"]).report(UsageQuery(by=("skill",)))
     assert [(row["skill"], row["activations"]) for row in report.rows] == [("deploy", 5), ("report", 5)]

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from prowess import Catalog
+from prowess.catalog import DirectorySource, Layer
 from prowess.distribution.deployment.host import DeploymentHost
 from prowess.distribution.deployment.store_releases import StoreReleases
 from prowess.distribution.publishing.packing import pack, read_skill_files
@@ -20,6 +22,8 @@ from prowess.governance.service.deployments import (
 )
 from prowess.governance.service.listing import ListQuery
 from prowess.governance.service.policies import NewPolicy, PolicyService
+from prowess.store import SharedDatabase
+from prowess.store.shared.organisation import OrganisationStore
 from prowess.store.shared.release_files import SharedReleaseFiles
 from tests.governance.service.organisations import KEY, SIGNER, call_of, logged, new_organisation
 
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
 
     from prowess.diagnostics import Diagnostic
     from prowess.policy.roles import PersonRole
-    from prowess.store import SharedDatabase
+    from tests.postgresql import Postgresql
 
 ROLES_THAT_MAY_NOT = ["viewer", "user", "author", "approver", "machine"]
 
@@ -60,8 +64,8 @@ class Source:
 
     shown, contacted = "the store", ()
 
-    def __init__(self, database: SharedDatabase) -> None:
-        self._call = call_of(database, "machine")
+    def __init__(self, database: SharedDatabase, tenant: str = "default") -> None:
+        self._call = call_of(database, "machine", tenant=tenant)
 
     def read(self, path: str, most: int) -> bytes | None:
         found = release_file(self._call, path)
@@ -95,6 +99,24 @@ def test_hosts_follow_deploy_revoke_and_roll_back(database: SharedDatabase, tmp_
     assert service(database).add(NewDeployment(archives=(archive(tmp_path, "b"),))).state == "unchanged"
     acts = [kind for kind, _ in logged(database, "*") if kind.startswith("governance.")]
     assert acts == [f"governance.{act}" for act in ("deploy", "deploy", "revoke", "rollback", "deploy")]
+
+
+@pytest.mark.proves("governance.tenants.enterprise")
+def test_skills_of_the_organisation_reach_every_tenant(postgresql: Postgresql, tmp_path: Path) -> None:
+    url = postgresql.store_url()
+    organisation = OrganisationStore(url)
+    organisation.add_tenant("acme")
+    whole = organisation.database
+    service(whole).add(NewDeployment(archives=(archive(tmp_path, "everywhere"),)))
+    for tenant in ("default", "acme"):
+        database = SharedDatabase(url, tenant)
+        host = DeploymentHost(str(tmp_path / f"host-{tenant}"))
+        report = host.sync(Source(database, tenant), SharedReleaseFiles(whole, "*").read(FIRST_ROOT))
+        assert report.state == "current", report
+        layer = DirectorySource(str(tmp_path / f"host-{tenant}" / "skills"), layer=Layer.ENTERPRISE)
+        assert [entry.name for entry in Catalog(layer, tenant=tenant).entries()] == ["everywhere"]
+        database.close()
+    whole.close()
 
 
 def test_each_release_is_a_new_version_of_the_bundle(database: SharedDatabase, tmp_path: Path) -> None:
