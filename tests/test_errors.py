@@ -42,6 +42,7 @@ from prowess.format.suites.changes import ChangesDoNotFitError
 from prowess.format.suites.suite import SuiteError, SuiteFileError, UnreadableTextError
 from prowess.governance.approving import VoteRefusedError
 from prowess.governance.service.listing import NoSuchItemError
+from prowess.http_server.api.decoding import BadRequestError
 from prowess.http_server.login.refusals import LoginRefusedError
 from prowess.lockfile.foreign import locale_order
 from prowess.runtime import forks as session_forks
@@ -249,6 +250,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (index_faults.UnusableIndexError("the disk is full"), "the disk is full"),
     (index_faults.MissingIndexError(), "there is no index yet"),
     (index_faults.BusyIndexError(), "another process is writing the index"),
+    (BadRequestError("the body is not JSON", ("near",)), "the body is not JSON; did you mean 'near'?"),
     (LoginRefusedError("token", "id"), "('token', 'id')"),
     (LookInFullError(), "all skills are needed"),
     (LockReplacedError(), ""),

@@ -5,6 +5,7 @@
     ├── InvalidSkillError(ValueError)      .diagnostics           skill_invalid       readable, but breaks the spec
     ├── InvalidArgumentsError(ValueError)  .problems              invalid_arguments   a call with wrong arguments
     ├── InvalidRequestError(ValueError)    .reason                invalid_request     runtime: not a valid request
+    ├── BadRequestError(ValueError)        .reason .suggestions   invalid_arguments   http_server: query or body
     ├── RemoteSkillError(ValueError)       .origin .skill .reason skill_invalid       differs from its description
     ├── SkillNotFoundError(LookupError)    .name .suggestions     skill_not_found     not in the catalog
     ├── SkillNotActiveError(LookupError)   .name                  skill_not_active    load it first
