@@ -132,6 +132,10 @@ def test_the_form_with_a_refusal_has_no_barriers(site: Site, page: Page) -> None
     page.keyboard.press("Enter")
     assert "This token is not valid" in page.get_by_role("alert").inner_text()
     assert barriers(page) == []
+    page.set_viewport_size({"width": 320, "height": 600})
+    link = page.get_by_role("link", name="Log in with localhost")
+    link.evaluate("link => { link.textContent = `Log in with ${'a'.repeat(63)}.example`; }")
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
     page.get_by_label("Token").fill(site.organisation.token(user="ann").text)
     page.keyboard.press("Enter")
     page.wait_for_url(f"{site.own}/usage")
