@@ -14,6 +14,7 @@ from prowess.audit import JsonlAuditLog, verify_log
 from prowess.catalog import DirectorySource, Layer
 from prowess.cli.dispatch import run
 from prowess.policy.approval import Approval, ApprovalRequest
+from prowess.store import open_store
 from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:
@@ -88,16 +89,20 @@ def test_a_rule_decides_by_declared_capabilities_and_a_declaration_grants_nothin
 
 @pytest.mark.proves("governance.policy.disable")
 def test_one_block_ends_loading_reading_and_running_in_every_running_session(
-    policy: Callable[[str], None], skills: Path, capsys: pytest.CaptureFixture[str]
+    policy: Callable[[str], None], skills: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     policy('default = "allow"\n')
-    sessions = [SyncSession(Catalog(skills)), SyncSession(Catalog(skills))]
+    url = f"sqlite:///{tmp_path}/organisation.db"
+    assert run(["admin", "init", "--store", url]) == 0
+    stores = [open_store(url) for _ in range(3)]  # as three machines
+    *sessions, later = [SyncSession(Catalog(skills), store=store) for store in stores]
+    capsys.readouterr()
     for session in sessions:
         assert _code(session, "skills.load", names=["deploy"]) is None
         assert _code(session, "skills.read", skill="deploy", path="references/a.md") is None
-    assert run(["block", "deploy", "--reason", "it leaks data", "--json"]) == 0
+    assert run(["block", "deploy", "--reason", "it leaks data", "--store", url, "--json"]) == 0
     block = json.loads(capsys.readouterr().out)["id"]
-    for session in (*sessions, SyncSession(Catalog(skills))):
+    for session in (*sessions, later):
         for tool, arguments in (
             ("skills.load", {"names": ["deploy"]}),
             ("skill", {"skill": "deploy"}),
@@ -107,9 +112,9 @@ def test_one_block_ends_loading_reading_and_running_in_every_running_session(
             answer = session.call(tool, arguments)
             assert not answer.success, tool
             assert "it leaks data" in str(answer.error), tool
-    assert run(["unblock", block]) == 0
+    assert run(["unblock", block, "--store", url]) == 0
     assert _code(sessions[0], "skills.load", names=["deploy"]) is None
-    for session in sessions:
+    for session in (*sessions, later):
         session.close()
 
 
