@@ -76,13 +76,20 @@ class ServedStore:
     def __exit__(self, *details: object) -> None:
         self.stop()
 
+    def deploy(self, archive: bytes, query: str = "tenant=*") -> None:
+        """Deploy a skill as the administrator."""
+        self._answer("POST", f"/deployments?{query}", archive, "application/octet-stream")
+
     def call(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 -- a document
         """Call the interface as the administrator."""
+        return self._answer(method, path, None if body is None else json.dumps(body).encode(), "application/json")
+
+    def _answer(self, method: str, path: str, data: bytes | None, kind: str) -> Any:  # noqa: ANN401 -- a document
         asked = urllib.request.Request(  # noqa: S310 -- the address of this test
             f"{self.url}/api/v1{path}",
             method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers={"authorization": f"Bearer {self.made['token']}", "content-type": "application/json"},
+            data=data,
+            headers={"authorization": f"Bearer {self.made['token']}", "content-type": kind},
         )
         with urllib.request.urlopen(asked, timeout=BOUND) as answer:  # noqa: S310 -- as above
             return json.loads(answer.read() or b"null")

@@ -11,6 +11,7 @@ import pytest
 
 from tests.governance.machine.machines import BOUND, USER
 from tests.governance.machine.served import ServedStore
+from tests.http_server.samples import skill_archive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -123,3 +124,30 @@ def test_a_log_that_was_deleted_or_cut_is_named_and_records_go_on(machine: Machi
     kinds = [finding["kind"] for finding in served.machine()["findings"]]
     assert kinds in (["deleted", "cut"], ["restarted", "cut"])
     assert len(served.records("log.machine_cut")) == 1
+
+
+def test_deployed_skills_reach_a_machine_and_its_inventory(machine: Machine, served: ServedStore) -> None:
+    put(served, ALLOW)
+    served.deploy(skill_archive("report"))
+    served.deploy(skill_archive("own"), "tenant=default")
+    served.deploy(skill_archive("elsewhere"), "environment=test")
+    enroll(machine, served, "--environment", "production")
+
+    def listed() -> list[str]:
+        skills = machine.document("list", "--root", "/run/people", user=USER)["skills"]
+        assert {one["layer"] for one in skills} <= {"enterprise"}
+        return sorted(one["name"] for one in skills)
+
+    def copies() -> list[tuple[str, str]]:
+        found = served.call("GET", "/inventory?tenant=default")["items"]
+        return sorted((one["name"], one["layer"]) for one in found)
+
+    with machine.service("--inventory-every", "2"):
+        until(lambda: listed() == ["own", "report"])
+        until(lambda: copies() == [("own", "enterprise"), ("report", "enterprise")])
+        assert served.machine()["release"] == 2
+        (found,) = served.call("GET", "/skills?tenant=default&text=report")["items"]
+        assert (found["machines"], found["versions"][0]["deployed"], found["deployed"]) == (1, True, True)
+        served.call("POST", "/deployments/revoke?tenant=*", {"skills": ["report"]})
+        until(lambda: listed() == ["own"])
+        until(lambda: copies() == [("own", "enterprise")])
