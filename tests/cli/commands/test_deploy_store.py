@@ -80,9 +80,10 @@ def test_a_deployment_waits_for_machines_and_says_which_are_late(
     url: str, skill: str, printed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert printed("deploy", skill, "--store", url, "--wait")["state"] == "published"
-    monkeypatch.setattr("prowess.cli.organisation.deployments._WAIT_SECONDS", 0.0)
+    monkeypatch.setattr("prowess.cli.organisation.waiting._WAIT_SECONDS", 0.0)
     enrolled(url, version=1)
     assert printed("revoke", "report", "--store", url, "--wait", code=exit_codes.FAILED)["state"] == "published"
+    assert printed("block", "other", "--reason", "leaks", "--store", url, "--wait", code=exit_codes.FAILED)["id"]
 
 
 @pytest.mark.proves("governance.persona.inventory")
@@ -125,6 +126,7 @@ def test_an_inventory_of_this_user_needs_no_store(skill: str, printed: Callable[
         ("hosts",),
         ("hosts", "--from", "d", "--store", "URL"),
         ("rollback", "--wait"),
+        ("block", "x", "--reason", "y", "--wait"),
         ("inventory", "--machine", "x"),
     ],
 )

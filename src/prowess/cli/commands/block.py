@@ -11,6 +11,7 @@ from prowess.cli import exit_codes, output
 from prowess.cli.options.governance_options import block_scope_option, governance_log
 from prowess.cli.options.organisation_options import OrganisationOptions, organisation_options
 from prowess.cli.organisation.blocks import add_shared_block, shared_blocks
+from prowess.cli.organisation.waiting import waits_for_machines
 from prowess.governance.blocking import BlockedSkills, own_scope
 from prowess.policy.blocks.block_file import BLOCK_KINDS
 
@@ -37,6 +38,7 @@ def _facts(command: click.Command) -> click.Command:
 @click.option("--reason", metavar="R", help="Why; shown to everybody whose call is denied.")
 @block_scope_option
 @organisation_options
+@waits_for_machines
 @click.option("--list", "show", is_flag=True, help="List all blocks.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(

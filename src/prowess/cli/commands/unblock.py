@@ -10,12 +10,14 @@ from prowess.cli.commands.block import as_json_block
 from prowess.cli.options.governance_options import governance_log
 from prowess.cli.options.organisation_options import OrganisationOptions, organisation_options
 from prowess.cli.organisation.blocks import lift_shared_block
+from prowess.cli.organisation.waiting import waits_for_machines
 from prowess.governance.blocking import BlockedSkills
 
 
 @click.command()
 @click.argument("block_id", metavar="ID")
 @organisation_options
+@waits_for_machines
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, block_id: str, of: OrganisationOptions, as_json: bool) -> int:
     """Lift the block ID, which `prowess block --list` shows.

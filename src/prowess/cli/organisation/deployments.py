@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.organisation_options import opened_organisation
+from prowess.cli.organisation.waiting import enrolled_machines, wait_for_machines
 from prowess.store.tenants import EVERY
 
 if TYPE_CHECKING:
@@ -18,11 +19,6 @@ if TYPE_CHECKING:
 
     from prowess.cli.options.organisation_options import OrganisationOptions
     from prowess.governance.service.deployments import DeploymentResult
-    from prowess.governance.service.machines import Machine
-
-_SEEN_SECONDS = 90.0  # a machine that was not in contact for longer is not waited for
-_WAIT_SECONDS = 30.0
-_PAUSE = 0.2
 
 
 def deploy_shared(
@@ -117,7 +113,7 @@ def show_shared_hosts(of: OrganisationOptions, *, as_json: bool) -> int:
 
         present = next(iter(organisation.deployments.list(ListQuery(limit=1)).items), None)
     release = None if present is None else present.number
-    machines = _machines(of)
+    machines = enrolled_machines(of)
     if as_json:
         rows = [
             {"host": one.name, "release": one.release, "at": _time(one.seen_at), "current": one.release == release}
@@ -131,37 +127,6 @@ def show_shared_hosts(of: OrganisationOptions, *, as_json: bool) -> int:
         state = "current" if one.release == release else "behind"
         output.line(printable_line(f"{one.name}  {one.release or '-'}  {state:<7}  {_time(one.seen_at)}"))
     return exit_codes.OK
-
-
-def wait_for_machines(of: OrganisationOptions) -> int:
-    """Wait until each enrolled machine that was in contact just now follows the present state; 1 if one does not."""
-    until = time.monotonic() + _WAIT_SECONDS
-    while True:
-        since = time.time() - _SEEN_SECONDS
-        behind = [one for one in _machines(of) if not one.current and one.seen_at >= since]
-        if not behind:
-            return exit_codes.OK
-        if time.monotonic() >= until:
-            names = ", ".join(one.name for one in behind[:10])
-            told = f"it holds in the store, and {counted(len(behind), 'machine')} did not take it in time: {names}"
-            output.error(printable_line(told))
-            return exit_codes.FAILED
-        time.sleep(_PAUSE)
-
-
-def _machines(of: OrganisationOptions) -> list[Machine]:
-    found: list[Machine] = []
-    cursor: str | None = None
-    with opened_organisation(of, "audit", tenant=EVERY) as organisation:
-        from prowess.governance.service.listing import MOST_ITEMS  # Imported here because SQLAlchemy is slow.
-        from prowess.governance.service.machines import MachineQuery  # as above
-
-        while True:
-            page = organisation.machines.list(MachineQuery(limit=MOST_ITEMS, cursor=cursor))
-            found += page.items
-            cursor = page.next
-            if cursor is None:
-                return found
 
 
 def _finished(of: OrganisationOptions, result: DeploymentResult, *, wait: bool, as_json: bool) -> int:

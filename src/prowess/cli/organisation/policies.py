@@ -13,6 +13,7 @@ from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.audit.record import time_text
 from prowess.cli import exit_codes, output
 from prowess.cli.options.organisation_options import OrganisationOptions, opened_organisation, organisation_options
+from prowess.cli.organisation.waiting import waits_for_machines
 from prowess.errors import PolicyError
 from prowess.store.tenants import EVERY
 
@@ -28,6 +29,7 @@ _MOST_USERS = 20
 @click.argument("name", metavar="NAME")
 @click.argument("file", metavar="FILE")
 @organisation_options
+@waits_for_machines
 @click.option(
     "--accept",
     metavar="N",
