@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.audit.transparency.checkpoint import is_signed, read_checkpoint
-from prowess.audit.transparency.merkle import EMPTY_ROOT, HASH_BYTES, CompactRange, leaf_hash
+from prowess.audit.transparency.merkle import EMPTY_ROOT, HASH_BYTES, CompactRange, leaf_hash, leaf_hashes
 from prowess.audit.transparency.tiles import WIDTH
 from prowess.errors import SignatureError
 from prowess.signing.signed_note import read_note_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from prowess.store.shared.audit_rows import LogEnd, SharedAuditRows
 
@@ -40,19 +40,20 @@ class LogWalk:
         self._take_tiles(tree, 0, first - 1)
         expected = first
         for page in self._rows.bodies(first, last):
-            leaves = []
-            for number, leaf, body in page:
-                if type(body) is not bytes:  # erased, or of another type in an SQLite file that was changed
-                    leaves.append(leaf if type(leaf) is bytes else b"")
-                    self.is_unchanged &= body is None
-                    continue
-                leaves.append(leaf_hash(body))
-                yield body, number
+            kept = [(body, number) for number, _, body in page if isinstance(body, bytes)]
+            whole = len(kept) == len(page)
+            tree.extend(leaf_hashes([body for body, _ in kept]) if whole else self._leaves(page))
             self.is_unchanged &= page[-1][0] - expected == len(page) - 1
             expected += len(page)
-            tree.extend(leaves)
+            yield from kept
         self._take_tiles(tree, last, end.size)
         self.is_unchanged &= tree.size == end.size and self._is_signed(end, tree.root())
+
+    def _leaves(self, page: Sequence[tuple[int, bytes, bytes | None]]) -> list[bytes]:
+        """Return the hashes of a page in which a body was erased, or has another type in an SQLite file."""
+        self.is_unchanged &= all(body is None or type(body) is bytes for _, _, body in page)
+        leaves = (leaf if body is None else leaf_hash(body) for _, leaf, body in page)
+        return [leaf if type(leaf) is bytes else b"" for leaf in leaves] if self.is_unchanged else []
 
     def _take_tiles(self, tree: CompactRange, begin: int, end: int) -> None:
         """Add the hashes of the leaves from `begin` to before `end`, as the tiles have them."""

@@ -32,6 +32,11 @@ def leaf_hash(data: bytes) -> bytes:
     return sha256(b"\0" + data).digest()
 
 
+def leaf_hashes(records: Iterable[bytes]) -> list[bytes]:
+    """Return the hashes of several leaves."""
+    return [sha256(b"\0" + data).digest() for data in records]  # written out as in `parents`
+
+
 def node_hash(left: bytes, right: bytes) -> bytes:
     """Return the hash of an inner node."""
     return sha256(b"\1" + left + right).digest()

@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prowess.audit.record import AuditRecord
-    from prowess.governance.replay.replay import Replayed
+    from prowess.governance.replay.replay import CallGroup, Replayed
     from prowess.policy.policy import Policy
     from prowess.policy.rule import Effect
     from prowess.store.shared.audit_rows import SharedAuditRows
 
-_BEGINNINGS = frozenset({"tool.started", "tool.refused"})
+_REFUSED = "tool.refused"
+_BEGINNINGS = frozenset({"tool.started", _REFUSED})
 _FURTHER = frozenset({"tool.finished", "skill.loaded"})
 _MOST_OPEN = 65_536  # calls that have begun and not finished
 _MOST_KNOWN = 32_768  # different data in memory
@@ -133,7 +134,7 @@ class _Lines:
     def __init__(self, replay: Replay, since: str | None, until: str | None) -> None:
         self.replay, self._since, self._until = replay, since, until
         self._begun = _Begun()
-        self._known: dict[bytes, tuple[RecordedFacts | None, _Outcome]] = {}
+        self._known: dict[bytes, tuple[CallGroup, Effect | None, Effect | None]] = {}
 
     def take(self, text: bytes, number: int) -> None:
         """Take one line; `number` is the one of a record without a number. Raises DecodeError if it is no record."""
@@ -142,17 +143,21 @@ class _Lines:
             return
         if not self._begun.counts(line.kind, line.session_id, line.call_id):
             return
-        facts, outcome = self._known.get(data := bytes(line.data)) or self._decoded(data)
-        self.replay.take(number if line.sequence is None else line.sequence, facts, _recorded(line.kind, outcome))
+        group, refused, other = self._known.get(data := bytes(line.data)) or self._decoded(data)
+        recorded = refused if line.kind == _REFUSED else other
+        group.add(number if line.sequence is None else line.sequence, recorded)
 
-    def _decoded(self, data: bytes) -> tuple[RecordedFacts | None, _Outcome]:
+    def _decoded(self, data: bytes) -> tuple[CallGroup, Effect | None, Effect | None]:
+        """Return the group of a call by its data, and the effect on it: if it was refused, and if not."""
         try:
             facts: RecordedFacts | None = _facts(data)
         except ValidationError:
             facts = None
-        if len(self._known) >= _MOST_KNOWN:
+        settled, group = self.replay.settled, self.replay.group_of(facts)
+        if len(self._known) >= _MOST_KNOWN or settled != self.replay.settled:
             self._known.clear()
-        found = self._known[data] = (facts, _outcome(data))
+        outcome = _outcome(data)
+        found = self._known[data] = (group, _recorded(_REFUSED, outcome), _recorded("", outcome))
         return found
 
 
@@ -187,6 +192,6 @@ def _recorded(kind: str, outcome: _Outcome) -> Effect | None:
     """Return the effect that the policy had on a call, None if the call was refused before or for another reason."""
     if outcome.code == "approval_required" or outcome.approval is not None or outcome.rule == "approval":
         return "ask"
-    if kind != "tool.refused":
+    if kind != _REFUSED:
         return "allow"
     return "deny" if outcome.code in {"policy_denied", "policy_invalid", None} else None

@@ -77,6 +77,36 @@ class Replayed(Struct, frozen=True, kw_only=True):
     by_user: tuple[ReplayedUser, ...]
 
 
+class CallGroup:
+    """Counts calls with equal facts, which are decided once: how many there are, and with which recorded effect."""
+
+    __slots__ = ("allow", "ask", "count", "deny", "first", "last")
+
+    def __init__(self) -> None:
+        self.count = self.first = self.last = self.allow = self.ask = self.deny = 0
+
+    def add(self, sequence: int, recorded: Effect | None) -> None:
+        """Add a call. `recorded` is None if no policy decided about it."""
+        if not self.count:
+            self.first = self.last = sequence
+        elif sequence > self.last:
+            self.last = sequence
+        elif sequence < self.first:
+            self.first = sequence
+        self.count += 1
+        if recorded == "allow":
+            self.allow += 1
+        elif recorded == "deny":
+            self.deny += 1
+        elif recorded == "ask":
+            self.ask += 1
+
+    def changed(self, effect: Effect) -> int:
+        """Return the number of calls whose recorded effect is another one."""
+        recorded: int = getattr(self, effect)
+        return self.allow + self.ask + self.deny - recorded
+
+
 class Replay:
     """Collects recorded calls and decides them. Needs memory for the different facts, not for each call.
 
@@ -99,25 +129,24 @@ class Replay:
             if match.argument == "skill.source"
             for pattern in match.patterns
         )
-        self._groups: dict[RecordedFacts | None, list[int]] = {}
+        self._groups: dict[RecordedFacts | None, CallGroup] = {}
+        self.settled = 0  # how often groups were decided and forgotten
         self._rules: dict[tuple[str, str | None, ReplayedEffect], list[int]] = {}
         self._users: dict[str | None, dict[str, int]] = {}
         self._newly_denied = 0
 
     def take(self, sequence: int, facts: RecordedFacts | None, recorded: Effect | None) -> None:
         """Add a call. `facts` is None if they cannot be read, `recorded` if no policy decided about the call."""
+        self.group_of(facts).add(sequence, recorded)
+
+    def group_of(self, facts: RecordedFacts | None) -> CallGroup:
+        """Return the group of the calls with these facts. If `settled` grew meanwhile, groups from before are void."""
         group = self._groups.get(facts)
         if group is None:
             if len(self._groups) >= _MOST_GROUPS:
                 self._settle()
-            group = self._groups[facts] = [0, sequence, sequence, 0, 0, 0]
-        group[0] += 1
-        if sequence < group[1]:
-            group[1] = sequence
-        elif sequence > group[2]:
-            group[2] = sequence
-        if recorded is not None:
-            group[_PLACES[recorded]] += 1
+            group = self._groups[facts] = CallGroup()
+        return group
 
     def result(self, *, verified: bool) -> Replayed:
         """Decide the calls that were taken, and return all counts."""
@@ -137,7 +166,9 @@ class Replay:
         )
 
     def _settle(self) -> None:
-        for recorded_facts, (count, first, last, *recorded) in self._groups.items():
+        self.settled += 1
+        for recorded_facts, group in self._groups.items():
+            count, first, last = group.count, group.first, group.last
             facts = self._named(recorded_facts)
             effect, decision = ("unknown", None) if facts is None else self._decided(facts)
             user = facts.user if facts is not None and isinstance(facts.user, str) else None
@@ -145,9 +176,9 @@ class Replay:
             counts["records"] += count
             counts[effect] += count
             if effect != "unknown":
-                counts["changed"] += sum(recorded) - recorded[_PLACES[effect] - _PLACES["allow"]]
+                counts["changed"] += group.changed(effect)
             if effect == "deny":
-                self._newly_denied += sum(recorded) - recorded[_PLACES["deny"] - _PLACES["allow"]]
+                self._newly_denied += group.changed(effect)
             if decision is not None and effect != "allow":
                 origin = None if decision.origin is None else str(decision.origin)
                 rule = self._rules.setdefault((decision.id or decision.rule, origin, effect), [0, first, last])
@@ -197,5 +228,4 @@ def _effect(decision: Decision) -> Effect:
             assert_never(decision)
 
 
-_PLACES: dict[str, int] = {"allow": 3, "ask": 4, "deny": 5}
 _COUNTS = ("records", *_EFFECTS, "changed")
