@@ -28,11 +28,14 @@ from prowess.store import (
 )
 from prowess.store.shared.audit_rows import SharedAuditRows
 from prowess.store.shared.logins import SharedLoginStore
+from prowess.store.shared.machines import SharedMachineStore
 from prowess.store.shared.organisation import create_store
 from prowess.store.shared.rate_limits import SharedRateLimitStore
+from prowess.store.shared.release_files import SharedReleaseFiles
 from prowess.store.shared.tokens import SharedTokenStore
 from prowess.testing.conformance.audit_logs import AuditLogConformance
 from prowess.testing.conformance.login_stores import LoginStoreConformance, RateLimitStoreConformance
+from prowess.testing.conformance.machine_stores import MachineStoreConformance, ReleaseFileStoreConformance
 from prowess.testing.conformance.stores import (
     ApprovalRequestStoreConformance,
     BlockStoreConformance,
@@ -134,6 +137,16 @@ class TestPolicies(SharedTables, PolicyStoreConformance):
 class TestBlocks(SharedTables, BlockStoreConformance):
     def open_store(self, place: Path, tenant: str = "default") -> SharedBlockStore:
         return SharedBlockStore(self.database(tenant))
+
+
+class TestMachines(SharedTables, MachineStoreConformance):
+    def open_store(self, place: Path, tenant: str = "default") -> SharedMachineStore:
+        return SharedMachineStore(self.database(tenant))
+
+
+class TestReleaseFiles(SharedTables, ReleaseFileStoreConformance):
+    def open_store(self, place: Path, tenant: str = "default") -> SharedReleaseFiles:
+        return SharedReleaseFiles(self.database(tenant))
 
 
 @pytest.mark.proves("governance.storage.backends")

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from msgspec import Struct
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+if TYPE_CHECKING:
     from collections.abc import Callable
 
 
@@ -357,3 +360,20 @@ class CallRequestStore(Protocol):
 
     def calls(self, at: float) -> list[CallRequestRow]:
         """Return all questions that have not expired at this time."""
+
+
+class ReleaseFileStore(Protocol):
+    """Stores the files of the deployment of one owner, by their paths. Blocking.
+
+    Raises:
+        StoreError: by every operation, if the store cannot be reached, read or written.
+    """
+
+    def read(self, path: str) -> bytes | None:
+        """Return the content of a file, None if there is none."""
+
+    def publish(self, files: Mapping[str, bytes], expected: Mapping[str, bytes | None], *, is_act: bool = True) -> bool:
+        """Write all files, if those of `expected` still have this content; otherwise write nothing and return False.
+
+        `is_act` states whether it changes what sessions may do. Then the generation of governance grows.
+        """

@@ -80,6 +80,7 @@ def test_each_policy_is_a_file_and_each_act_is_a_new_version(database: SharedDat
     assert kept.take(signed.data) == (after, True)
 
 
+@pytest.mark.proves("governance.tenants.enterprise")
 def test_a_tenant_gets_what_the_organisation_gives_and_nothing_of_others(database: SharedDatabase) -> None:
     if database.url.startswith("sqlite"):
         pytest.skip("an SQLite file has one tenant")

@@ -23,10 +23,7 @@ _LOCK_SPACE = 0x5057524C  # "PWRL"
 
 
 class SharedReleaseFiles:
-    """The files of the deployment of one tenant, `*` for that of the organisation, by their paths. Blocking.
-
-    Every operation raises StoreError if the store cannot be used.
-    """
+    """A `ReleaseFileStore` for the deployment of one tenant; with `*`, for that of the organisation."""
 
     def __init__(self, database: SharedDatabase, tenant: str | None = None) -> None:
         self.database = database
