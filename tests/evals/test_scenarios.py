@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prowess.evals import GradedRun, Verdict, grader, run_tests
+from prowess.evals import Grade, GradedRun, grader, run_tests
 from prowess.evals.graders import registry
 from prowess.evals.scenarios import assertions
 from tests.evals.scenario_skills import case, judged, make_skill, one, outcomes, with_cases
@@ -117,8 +117,8 @@ def test_custom_calls_a_grader_that_is_registered_by_name(tmp_path: Path, monkey
     monkeypatch.setattr(registry, "_registered", {})
 
     @grader("names-a-sum")
-    def names_a_sum(run: GradedRun) -> Verdict:
-        return Verdict(passed="12.50" in run.answer, evidence=f"{len(run.created)} files")
+    def names_a_sum(run: GradedRun) -> Grade:
+        return Grade(passed="12.50" in run.answer, evidence=f"{len(run.created)} files")
 
     @grader("broken")
     def broken(run: GradedRun) -> bool:

@@ -7,7 +7,7 @@ assert report.passed
 from __future__ import annotations
 
 from prowess.evals.graders.registry import Grader, grader
-from prowess.evals.scenarios.report import CaseResult, GradedRun, TestReport, Verdict
+from prowess.evals.scenarios.report import CaseResult, Grade, GradedRun, TestReport
 from prowess.evals.scenarios.running import TestConfiguration, run_tests
 
-__all__ = ["CaseResult", "GradedRun", "Grader", "TestConfiguration", "TestReport", "Verdict", "grader", "run_tests"]
+__all__ = ["CaseResult", "Grade", "GradedRun", "Grader", "TestConfiguration", "TestReport", "grader", "run_tests"]

@@ -14,9 +14,9 @@ from prowess._internal.text.near_words import near_words
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
-    from prowess.evals.scenarios.report import GradedRun, Verdict
+    from prowess.evals.scenarios.report import Grade, GradedRun
 
-Grader = Callable[["GradedRun"], "Verdict | bool"]
+Grader = Callable[["GradedRun"], "Grade | bool"]
 GROUP = "prowess.graders"
 _F = TypeVar("_F", bound=Grader)
 _registered: dict[str, Grader] = {}
@@ -32,7 +32,7 @@ class GraderNotFoundError(SkillError, LookupError):
 
 
 def grader(name: str) -> Callable[[_F], _F]:
-    """Register a function as the grader `name`. It takes a `GradedRun`, and returns a `Verdict` or true or false.
+    """Register a function as the grader `name`. It takes a `GradedRun`, and returns a `Grade` or true or false.
 
         @grader("names-a-sum")
         def names_a_sum(run: GradedRun) -> bool:

@@ -8,7 +8,7 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.errors import ExecTimeoutError, InvalidArgumentsError, LimitExceededError
 from prowess.evals.graders.registry import grader_named
 from prowess.evals.scenarios.commands import fits_command
-from prowess.evals.scenarios.report import AssertionResult, Verdict
+from prowess.evals.scenarios.report import AssertionResult, Grade
 from prowess.tools.builtin.pattern_process import PatternProcess
 
 if TYPE_CHECKING:
@@ -24,23 +24,23 @@ class AssertionUndecidedError(Exception):
 
 
 def judged(assertion: Assertion, run: GradedRun) -> AssertionResult:
-    """Return the verdict.
+    """Return the grade of an assertion.
 
     Raises:
         AssertionUndecidedError: there is none.
     """
-    verdict = _verdict(assertion, run)
-    return AssertionResult(type=assertion.type, value=assertion.value, passed=verdict.passed, evidence=verdict.evidence)
+    grade = _grade(assertion, run)
+    return AssertionResult(type=assertion.type, value=assertion.value, passed=grade.passed, evidence=grade.evidence)
 
 
-def _verdict(assertion: Assertion, run: GradedRun) -> Verdict:
+def _grade(assertion: Assertion, run: GradedRun) -> Grade:
     value = assertion.value
     match assertion.type:
         case "contains" | "not-contains":
             at = run.answer.find(value)
-            return Verdict(passed=(at >= 0) == (assertion.type == "contains"), evidence=_of_answer(run.answer, at))
+            return Grade(passed=(at >= 0) == (assertion.type == "contains"), evidence=_of_answer(run.answer, at))
         case "matches-regex":
-            return Verdict(passed=_matches(value, run.answer), evidence=_of_answer(run.answer, -1))
+            return Grade(passed=_matches(value, run.answer), evidence=_of_answer(run.answer, -1))
         case "file-created":
             return _in_list(value, run.created, "created")
         case "file-modified":
@@ -68,27 +68,27 @@ def _matches(pattern: str, answer: str) -> bool:
         raise AssertionUndecidedError(f"matches-regex {pattern!r}: {fault}") from None
 
 
-def _in_list(value: str, paths: tuple[str, ...], verb: str) -> Verdict:
+def _in_list(value: str, paths: tuple[str, ...], verb: str) -> Grade:
     named = "/".join(part for part in value.split("/") if part not in ("", "."))
-    return Verdict(passed=named in paths, evidence=f"files {verb}: {', '.join(map(printable_line, paths)) or 'none'}")
+    return Grade(passed=named in paths, evidence=f"files {verb}: {', '.join(map(printable_line, paths)) or 'none'}")
 
 
-def _executed(value: str, run: GradedRun) -> Verdict:
+def _executed(value: str, run: GradedRun) -> Grade:
     try:
         passed = any(fits_command(argv, value) for argv in run.commands)
     except ValueError as fault:
         raise AssertionUndecidedError(f"command-executed {value!r}: {fault}") from None
     ran = "; ".join(printable_line(" ".join(argv)) for argv in run.commands) or "none"
-    return Verdict(passed=passed, evidence=f"commands: {ran}")
+    return Grade(passed=passed, evidence=f"commands: {ran}")
 
 
-def _custom(name: str, run: GradedRun) -> Verdict:
+def _custom(name: str, run: GradedRun) -> Grade:
     try:
         answer = grader_named(name)(run)
     except Exception as fault:
         raise AssertionUndecidedError(f"grader {name!r}: {fault}") from fault
     if isinstance(answer, bool):
-        return Verdict(passed=answer, evidence=f"grader {name} returned {answer}")
-    if not isinstance(answer, Verdict):
-        raise AssertionUndecidedError(f"grader {name!r} returned {type(answer).__name__}, and no Verdict")
+        return Grade(passed=answer, evidence=f"grader {name} returned {answer}")
+    if not isinstance(answer, Grade):
+        raise AssertionUndecidedError(f"grader {name!r} returned {type(answer).__name__}, and no Grade")
     return answer

@@ -63,7 +63,7 @@ def _of_line(line: str) -> Iterator[tuple[str, ...]]:
 
 
 def fits_command(argv: tuple[str, ...], wanted: str) -> bool:
-    """Whether a command begins with the words of `wanted`; the word `*` stands for any one word.
+    """Whether a command begins with the words of `wanted`; the word `*` fits any one word.
 
     Raises:
         ValueError: a quote of `wanted` is not closed.

@@ -8,7 +8,7 @@ from msgspec import Struct, to_builtins
 
 from prowess.evals.scenarios.commands import REFUSALS, code_of, tool_messages
 from prowess.evals.scenarios.doubles import context_text
-from prowess.evals.scenarios.report import AssertionResult, Verdict
+from prowess.evals.scenarios.report import AssertionResult, Grade
 from prowess.runtime.disclosure.model_texts import estimate_tokens
 from prowess.tools.spec import spellings
 
@@ -31,23 +31,23 @@ def met(expectation: CaseExpectation, run: ObservedRun) -> AssertionResult:
     """Return whether the expectation is met, with evidence."""
     given: dict[str, Any] = {key: value for key, value in to_builtins(expectation).items() if value is not None}
     kind = next(iter(given))  # the fields that name a kind come first
-    verdict = _verdict(expectation, run)
+    grade = _grade(expectation, run)
     value = given if len(given) > 1 else given[kind]
-    return AssertionResult(type=kind, value=value, passed=verdict.passed, evidence=verdict.evidence)
+    return AssertionResult(type=kind, value=value, passed=grade.passed, evidence=grade.evidence)
 
 
-def _verdict(one: CaseExpectation, run: ObservedRun) -> Verdict:
+def _grade(one: CaseExpectation, run: ObservedRun) -> Grade:
     if one.found is not None or one.not_found is not None:
         passed = run.names.issuperset(one.found or ()) and run.names.isdisjoint(one.not_found or ())
-        return Verdict(passed=passed, evidence=f"skills found: {', '.join(sorted(run.names)) or 'none'}")
+        return Grade(passed=passed, evidence=f"skills found: {', '.join(sorted(run.names)) or 'none'}")
     if one.activated is not None:
         used = run.result.skills_used
-        return Verdict(passed=one.activated in used, evidence=f"skills used: {', '.join(used) or 'none'}")
+        return Grade(passed=one.activated in used, evidence=f"skills used: {', '.join(used) or 'none'}")
     if one.refused is not None:
         return _refused(one, _calls(one.refused, run))
     if one.called is not None:
         ran = sum(code_of(message) not in REFUSALS for message in _calls(one.called, run))
-        return Verdict(
+        return Grade(
             passed=ran > 0 if one.times is None else ran == one.times, evidence=f"{one.called} ran {ran} times"
         )
     return _of_context(one, run.requests)
@@ -58,7 +58,7 @@ def _calls(tool: str, run: ObservedRun) -> list[ToolMessage]:
     return [message for message in tool_messages(run.result.transcript) if wanted & {*spellings(message.call.name)}]
 
 
-def _refused(one: CaseExpectation, calls: Sequence[ToolMessage]) -> Verdict:
+def _refused(one: CaseExpectation, calls: Sequence[ToolMessage]) -> Grade:
     passed = False
     seen = []
     for message in calls:
@@ -67,18 +67,18 @@ def _refused(one: CaseExpectation, calls: Sequence[ToolMessage]) -> Verdict:
         seen.append(f"{code or 'succeeded'}{'' if skill is None else f' by {skill}'}")
         fits = code in REFUSALS if one.code is None else code == one.code
         passed = passed or (fits and one.skill in (None, skill))
-    return Verdict(passed=passed, evidence=f"calls of {one.refused}: {', '.join(seen) or 'none'}")
+    return Grade(passed=passed, evidence=f"calls of {one.refused}: {', '.join(seen) or 'none'}")
 
 
-def _of_context(one: CaseExpectation, requests: Sequence[ModelRequest]) -> Verdict:
+def _of_context(one: CaseExpectation, requests: Sequence[ModelRequest]) -> Grade:
     turn = one.turn or 1
     if len(requests) < turn:
-        return Verdict(passed=False, evidence=f"the model was asked {len(requests)} times")
+        return Grade(passed=False, evidence=f"the model was asked {len(requests)} times")
     text = context_text(requests[turn - 1])
     if one.context_tokens_at_most is not None:
         tokens = estimate_tokens(text)
-        return Verdict(passed=tokens <= one.context_tokens_at_most, evidence=f"about {tokens} tokens")
+        return Grade(passed=tokens <= one.context_tokens_at_most, evidence=f"about {tokens} tokens")
     wanted = one.context_contains or one.context_excludes or ""
     there = wanted in text
     evidence = f"the text {'is' if there else 'is not'} in the instructions and messages of turn {turn}"
-    return Verdict(passed=there == (one.context_contains is not None), evidence=evidence)
+    return Grade(passed=there == (one.context_contains is not None), evidence=evidence)

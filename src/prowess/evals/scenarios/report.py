@@ -16,7 +16,7 @@ CaseOutcome = Literal["passed", "failed", "error", "skipped"]
 OUTCOMES: tuple[CaseOutcome, ...] = ("passed", "failed", "error", "skipped")
 
 
-class Verdict(Struct, frozen=True, kw_only=True):
+class Grade(Struct, frozen=True, kw_only=True):
     """Whether an assertion holds, and the evidence for it, one line."""
 
     passed: bool
@@ -24,7 +24,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 
 class AssertionResult(Struct, frozen=True, kw_only=True):
-    """One assertion or expectation with its verdict."""
+    """One assertion or expectation with its grade."""
 
     type: str
     value: Any
@@ -33,9 +33,9 @@ class AssertionResult(Struct, frozen=True, kw_only=True):
 
 
 class CaseResult(Struct, frozen=True, kw_only=True):
-    """The outcome of one case. `reason` is None if it passed; `scenario` is None if the case stands alone.
+    """The outcome of one case. `reason` is None if it passed; `scenario` is None if the case is not in the manifest.
 
-    An `error` tells nothing about the skill: the case itself, a grader or this machine is at fault. `unavailable` is
+    An `error` is no statement about the skill: the case itself, a grader or this machine is at fault. `unavailable` is
     true if the machine is: there is no sandbox, for example.
     """
 

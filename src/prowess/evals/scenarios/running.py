@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
-from prowess.agent import Agent, AssistantMessage, UserMessage, model_named
+from prowess.agent import Agent, AssistantMessage, Budget, UserMessage, model_named
 from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.evals.scenarios.assertions import AssertionUndecidedError, judged
@@ -36,12 +36,14 @@ if TYPE_CHECKING:
     from prowess.format.suites.case_scripts import CaseScript
 
 _NO_TURNS = "it has no turns; add them to evals/tests.yaml"
+CASE_SECONDS = 120.0  # of one case
+MOST_TURNS = 1000
 _SHOWN = 200
 _UNAVAILABLE = frozenset({"sandbox_unavailable", "store_unavailable"})
 
 
 class TestConfiguration(Struct, frozen=True, kw_only=True):
-    """What cases run with, in place of what they state; None leaves it to the case.
+    """Settings that replace those of the cases; None leaves a setting to the case.
 
     `model` is the name of a real model (`prowess.agent.model_named`), which then answers instead of the turns.
     """
@@ -76,7 +78,7 @@ async def _run_all(cases: Iterable[PlannedCase], configuration: TestConfiguratio
 
 
 async def run_case(plan: PlannedCase, configuration: TestConfiguration = PLAIN) -> CaseResult:
-    """Run one case. Every fault of the case is an outcome; nothing is raised."""
+    """Run one case. Every fault of the case is an outcome, and no error is raised."""
     started = time.monotonic()
     result = CaseResult(skill=plan.skill, scenario=plan.scenario, case=plan.case, outcome="skipped", reason=_NO_TURNS)
     script = plan.script
@@ -156,7 +158,7 @@ class _CaseRun:
         return replace(result, outcome="failed", reason=reason, assertions=tuple(found))
 
     def _error(self, ran: AgentResult) -> str | None:
-        """Return why the run tells nothing about the skill, or None."""
+        """Return why the run is no statement about the skill, or None."""
         if self._misses:
             return self._misses[0]
         expected = {name for one in self._script.expect for name in (one.refused, one.called)}
@@ -202,10 +204,12 @@ class _CaseRun:
     def _agent(self, model: Model, catalog: Catalog) -> Agent:
         context = self._script.context
         names = context.tools if self._configuration.tools is None else self._configuration.tools
-        tools = builtin_tools(names, workspace=self._workspace, write=True)
+        tools = builtin_tools(",".join(names), workspace=self._workspace, write=True)
         return Agent(
             model,
             catalog=catalog,
+            max_turns=MOST_TURNS,
+            budget=Budget(wall_seconds=CASE_SECONDS),
             skills=context.skills,
             history=_history(context.messages),
             workspace=self._workspace,

@@ -1,7 +1,7 @@
-"""`evals/tests.yaml`: what stands in for the model and for tools while a scenario of the manifest is tried.
+"""`evals/tests.yaml`: the turns of the model and the answers of tools in the tests of a skill.
 
     cases:
-    - scenario: totals                       # a case of skill.manifest.yaml; without it the case stands alone
+    - scenario: totals                       # a case of skill.manifest.yaml; without it the case is of this file only
       case: one invoice
       context: {tools: [read], skills: [invoices]}
       turns:

@@ -55,7 +55,7 @@ class WazaForm(Struct, frozen=True, kw_only=True):
         name = skill or "skill"
         config = {"trials_per_task": 3, "timeout_seconds": 300, "executor": "mock", "model": "mock"}
         metric = {"name": "task_completion", "weight": 1.0, "threshold": 0.8}
-        about = {"name": f"{name}-eval", "skill": name}
+        about = {"name": f"{name}-eval", "skill": name, "version": "1.0"}
         return {"eval": {**about, "config": config, "metrics": [metric], "tasks": ["tasks/*.yaml"]}}
 
     def read_case(self, data: Mapping[str, Any]) -> SuiteCase:
