@@ -92,15 +92,21 @@ def test_what_other_tools_lose_is_named_with_a_reason() -> None:
 
 def test_typed_assertions_become_what_each_tool_checks_by_itself() -> None:
     check = {"text": "It names rows.", "type": "contains_pattern", "pattern": "rows?"}
-    one = {"id": "a", "prompt": "p", "expected_output": "e", "assertions": [check]}
+    phrase = {"text": "It has no sum.", "type": "not_contains_phrase", "phrase": "sum (a+b)"}
+    one = {"id": "a", "prompt": "p", "expected_output": "e", "assertions": [check, phrase]}
     first = formed({"skill_name": "s", "evals": [one]})
     assert first.form.name == "typed"
-    assert first.suite().cases[0].checks == (Check(text="It names rows.", kind="matches", value="rows?"),)
+    assert first.suite().cases[0].checks == (
+        Check(text="It names rows.", kind="matches", value="rows?"),
+        Check(text="It has no sum.", kind="not_contains", value="sum (a+b)"),
+    )
     waza, _ = converted(first, FORMS["waza"])
     assert waza.data["tasks"]["a.yaml"]["graders"][1]["config"] == {"regex_match": ["rows?"]}
     plugin, _ = converted(first, FORMS["plugin-eval"])
-    assert texts_of(plugin)["a/graders/assertion-01.md"] == "---\ntype: regex\n---\nrows?\n"
+    assert texts_of(plugin)["a/graders/001-assertion.md"] == "---\ntype: regex\n---\nrows?\n"
+    assert texts_of(plugin)["a/graders/002-phrase.md"] == "---\ntype: regex\nmatch: not_contains\n---\nsum \\(a\\+b\\)\n"
     assert texts_of(plugin)["a/prompt.md"] == "p\n"
+    assert [check.value for check in plugin.suite().cases[0].checks] == ["rows?", "sum (a+b)"]
 
 
 def test_folders_of_the_two_tools_are_read_with_files_of_their_own(tmp_path: Path) -> None:

@@ -10,19 +10,22 @@ matter with `type`, then the rubric or the pattern). As data, an eval is
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from prowess.format.suites.fields import said, text_in
 from prowess.format.suites.form import Parts, SuiteLayout, objects
-from prowess.format.suites.suite import Check, SuiteCase, SuiteError
+from prowess.format.suites.suite import Check, CheckKind, SuiteCase, SuiteError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 PROMPT, CASE, GRADERS = "prompt.md", "case.yaml", "graders"
 _OUTPUT = "expected-output"
+_PHRASE = "-phrase"  # ends the name of a grader whose pattern is a phrase, with signs escaped
+_SIGNS = re.compile(r"[\\^$.|?*+()\[\]{}/-]")  # of patterns in JavaScript
 
 
 class PluginEvalForm(Struct, frozen=True, kw_only=True):
@@ -75,7 +78,8 @@ class PluginEvalForm(Struct, frozen=True, kw_only=True):
             body = case.expected_output or "The answer does what the prompt asks for."
             graders[_OUTPUT] = {"fields": {"type": "llm"}, "body": body}
         for number, check in enumerate(case.checks, 1):
-            graders[f"assertion-{number:02}"] = _grader(check)
+            about = _PHRASE if check.kind in ("contains", "not_contains") else "-assertion"
+            graders[f"{number:03}{about}"] = _grader(check)
         return {PROMPT: {"fields": {}, "body": case.prompt or ""}, GRADERS: graders}
 
 
@@ -83,16 +87,21 @@ def _check(name: str, grader: Mapping[str, Any]) -> Check | None:
     body, fields = text_in(grader, "body"), _object(grader.get("fields"))
     if body is None:
         return None
-    if fields.get("type") == "regex":
-        return Check(text=said("matches", body), kind="matches", value=body, name=name)
-    return Check(text=body) if fields.get("type") == "llm" else None
+    if fields.get("type") != "regex":
+        return Check(text=body) if fields.get("type") == "llm" else None
+    kind: CheckKind = "not_matches" if fields.get("match") == "not_contains" else "matches"
+    if name.endswith(_PHRASE):
+        kind, body = ("contains" if kind == "matches" else "not_contains"), re.sub(r"\\(.)", r"\1", body)
+    return Check(text=said(kind, body), kind=kind, value=body)
 
 
 def _grader(check: Check) -> dict[str, Any]:
-    """A kind that a pattern cannot express is left to the judge: the dialect of patterns is JavaScript's."""
-    if check.kind == "matches":
-        return {"fields": {"type": "regex"}, "body": check.value}
-    return {"fields": {"type": "llm"}, "body": check.text}
+    """Patterns of other tools are taken as they are; the dialect here is JavaScript's."""
+    if check.kind == "judged" or check.value is None:
+        return {"fields": {"type": "llm"}, "body": check.text}
+    fields = {"type": "regex", **({"match": "not_contains"} if check.kind.startswith("not_") else {})}
+    phrase = check.kind in ("contains", "not_contains")
+    return {"fields": fields, "body": _SIGNS.sub(r"\\\g<0>", check.value) if phrase else check.value}
 
 
 def _object(value: object) -> Mapping[str, Any]:
