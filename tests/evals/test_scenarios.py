@@ -118,13 +118,13 @@ def test_custom_calls_a_grader_that_is_registered_by_name(tmp_path: Path, monkey
 
     @grader("names-a-sum")
     def names_a_sum(run: GradedRun) -> Grade:
-        return Grade(passed="12.50" in run.answer, evidence=f"{len(run.created)} files")
+        return Grade(passed="12.50" in run.answer, evidence=f"{len(run.created)} files in {run.workspace}")
 
     @grader("broken")
     def broken(run: GradedRun) -> bool:
         raise KeyError(run.answer)
 
-    assert judged(tmp_path / "a", "custom", "names-a-sum") == ("passed", "0 files")
+    assert judged(tmp_path / "a", "custom", "names-a-sum") == ("passed", "0 files in …/workspace")
     assert judged(tmp_path / "b", "custom", "names-a-sum", turns=[{"text": "no"}])[0] == "failed"
     assert judged(tmp_path / "c", "custom", "broken")[0] == "error"
     outcome, reason = judged(tmp_path / "d", "custom", "names-a-sun")
@@ -216,6 +216,8 @@ def test_restrictions_and_approvals_are_those_of_a_real_session(tmp_path: Path) 
         expect=[{"refused": "Write", "code": "tool_not_allowed", "skill": "ledger"}, {"called": "Write", "times": 0}],
     )
     assert restricted.outcome == "passed", restricted.reason
+    by_another = [{"refused": "Write", "skill": "mail"}]
+    assert one(skill, context={**WRITES, "skills": ["ledger"]}, turns=write, expect=by_another).outcome == "failed"
     asked = [{"refused": "Write", "code": "approval_required"}]
     assert one(skill, context={"tools": ["write"]}, turns=write, expect=asked).outcome == "passed"
     allowed = one(skill, context=WRITES, turns=write, expect=asked)
@@ -235,6 +237,7 @@ def test_skills_are_found_by_audience_and_only_the_skill_and_its_neighbours(tmp_
     nobody = {"neighbours": ["../mail"]}
     unseen = one(skill, context=nobody, turns=load, expect=[{"found": "mail"}, {"not_found": ["ledger", "other"]}])
     assert [row.passed for row in unseen.assertions] == [True, True]
+    assert one(skill, context=nobody, expect=[{"not_found": ["other", "mail"]}]).outcome == "failed"
     far = one(skill, context={"neighbours": ["../../.."]})
     assert (far.outcome, far.reason) == ("error", "neighbour '../../..' is no directory in the skill or beside it")
 
@@ -286,6 +289,10 @@ def test_faults_of_the_file_are_diagnostics_with_their_places(tmp_path: Path) ->
     report = run_tests(skill)
     places = [(found.rule, found.location.line) for found in report.diagnostics]
     assert places == [("testing.tests", 6), ("testing.tests", 7)]
+    wrong = {"name": "one", "input": "x", "assertions": [{"type": "contain", "value": "c"}]}
+    tests = [{"name": "sums", "description": "Sums.", "cases": [wrong]}]
+    report = run_tests(with_cases(skill, {"scenario": "sums", "case": "one"}, tests=tests))
+    assert [found.rule for found in report.diagnostics] == ["testing.scenarios.itemType", "testing.tests"]
     assert report.passed is False
 
 

@@ -48,6 +48,13 @@ def test_a_suite_survives_a_walk_through_all_forms() -> None:
         assert same(converted(here, first.form)[0].data, first.data), seed
 
 
+@pytest.mark.parametrize("name", ["plugin-eval", "waza"])
+def test_evals_keep_their_order_in_a_folder(name: str, tmp_path: Path) -> None:
+    first = formed([{"id": one, "question": "q", "ground_truth": "g"} for one in ("z", "m", "a", "k")])
+    write_suite(converted(first, FORMS[name])[0], str(tmp_path / "out"))
+    assert original(read_suite(str(tmp_path / "out"))).data == first.data
+
+
 def test_an_edit_in_the_second_form_is_kept_on_the_way_back() -> None:
     first = formed([{"id": "a", "question": "Sort.", "expected_skill": "sort", "ground_truth": "Rows.", "level": 3}])
     second, _ = converted(first, FORMS["guide"])
@@ -104,7 +111,8 @@ def test_typed_assertions_become_what_each_tool_checks_by_itself() -> None:
     assert waza.data["tasks"]["a.yaml"]["graders"][1]["config"] == {"regex_match": ["rows?"]}
     plugin, _ = converted(first, FORMS["plugin-eval"])
     assert texts_of(plugin)["a/graders/001-assertion.md"] == "---\ntype: regex\n---\nrows?\n"
-    assert texts_of(plugin)["a/graders/002-phrase.md"] == "---\ntype: regex\nmatch: not_contains\n---\nsum \\(a\\+b\\)\n"
+    phrase_file = "---\ntype: regex\nmatch: not_contains\n---\nsum \\(a\\+b\\)\n"
+    assert texts_of(plugin)["a/graders/002-phrase.md"] == phrase_file
     assert texts_of(plugin)["a/prompt.md"] == "p\n"
     assert [check.value for check in plugin.suite().cases[0].checks] == ["rows?", "sum (a+b)"]
 
