@@ -9,14 +9,14 @@ import pytest
 from msgspec import ValidationError, convert, to_builtins
 from msgspec.json import decode, encode
 
-from prowess.audit.record import AuditEvent, AuditRecord
+from prowess.audit.record import AuditEvent
 from prowess.audit.transparency.checkpoint import is_signed, read_checkpoint
 from prowess.audit.transparency.export_verification import verify_export
 from prowess.audit.transparency.merkle import consistency_holds, inclusion_holds, leaf_hash
 from prowess.errors import ConfigurationError, PolicyDeniedError
 from prowess.governance.service.analytics import AnalyticsService, UsageQuery
-from prowess.governance.service.audit import AuditQuery, AuditSelection, AuditService, ProofOfRecord
-from prowess.governance.service.listing import ListPage, NoSuchItemError
+from prowess.governance.service.audit import AuditPage, AuditQuery, AuditSelection, AuditService, ProofOfRecord
+from prowess.governance.service.listing import NoSuchItemError
 from prowess.governance.usage import UsageReport
 from prowess.signing.signed_note import read_note_key
 from tests.governance.service.organisation_in_tests import PUBLIC_KEY, OrganisationInTests
@@ -56,7 +56,7 @@ def test_pages_go_from_the_oldest_on_or_from_the_newest_back(acme: OrganisationI
     assert _all(service, AuditQuery(limit=2, order="newest", user=("user-1",))) == [[8, 5], [2]]
     assert _all(service, AuditQuery(until="2020-01-01")) == [[]]
     page = service.list(AuditQuery(limit=1))
-    assert decode(encode(page), type=ListPage[AuditRecord]) == page
+    assert decode(encode(page), type=AuditPage) == page
 
 
 @pytest.mark.parametrize("wrong", [{"since": "yesterday"}, {"cursor": "x"}, {"cursor": "-1", "order": "newest"}])
