@@ -8,6 +8,8 @@ from pathlib import Path
 from prowess.distribution.installation.report import PROBLEMS
 from prowess.format.fields.extended_fields import ExtendedFields
 from prowess.format.limits import EXTENDED_FIELDS
+from prowess.http_server.api.openapi import roles_of
+from prowess.http_server.api.routes import ROUTES
 from prowess.policy import policy_file
 from prowess.runtime.events.event import KINDS
 from prowess.runtime.tools import load, read, run_script, unload
@@ -32,6 +34,18 @@ def test_the_page_of_sessions_has_each_argument_of_the_tools() -> None:
         properties = module.SPEC.input_schema["properties"]
         assert isinstance(properties, dict)
         assert [name for name in properties if f"`{name}`" not in rows[module.SPEC.name]] == [], module.SPEC.name
+
+
+def test_the_page_of_the_http_interface_has_each_route_with_its_roles() -> None:
+    text = (_DOCS / "reference/http-api.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `((?:GET|POST|PUT|DELETE) /\S*)` \| (.*) \| ([a-z, ]+) \|$", text, re.MULTILINE)
+    people = ["viewer", "user", "author", "approver", "administrator"]
+    expected = [
+        (f"{route.method} {route.path}", route.summary, "people" if roles == people else ", ".join(roles))
+        for route in ROUTES
+        for roles in [roles_of(route)]
+    ]
+    assert rows == expected
 
 
 def test_the_page_of_policies_has_each_key() -> None:

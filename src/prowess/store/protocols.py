@@ -140,7 +140,10 @@ class TokenStore(Protocol):
         """Add a token. Return False, without a change, if its tenant does not exist."""
 
     def use_token(self, digest: bytes, at: float) -> Token | None:
-        """Return the token with this digest, and set its last use to `at`. None if there is none, or it has expired."""
+        """Return the token with this digest, None if there is none, or it has expired.
+
+        Its last use is set to `at`, unless it is less than a minute away.
+        """
 
     def tokens(self) -> list[Token]:
         """Return all tokens, the oldest first."""

@@ -77,9 +77,9 @@ class ApiApp:
         return found
 
     def _documented(self, methods: dict[str, tuple[ApiRoute, dict[str, str]]]) -> list[str]:
-        """Return the methods of the first path that fits: `/policies/replay` is also the name of a policy."""
-        first = next((route for _, route in self._routes if any(route is found for found, _ in methods.values())), None)
-        return [] if first is None else [route.method for route in ROUTES if route.path == first.path]
+        """Return the methods of the path that fits best: `/policies/replay` is also the name of a policy."""
+        paths = sorted((route.path for route, _ in methods.values()), key=lambda path: "{" in path)
+        return [route.method for route in ROUTES if route.path == paths[0]] if paths else []
 
     def _guarded(self, route: ApiRoute, path: dict[str, str], actor: Actor) -> BodyGuard:
         async def answer(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from prowess.store.shared.database import SharedDatabase
 
+_SECONDS = 60.0  # between two notes of the last use of a token
 _COLUMNS = tuple(TOKENS.c[name] for name in Token.__struct_fields__)
 
 
@@ -39,10 +40,15 @@ class SharedTokenStore:
         return self.database.run(work)
 
     def use_token(self, digest: bytes, at: float) -> Token | None:
-        """Return the token and note its use; None if it is unknown or has expired."""
+        """Return the token and note its use, once a minute; None if it is unknown or has expired."""
         alive = or_(TOKENS.c.expires_at.is_(None), TOKENS.c.expires_at > at)
-        used = update(TOKENS).where(*self._mine, TOKENS.c.digest == digest, alive).values(used_at=at)
-        row = self.database.run(lambda db: db.execute(used.returning(*_COLUMNS)).first())
+        this = (*self._mine, TOKENS.c.digest == digest, alive)
+        known = select(*_COLUMNS).where(*this)
+        row = self.database.run(lambda db: db.execute(known).first(), write=False)
+        if row is not None and (row.used_at is None or abs(at - row.used_at) >= _SECONDS):
+            # Reads do not wait for the disk, or for who writes.
+            used = update(TOKENS).where(*this).values(used_at=at).returning(*_COLUMNS)
+            row = self.database.run(lambda db: db.execute(used).first())
         return None if row is None else _token(row)
 
     def tokens(self) -> list[Token]:
