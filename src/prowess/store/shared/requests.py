@@ -68,8 +68,10 @@ class SharedCallRequestStore:
             db.execute(delete(CALL_REQUESTS).where(self._mine, CALL_REQUESTS.c.expires_at <= at))
             # The row is inserted first, so that a second process waits for this transaction, also if there was none.
             empty = {"tenant": self.database.tenant, "id": request_id, "body": "", "expires_at": at}
-            db.execute(module.insert(CALL_REQUESTS).values(empty).on_conflict_do_nothing())
-            body = db.execute(select(CALL_REQUESTS.c.body).where(*mine).with_for_update()).scalar_one()
+            body: str | None = None
+            while body is None:  # once more if another process has removed the row after the insert
+                db.execute(module.insert(CALL_REQUESTS).values(empty).on_conflict_do_nothing())
+                body = db.execute(select(CALL_REQUESTS.c.body).where(*mine).with_for_update()).scalar()
             row = change(body or None)
             if row is None:
                 db.execute(delete(CALL_REQUESTS).where(*mine))

@@ -171,3 +171,13 @@ class CallRequestStoreConformance:
         with ThreadPoolExecutor(4) as threads:
             list(threads.map(lambda _: store.change_call("one", counted, at=1.0), range(20)))
         assert [row.body for row in store.calls(1.0)] == ["20"]
+        taken: list[str] = []
+
+        def used(body: str | None) -> CallRequestRow | None:
+            if body is not None:
+                taken.append(body)
+            return None if body else CallRequestRow(id="one", body="kept", expires_at=100.0)
+
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(lambda _: store.change_call("one", used, at=1.0), range(21)))
+        assert (taken, store.calls(1.0)) == (["20", *["kept"] * 10], [])
