@@ -12,7 +12,7 @@ from prowess.audit.transparency.sequencer import continue_log
 from prowess.cli import output
 from prowess.cli.audit.central import signer_of
 from prowess.cli.packages.checked import check_errors
-from prowess.distribution.deployment.store_releases import StoreReleases, present_deployments
+from prowess.distribution.deployment.store_releases import StoreReleases, deployed_names, present_deployments
 from prowess.errors import PolicyDeniedError, SignatureError
 from prowess.governance.acts import person, require_role
 from prowess.governance.organisation import token_digest
@@ -63,7 +63,8 @@ class LocalOrganisation:
         call = ServiceCall(actor, database, tenant=tenant, client="prowess")
         self.place, self.close, self._url = database.url, database.close, url
         self._rows = SharedAuditRows(call.database)
-        self.audit, self.analytics, self.replay = AuditService(call), AnalyticsService(call), ReplayService(call)
+        self.audit, self.replay = AuditService(call), ReplayService(call)
+        self.analytics = AnalyticsService(call, deployed_names(call.database))
         self.blocks, self.policies = BlockService(call), PolicyService(call)
         self.machines, self.inventory = MachineService(call), InventoryService(call)
         self._call = call

@@ -119,6 +119,12 @@ def present_deployments(database: SharedDatabase) -> tuple[Deployment, ...]:
     return tuple(found)
 
 
+def deployed_names(database: SharedDatabase) -> Iterator[str]:
+    """Yield the names of the deployed skills of a tenant. Nothing is read before the first. Raises as above."""
+    for release in present_deployments(database):
+        yield from (skill.name for skill in release.skills)
+
+
 def rules_of(call: ServiceCall) -> CallRules:
     """Return who decides about changes of packages by a call: the policy of its tenant, and that of this machine.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta, Struct
 from starlette.responses import StreamingResponse
 
+from prowess.distribution.deployment.store_releases import deployed_names
 from prowess.governance.service.analytics import AnalyticsService, UsageQuery
 from prowess.governance.service.audit import (
     AuditPage,
@@ -124,7 +125,7 @@ LOG_ROUTES = (
         name="analytics",
         summary="How skills are used",
         needs="audit",
-        handle=lambda asked: AnalyticsService(asked.call).report(asked.query),
+        handle=lambda asked: AnalyticsService(asked.call, deployed_names(asked.call.database)).report(asked.query),
         query=UsageQuery,
         answer=UsageReport,
     ),
