@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 _NPM = Path(os.environ.get("PROWESS_NPM") or Path(__file__).parents[1] / ".cache" / "npm")
 _AXE = _NPM / "node_modules" / "axe-core" / "axe.min.js"
 _RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
-_RUN = "rules => axe.run({runOnly: {type: 'tag', values: rules}, resultTypes: ['violations']})"
+_RUN = "only => axe.run({runOnly: only, resultTypes: ['violations']})"
+_OF_COLOURS = ("color-contrast", "link-in-text-block")
 # Nothing of the machine is used or kept; the sandbox of Chromium needs a user who is not root.
 _ARGUMENTS = ("--disable-gpu", "--disable-dev-shm-usage", *(() if os.geteuid() else ("--no-sandbox",)))
 
@@ -42,11 +43,16 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-def barriers(page: Page) -> list[str]:
-    """Return what axe-core finds on a page by the rules of WCAG 2.2 AA: the rule, and the first place of each."""
+def barriers(page: Page, *, only_colours: bool = False) -> list[str]:
+    """Return what axe-core finds on a page by the rules of WCAG 2.2 AA: the rule, and the first place of each.
+
+    `only_colours` is for the same page in other colours.
+    """
     if not _AXE.exists():
         pytest.skip("axe-core is not in .cache/npm; `make setup` gets it")
     # As the browser's tools do, which the content security policy of the page does not concern.
     page.evaluate(_AXE.read_text())
-    found: dict[str, Any] = page.evaluate(_RUN, list(_RULES))
+    found: dict[str, Any] = page.evaluate(
+        _RUN, {"type": "rule", "values": _OF_COLOURS} if only_colours else {"type": "tag", "values": _RULES}
+    )
     return [f"{one['id']}: {one['help']} ({one['nodes'][0]['html'][:200]})" for one in found["violations"]]

@@ -80,6 +80,7 @@ def add_decisions(database: SharedDatabase, key: PrivateKey) -> None:
         TokenService(call).add(TokenRequest(role=role, user=user, team="platform", expires="90d"))  # type: ignore[arg-type]  # roles
     for number, host in enumerate(HOSTS):
         _add_machine(database, number, host)
+    _add_machine(database, 0, HOSTS[0], generation_of(database.of_tenant("default")))
     sessions = SharedSessionStore(database.of_tenant("default"))
     with ThreadPoolExecutor(1) as thread:  # the caller's may have an event loop
         thread.submit(asyncio.run, _add_sessions(sessions)).result()
@@ -125,7 +126,7 @@ def _actor(user: str, role: str, token: str | None = None) -> Actor:
     return Actor(user=user, roles=(role,), tenant="default", identified_by="token", token_id=token)  # type: ignore[arg-type]  # roles
 
 
-def _add_machine(database: SharedDatabase, number: int, host: str) -> None:
+def _add_machine(database: SharedDatabase, number: int, host: str, bundle: int | None = None) -> None:
     machine = ServiceCall(_actor(host, "machine", f"token-{number}"), database, tenant="default")
     copies = tuple(
         ReportedCopy(
@@ -145,9 +146,9 @@ def _add_machine(database: SharedDatabase, number: int, host: str) -> None:
         name=host,
         team="platform",
         environment="production" if host.startswith("build") else "development",
-        bundle=None if number else generation_of(database.of_tenant("default")),
+        bundle=bundle,
         inventory=copies,
-        is_enrolment=True,
+        is_enrolment=bundle is None,
         fault="the bundle is older than 24 hours" if host == HOSTS[-1] else None,
     )
     MachineService(machine).collect(SentRecords(machine=report))
