@@ -11,7 +11,7 @@ import pytest
 
 from prowess.audit.record import AuditEvent
 from prowess.audit.transparency.central_log import SharedAuditLog
-from prowess.http_server.pages.navigation import NAVIGATION
+from prowess.http_server.pages.rendering.navigation import NAVIGATION
 from prowess.http_server.pages.routes import FORMS, PAGES
 from prowess.policy.roles import ROLES
 from tests.http_server.organisation import in_file

@@ -9,7 +9,7 @@ import pytest
 
 from prowess.audit.record import AuditEvent
 from prowess.audit.transparency.central_log import SharedAuditLog
-from prowess.http_server.pages.navigation import NAVIGATION
+from prowess.http_server.pages.rendering.navigation import NAVIGATION
 from prowess.http_server.pages.routes import PAGES
 from tests.chromium import barriers
 from tests.http_server.pages.served_pages import HOSTILE, HOSTILE_MACHINE, LOOKS, MARKUP, SHOWN, serving_pages

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from prowess import http_server
-from prowess.http_server.pages.static_files import static_files, static_link
+from prowess.http_server.pages.rendering.static_files import static_files, static_link
 from tests.http_server.organisation import in_file
 
 FOLDER = Path(http_server.__file__).parent

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import HTMLResponse
 
-from prowess.http_server.pages.templating import templates
+from prowess.http_server.pages.rendering.templating import templates
 
 if TYPE_CHECKING:
     from starlette.responses import Response

@@ -16,9 +16,9 @@ from prowess.errors import StoreError
 from prowess.governance.service.audit import AuditSelection
 from prowess.http_server.authentication import authenticate, present_actor
 from prowess.http_server.pages.audit import several
-from prowess.http_server.pages.page_request import call_of
 from prowess.http_server.pages.record_view import record_row
-from prowess.http_server.pages.templating import templates
+from prowess.http_server.pages.rendering.page_request import call_of
+from prowess.http_server.pages.rendering.templating import templates
 from prowess.store.shared.audit_rows import SharedAuditRows
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from prowess.audit.selection import RecordFilter
     from prowess.audit.transparency.arriving_records import ArrivedRecord
-    from prowess.http_server.pages.page_request import PageRequest
+    from prowess.http_server.pages.rendering.page_request import PageRequest
     from prowess.http_server.server import OrganisationServer
 
 _FILTERS = ("skill", "team", "agent", "user", "since", "until")

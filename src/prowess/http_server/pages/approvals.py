@@ -9,14 +9,14 @@ import msgspec
 from prowess.governance.approving import VoteRefusedError
 from prowess.governance.service.approvals import ApprovalItem, ApprovalQuery, ApprovalService, NewVote
 from prowess.governance.service.listing import MOST_ITEMS
-from prowess.http_server.pages.page_request import redirect
+from prowess.http_server.pages.rendering.page_request import redirect
 from prowess.http_server.pages.skill_difference import difference_of
 from prowess.policy.approvals.matching import ApprovalState
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from prowess.http_server.pages.page_request import PageRequest
+    from prowess.http_server.pages.rendering.page_request import PageRequest
 
 _STATES = tuple(get_args(ApprovalState))
 _LIMIT = 100

@@ -16,7 +16,7 @@ from prowess.http_server.pages.record_view import facts_of, record_row
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from prowess.http_server.pages.page_request import PageRequest
+    from prowess.http_server.pages.rendering.page_request import PageRequest
 
 FILTERS = AuditSelection.__struct_fields__
 _FIRST = ("skill", "user", "kind", "outcome", "since", "until")

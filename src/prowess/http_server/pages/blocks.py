@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from prowess.errors import ConfigurationError
 from prowess.governance.service.blocks import BlockMatch, BlockService, NewBlock
 from prowess.governance.service.listing import ListQuery
-from prowess.http_server.pages.page_request import Fields, redirect
+from prowess.http_server.pages.rendering.page_request import Fields, redirect
 from prowess.policy.blocks.block_file import BLOCK_KINDS
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from prowess.http_server.pages.page_request import PageRequest
+    from prowess.http_server.pages.rendering.page_request import PageRequest
 
 _SAID = {
     "name": "Name of a skill",

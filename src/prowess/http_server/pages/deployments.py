@@ -17,7 +17,7 @@ from prowess.errors import (
 )
 from prowess.governance.service.deployments import NewDeployment, RevokedSkills
 from prowess.governance.service.listing import ListQuery
-from prowess.http_server.pages.page_request import redirect
+from prowess.http_server.pages.rendering.page_request import redirect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from prowess.governance.service.deployments import DeploymentResult, DeploymentService
-    from prowess.http_server.pages.page_request import PageRequest
+    from prowess.http_server.pages.rendering.page_request import PageRequest
 
 _MOST_DIGITS = 9
 

@@ -8,12 +8,12 @@ import msgspec
 
 from prowess.governance.service.inventory import InventoryQuery, InventoryService
 from prowess.governance.service.machines import MachineQuery, MachineService
-from prowess.http_server.pages.page_request import redirect
+from prowess.http_server.pages.rendering.page_request import redirect
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from prowess.http_server.pages.page_request import PageRequest
+    from prowess.http_server.pages.rendering.page_request import PageRequest
 
 _FILTERS = ("name", "team", "environment")
 _LIMIT = 100

@@ -19,23 +19,22 @@ from prowess.store.tenants import EVERY
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from prowess.audit.transparency.sequencer import LogSigner
     from prowess.distribution.deployment.release import ReleasedSkill
     from prowess.governance.service.service_call import ServiceCall
-    from prowess.http_server.server import OrganisationServer
 
 _MOST_BYTES = 16 * 1024 * 1024  # of the files of a skill that a page compares
 
 
 class PageServices:
-    """Services for one call."""
+    """Services for one call. `signer` has the key of the organisation, None if that is not on this machine."""
 
-    def __init__(self, server: OrganisationServer, call: ServiceCall) -> None:
-        self._server, self._call = server, call
+    def __init__(self, call: ServiceCall, signer: LogSigner | None) -> None:
+        self._call, self._key = call, None if signer is None else signer.key
 
     def deployments(self) -> DeploymentService:
         """Return the deployment of the tenant."""
-        signer = self._server.signer
-        return DeploymentService(self._call, StoreReleases(self._call, None if signer is None else signer.key))
+        return DeploymentService(self._call, StoreReleases(self._call, self._key))
 
     def contents(self, tree: str) -> Mapping[str, bytes] | None:
         """Return the files of a skill by path, if a release of the tenant or the organisation has this tree digest.

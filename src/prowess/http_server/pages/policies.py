@@ -10,12 +10,12 @@ from prowess.errors import ConfigurationError, PolicyDeniedError, PolicyError
 from prowess.governance.service.listing import ListQuery
 from prowess.governance.service.policies import NewPolicy, PolicyService
 from prowess.governance.service.replay import PUSH_DAYS, ReplayRequest, ReplayService
-from prowess.http_server.pages.page_request import redirect
+from prowess.http_server.pages.rendering.page_request import redirect
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from prowess.http_server.pages.page_request import PageRequest
+    from prowess.http_server.pages.rendering.page_request import PageRequest
 
 
 _GATE = "policy.push"  # rule of the refusal by `ReplayService.gate`

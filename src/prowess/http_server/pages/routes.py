@@ -12,7 +12,6 @@ from prowess.http_server.pages import (
     audit,
     blocks,
     deployments,
-    error_pages,
     machines,
     policies,
     sessions,
@@ -21,15 +20,16 @@ from prowess.http_server.pages import (
     tokens,
     usage,
 )
-from prowess.http_server.pages.page_request import choose_tenant, home_page, login_redirect, served
-from prowess.http_server.pages.static_files import STATIC, static_file
+from prowess.http_server.pages.rendering import error_pages
+from prowess.http_server.pages.rendering.page_request import choose_tenant, home_page, login_redirect, served
+from prowess.http_server.pages.rendering.static_files import STATIC, static_file
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.routing import BaseRoute
 
-    from prowess.http_server.pages.page_request import Page
+    from prowess.http_server.pages.rendering.page_request import Page
     from prowess.http_server.server import OrganisationServer
 
 PAGES: tuple[tuple[str, Page], ...] = (

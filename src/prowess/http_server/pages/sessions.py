@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from prowess.audit.record import AuditRecord
     from prowess.governance.service.service_call import ServiceCall
     from prowess.governance.service.sessions import StoredSession
-    from prowess.http_server.pages.page_request import PageRequest
+    from prowess.http_server.pages.rendering.page_request import PageRequest
 
 _LIMIT = 100
 

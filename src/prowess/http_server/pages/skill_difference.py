@@ -32,7 +32,7 @@ class FileDifference(Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...] = ()
 
 
-class SkillDifference(Struct, frozen=True, kw_only=True):
+class VersionDifference(Struct, frozen=True, kw_only=True):
     """What changed. `before` is the digest of the older version, None if there is none.
 
     `findings` are those of SKILL.md, None if there is no such file. `missing` tells why there are no files.
@@ -45,17 +45,17 @@ class SkillDifference(Struct, frozen=True, kw_only=True):
     missing: str | None = None
 
 
-def difference_of(after: str, contents: Contents | None, before: str | None, old: Contents | None) -> SkillDifference:
+def difference_of(after: str, contents: Contents | None, before: str | None, old: Contents | None) -> VersionDifference:
     """Return the difference between two versions; None for contents that are not in this store."""
     if contents is None:
         missing = "The files of this version are not in this store; look at them where the skill is."
-        return SkillDifference(before=before, after=after, missing=missing)
+        return VersionDifference(before=before, after=after, missing=missing)
     known = old or {}
     changed = [path for path in sorted({*contents, *known}) if contents.get(path) != known.get(path)]
     files = [_file_difference(path, known.get(path), contents.get(path)) for path in changed[:_MOST_FILES]]
     if len(changed) > _MOST_FILES:
         files.append(FileDifference(path=f"{len(changed) - _MOST_FILES} more files", change="not shown"))
-    return SkillDifference(
+    return VersionDifference(
         before=before if old is not None else None,
         after=after,
         files=tuple(files),

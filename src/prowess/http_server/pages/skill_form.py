@@ -14,15 +14,15 @@ from prowess.format.name import name_faults
 from prowess.format.parsing import parse_document
 from prowess.format.reading import validate_skill
 from prowess.format.writing import document_text
-from prowess.http_server.pages.page_request import Fields
-from prowess.http_server.pages.templating import templates
+from prowess.http_server.pages.rendering.page_request import Fields
+from prowess.http_server.pages.rendering.templating import templates
 from prowess.lint.linting import lint_skill
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from prowess.diagnostics import Diagnostic
-    from prowess.http_server.pages.page_request import PageRequest
+    from prowess.http_server.pages.rendering.page_request import PageRequest
 
 _FIELDS = ("name", "description", "license", "compatibility", "allowed-tools")
 _BODY = """\

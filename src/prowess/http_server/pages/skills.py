@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from prowess.governance.service.service_call import ServiceCall
     from prowess.governance.service.skills import SkillSummary
-    from prowess.http_server.pages.page_request import Fields, PageRequest
+    from prowess.http_server.pages.rendering.page_request import Fields, PageRequest
     from prowess.http_server.pages.skill_texts import SkillText
 
 _LIMIT = 100

@@ -8,13 +8,13 @@ import msgspec
 
 from prowess.governance.service.listing import ListQuery
 from prowess.governance.service.tokens import TokenRequest, TokenService
-from prowess.http_server.pages.page_request import redirect
+from prowess.http_server.pages.rendering.page_request import redirect
 from prowess.policy.roles import ROLES
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from prowess.http_server.pages.page_request import PageRequest
+    from prowess.http_server.pages.rendering.page_request import PageRequest
 
 _SPANS = (("1d", "1 day"), ("30d", "30 days"), ("90d", "90 days"), ("365d", "1 year"), ("", "never"))
 

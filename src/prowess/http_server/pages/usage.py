@@ -16,7 +16,7 @@ from prowess.http_server.pages.skills import skill_names
 
 if TYPE_CHECKING:
     from prowess.governance.usage import UsageReport
-    from prowess.http_server.pages.page_request import PageRequest
+    from prowess.http_server.pages.rendering.page_request import PageRequest
 
 _GROUPINGS = {
     "skill": "Skill and version",

@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse
 
 from prowess.errors import AuditError, SkillError, StoreError
 from prowess.http_server.faults import status_of
-from prowess.http_server.pages.templating import templates
+from prowess.http_server.pages.rendering.templating import templates
 
 if TYPE_CHECKING:
     from starlette.responses import Response

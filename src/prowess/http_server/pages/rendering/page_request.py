@@ -18,11 +18,11 @@ from prowess.http_server.authentication import authenticate
 from prowess.http_server.login.csrf import csrf_field, require_csrf
 from prowess.http_server.login.form import form_of
 from prowess.http_server.login.next_path import login_path
-from prowess.http_server.pages.error_pages import error_words, told
-from prowess.http_server.pages.navigation import home_of, navigation_of
 from prowess.http_server.pages.page_services import PageServices
-from prowess.http_server.pages.templating import templates
-from prowess.http_server.pages.uploaded_form import MULTIPART, UploadedForm, read_upload
+from prowess.http_server.pages.rendering.error_pages import error_words, told
+from prowess.http_server.pages.rendering.navigation import home_of, navigation_of
+from prowess.http_server.pages.rendering.templating import templates
+from prowess.http_server.pages.rendering.uploaded_form import MULTIPART, UploadedForm, read_upload
 from prowess.store.tenants import DEFAULT, EVERY
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class PageRequest:
     @property
     def services(self) -> PageServices:
         """Services that need more than the call."""
-        return PageServices(self.server, self.call)
+        return PageServices(self.call, self.server.signer)
 
     def render(self, template: str, *, status: int = 200, problem: str | None = None, **values: object) -> Response:
         """Return a page. `problem` is a sentence about what was refused."""

@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from prowess._internal.text.terminal_text import counted, printable
-from prowess.http_server.pages.static_files import static_link
+from prowess.http_server.pages.rendering.static_files import static_link
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,7 @@ _SHORT = 12  # hexadecimal digits of a shortened digest
 _THOUSAND = 1000
 
 
-class FieldText(str):
+class ControlValue(str):
     """The value of a form control: escaped for HTML, and otherwise unchanged."""
 
     __slots__ = ()
@@ -62,14 +62,14 @@ def page_link(path: str, query: Mapping[str, object] | None = None, **further: o
 
 
 def _shown(value: object) -> object:
-    if isinstance(value, str) and not isinstance(value, Markup | FieldText):
+    if isinstance(value, str) and not isinstance(value, Markup | ControlValue):
         return printable(value)
     return "" if value is None else value
 
 
-def _field(value: object) -> FieldText:
+def _field(value: object) -> ControlValue:
     text = "" if value is None else str(value)
-    return FieldText(text.replace("\0", "\ufffd").encode("utf-8", "replace").decode())  # HTML has no NUL
+    return ControlValue(text.replace("\0", "\ufffd").encode("utf-8", "replace").decode())  # HTML has no NUL
 
 
 def _moment(value: object) -> datetime | None:

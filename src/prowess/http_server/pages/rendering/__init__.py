@@ -1,0 +1,1 @@
+"""What all pages share: requests and answers, templates, navigation, errors, forms and static files."""
