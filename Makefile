@@ -93,6 +93,9 @@ stress: setup ## Make 10 000 calls on shared sessions, kill 1000 users of an ind
 	PROWESS_TAMPERING_PLACES=50 PROWESS_SEQUENCER_KILLS=30 $(BIN)/pytest -q -n 2 \
 		tests/audit/transparency/test_exports.py tests/audit/transparency/test_central_log.py
 	PROWESS_AUDIT_RECORDS=10000 $(BIN)/pytest -q -n 0 tests/audit/test_log.py
+	PROWESS_ISOLATION_STEPS=50000 $(BIN)/pytest -q -n 0 tests/http_server/test_isolation.py
+	PROWESS_SCHEMATHESIS_EXAMPLES=50 PROWESS_SCHEMATHESIS_SEEDS=1,2,3 PROWESS_SCHEMATHESIS_PHASES=coverage,fuzzing,stateful \
+		$(BIN)/pytest -q -n 0 tests/http_server/test_schemathesis.py
 
 clean: ## Remove everything that was made here
 	rm -rf .venv .cache .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist

@@ -14,6 +14,7 @@ import pytest
 from prowess.http_listener.connections import ConnectionLimits, network_of
 from prowess.http_listener.error_bodies import answer
 from prowess.http_listener.listener import HttpListener, bound
+from prowess.http_listener.request_guard import BodyGuard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, MutableMapping
@@ -180,3 +181,20 @@ def test_what_is_no_http_gets_a_short_json_error() -> None:
     assert head.startswith(b"HTTP/1.1 400 Bad Request\r\n")
     assert b"content-type: application/json" in head
     assert body == b'{"error": "Invalid HTTP request received."}'
+
+
+def test_a_body_whose_client_has_gone_is_not_taken_for_a_whole_one() -> None:
+    called: list[str] = []
+
+    async def noting(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:  # noqa: ANN401 -- ASGI
+        called.append(scope["path"])
+        await application(scope, receive, send)
+
+    with serving(app=BodyGuard(noting)) as port:
+        with connected(port) as client:
+            client.sendall(b"POST /half HTTP/1.1\r\nHost: here\r\nContent-Length: 8\r\n\r\nhalf")
+            time.sleep(0.2)
+        assert (
+            answered(port, b"POST /whole HTTP/1.1\r\nHost: here\r\nContent-Length: 4\r\n\r\nhalf") == b"HTTP/1.1 200 OK"
+        )
+    assert called == ["/whole"]

@@ -110,8 +110,11 @@ class BodyGuard:
         """Refuse the request, or pass it on."""
         body: bytes | None = b""
         if scope["method"] not in _WITHOUT_BODY:
-            with anyio.move_on_after(self._seconds) as reading:
-                body = await self._body(scope, receive)
+            try:
+                with anyio.move_on_after(self._seconds) as reading:
+                    body = await self._body(scope, receive)
+            except ConnectionAbortedError:
+                return  # nobody waits for an answer, and a part of a body must not be taken for the whole
             if reading.cancelled_caught:
                 await self._refuse(send, 408, f"the request was not complete within {self._seconds:g} s")
                 return
@@ -130,6 +133,8 @@ class BodyGuard:
         body = bytearray()
         while True:
             message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ConnectionAbortedError
             body += message.get("body", b"")
             if len(body) > self._most:
                 return None

@@ -67,17 +67,19 @@ class SequencerLoop:
             rows = SharedAuditRows(self._server.database.of_tenant(tenant))
             try:
                 apply_retention(rows, self._signer)
-            except (StoreError, AuditError, SignatureError, PolicyError) as fault:
+            except (StoreError, AuditError, SignatureError, PolicyError, OSError) as fault:
                 self._note(f"old {tenant}", f"old records of the tenant {tenant} are kept: {fault}")
             else:
                 self._note(f"old {tenant}", "")
 
     def _continue(self, tenant: str) -> None:
-        rows = SharedAuditRows(self._server.database.of_tenant(tenant))
         try:
+            if (view := self._server.view(tenant)) is None:
+                return
+            rows = SharedAuditRows(view)
             while continue_log(rows, self._signer) is not None:
                 self._server.metrics.signed()
-        except (StoreError, AuditError, SignatureError) as fault:
+        except (StoreError, AuditError, SignatureError, OSError) as fault:
             self._note(tenant, str(fault))
         else:
             self._note(tenant, "")

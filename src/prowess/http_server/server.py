@@ -69,7 +69,7 @@ class OrganisationServer:
         None if there is no such tenant, or it is not the actor's: an outsider must not learn which of both.
         """
         wanted = actor.tenant if tenant is None else tenant
-        if actor.tenant not in {wanted, EVERY} or (view := self._view(wanted)) is None:
+        if actor.tenant not in {wanted, EVERY} or (view := self.view(wanted)) is None:
             return None
         return ServiceCall(actor, view, tenant=wanted, client=request.headers.get("user-agent", "")[:_MOST_CLIENT])
 
@@ -83,8 +83,9 @@ class OrganisationServer:
             self._live[tenant] = LiveRecords(self.database.of_tenant(tenant), lambda: self.is_ending)
         return self._live[tenant]
 
-    def _view(self, tenant: str) -> SharedDatabase | None:
-        """Kept, because a new view checks schema and tenant once more. Tenants are never removed."""
+    def view(self, tenant: str) -> SharedDatabase | None:
+        """Return the store as a tenant sees it, None if there is no such tenant. Blocks, and raises StoreError."""
+        # Kept, because a new view checks schema and tenant once more. Tenants are never removed.
         if tenant not in self._views:
             if tenant not in self._store.tenants():
                 return None
