@@ -68,7 +68,7 @@ def decoded_query(pairs: Iterable[tuple[str, str]], kind: type[Struct]) -> Any: 
 def _require_plain(found: Mapping[str, Any], kind: type[Struct]) -> None:
     """Refuse what `strict=False` would take for a value: `null` for None, and numbers for truth values."""
     for field in _fields_of(kind):
-        options = field.type.types if isinstance(field.type, inspect.UnionType) else (field.type,)
+        options = _options(field.type)
         text = found.get(field.encode_name)
         if not isinstance(text, str) or any(isinstance(option, inspect.StrType) for option in options):
             continue
@@ -80,6 +80,11 @@ def _require_plain(found: Mapping[str, Any], kind: type[Struct]) -> None:
             )
 
 
+def _options(info: inspect.Type) -> tuple[inspect.Type, ...]:
+    found = info.types if isinstance(info, inspect.UnionType) else (info,)
+    return tuple(one.type if isinstance(one, inspect.Metadata) else one for one in found)
+
+
 def _fields_of(kind: type[Struct]) -> tuple[inspect.Field, ...]:
     info = inspect.type_info(kind)
     assert isinstance(info, inspect.StructType)  # noqa: S101 -- every query is a Struct
@@ -88,7 +93,7 @@ def _fields_of(kind: type[Struct]) -> tuple[inspect.Field, ...]:
 
 def _lists(kind: type[Struct]) -> Iterator[str]:
     for field in _fields_of(kind):
-        options = field.type.types if isinstance(field.type, inspect.UnionType) else (field.type,)
+        options = _options(field.type)
         if any(isinstance(option, (inspect.VarTupleType, inspect.ListType)) for option in options):
             yield field.encode_name
 
@@ -119,6 +124,8 @@ def _parts(info: inspect.Type) -> Iterator[inspect.Type]:
             inner = [field.type for field in info.fields]
         case inspect.UnionType():
             inner = list(info.types)
+        case inspect.Metadata():
+            inner = [info.type]
         case inspect.VarTupleType() | inspect.ListType():
             inner = [info.item_type]
         case inspect.DictType():
