@@ -185,6 +185,7 @@ def test_a_person_of_the_organisation_chooses_the_tenant(organisation: ServedOrg
     assert "everywhere" in shown
     assert "the organisation's" in shown
     assert visitor.send("/blocks", "/tenant", tenant="no-such-tenant").status_code == 200
+    assert "contract-summary" in visitor.get("/blocks")[1]
 
 
 def test_a_policy_is_replayed_before_it_is_pushed_and_a_refusal_names_the_number(

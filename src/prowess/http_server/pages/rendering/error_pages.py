@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
@@ -42,6 +43,8 @@ def error_page(status: int, message: str) -> Response:
 
 def error_words(status: int, message: str) -> dict[str, str]:
     """Return the heading, the message and the advice of an error page."""
+    if message == HTTPStatus.NOT_FOUND.phrase:  # of the router
+        message = "Nothing is at this address."
     heading, advice = _WORDS.get(status, ("This did not work", "Go back and try again."))
     return {"heading": heading, "message": message, "advice": advice}
 

@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from prowess.errors import SkillError
 from prowess.http_server.authentication import authenticate
+from prowess.http_server.login.cookies import cookie, set_cookie
 from prowess.http_server.login.csrf import csrf_field, require_csrf
 from prowess.http_server.login.form import form_of
 from prowess.http_server.login.next_path import login_path
@@ -151,7 +152,8 @@ def _answered(server: OrganisationServer, page: Page, actor: Actor, request: Req
 
 def call_of(server: OrganisationServer, actor: Actor, request: Request) -> ServiceCall:
     """Return the call of a person. One of the organisation sees the tenant that was chosen, by default the first."""
-    wanted = request.cookies.get(TENANT_COOKIE, DEFAULT) if actor.tenant == EVERY else actor.tenant
+    chosen = cookie(request, TENANT_COOKIE, server.logins.settings.public_url)
+    wanted = (chosen or DEFAULT) if actor.tenant == EVERY else actor.tenant
     found = server.call(actor, request, wanted) or server.call(actor, request, DEFAULT)
     if found is None:
         raise HTTPException(404, "There is no such tenant.")
@@ -175,5 +177,6 @@ def home_page(page: PageRequest) -> Response:
 def choose_tenant(page: PageRequest) -> Response:
     """Keep which tenant a person of the organisation looks at. What is no tenant of theirs is ignored later."""
     answer = redirect(home_of(page.call.actor))
-    answer.set_cookie(TENANT_COOKIE, page.field("tenant") or DEFAULT, httponly=True, samesite="strict")
+    public_url = page.server.logins.settings.public_url
+    set_cookie(answer, page.request, TENANT_COOKIE, page.field("tenant") or DEFAULT, public_url)
     return answer
