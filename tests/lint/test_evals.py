@@ -55,6 +55,32 @@ def test_what_the_guide_asks_for_is_right_and_each_departure_is_named(tmp_path: 
     ]
 
 
+@pytest.mark.proves("evals.trigger.shape")
+def test_a_trigger_set_is_a_list_of_queries_with_an_answer_each(tmp_path: Path) -> None:
+    case = Case(rule="testing.evals", bad=body("x"), good=())
+    skill = lay_out(case, case.bad, tmp_path)
+    (skill / "evals").mkdir()
+    good = {"query": "Sort it", "should_trigger": True}
+    rows = [good, {**good, "should_trigger": "yes"}, {"query": " ", "should_trigger": False}, 7]
+    path = skill / "evals" / "triggers.json"
+    for given, expected in (
+        ([good, {**good, "query": "Sum it", "should_trigger": False}], []),
+        (
+            rows,
+            [
+                "[1].query is there twice",
+                "[1].should_trigger must be true or false",
+                "[2].query must be a text that is not empty",
+                "[3] is not an object",
+            ],
+        ),
+        ({"query": 1}, []),
+    ):
+        path.write_text(json.dumps(given), encoding="utf-8")
+        found = lint_skill(skill, selection=Selection(select=(case.rule,)))
+        assert [one.message for one in found] == expected
+
+
 @pytest.mark.proves("evals.json.files")
 @pytest.mark.parametrize("path", ["../out.csv", "/etc/hosts", "evals/gone.csv", "a\0b"])
 def test_a_file_outside_the_skill_is_no_file_of_it(path: str, tmp_path: Path) -> None:

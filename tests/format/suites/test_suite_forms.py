@@ -8,6 +8,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from prowess.format.suites.files import read_suite, texts_of, write_suite
 from prowess.format.suites.forms import CARRIED, FORMS, FormedData, converted, form_of, original
@@ -193,6 +195,39 @@ def test_an_id_cannot_name_a_file_outside_the_folder() -> None:
     assert names == [
         "etc-passwd.yaml", "eval-2.yaml", "eval-3.yaml", "a-b.yaml", "a-b-2.yaml", "a-b-3.yaml", "eval-7.yaml",
     ]  # fmt: skip
+
+
+_KEYS = ["form", "as", "suite", "set", "unset", "order", "eval", "evals", "names", "name", "empty"]
+SMALL = st.recursive(
+    st.none() | st.sampled_from(["questions", "evals", "id", "prompt", "x-prowess", "", 0, 1]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(_KEYS), inner
+    ),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(SMALL, st.sampled_from([*FORMS]), SMALL)
+def test_no_carried_value_makes_a_conversion_fail(carried: object, named: str, inner: object) -> None:
+    value = {"form": named, "set": carried, **(inner if isinstance(inner, dict) else {})}
+    one = {"id": 1, "prompt": "p", "expected_output": "e", CARRIED: carried}
+    for data in ({"skill_name": "s", "evals": [one], CARRIED: value}, [{"question": "q", CARRIED: value}]):
+        for form in FORMS.values():
+            converted(original(formed(data)), form)
+
+
+def test_a_folder_cannot_be_written_from_data_of_another_shape(tmp_path: Path) -> None:
+    shapes: list[Any] = [{"a": 7}, {"a": {"other": 7}}, {"a": {"prompt.md": {"fields": {}, "body": 7}}}]
+    for number, cases in enumerate(shapes):
+        with pytest.raises(SuiteError, match="cannot be written as a folder"):
+            write_suite(FormedData(form=FORMS["plugin-eval"], data={"cases": cases}), str(tmp_path / str(number)))
+
+
+def test_a_value_that_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "evals.json").write_text('{"evals": ' + "[" * 300 + "]" * 300 + "}", encoding="utf-8")
+    with pytest.raises(SuiteError, match="nested too deeply"):
+        read_suite(str(tmp_path / "evals.json"))
 
 
 def test_what_is_carried_cannot_make_reading_fail() -> None:

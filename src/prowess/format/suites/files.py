@@ -226,6 +226,8 @@ def texts_of(formed: FormedData) -> dict[str, str]:
 
 def _markdown_text(content: Mapping[str, Any]) -> str:
     fields, body = content["fields"], content["body"]
+    if not isinstance(body, str):
+        raise TypeError(body)
     head = f"---\n{yaml_of(fields)}---\n" if fields else "---\n---\n" if body.startswith("---") else ""
     return f"{head}{body}\n"
 
@@ -247,7 +249,11 @@ def write_suite(formed: FormedData, path: str) -> None:
     """
     if os.path.lexists(path):
         raise SuiteError(f"{path} exists; name a new file or folder")
-    for inner, text in texts_of(formed).items():
+    try:
+        texts = texts_of(formed)
+    except (TypeError, AttributeError, LookupError, ValueError):
+        raise SuiteError(f"the data cannot be written as a folder of the form {formed.form.name}") from None
+    for inner, text in texts.items():
         parts = inner.split("/") if inner else []
         if any(part in ("", ".", "..") or "\0" in part or "\\" in part for part in parts):
             raise SuiteError(f"{inner!r} is no path below the folder of the suite")

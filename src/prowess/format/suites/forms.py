@@ -150,6 +150,13 @@ def converted(source: FormedData, to: SuiteForm) -> tuple[FormedData, tuple[Lost
     return FormedData(form=to, data=_attached(to, written, carried, each)), tuple(lost)
 
 
+# What foreign data in place of changes can cause. RecursionError: changes inside of changes.
+_FOREIGN = (
+    *(ChangesDoNotFitError, SuiteError, LookupError, TypeError, AttributeError, ValueError),
+    RecursionError,
+)
+
+
 def original(formed: FormedData) -> FormedData:
     """Return the data in the form that it was first written in.
 
@@ -157,11 +164,11 @@ def original(formed: FormedData) -> FormedData:
     """
     try:
         found = _detached(formed)
-    except (ChangesDoNotFitError, SuiteError, LookupError, TypeError, AttributeError, ValueError):
+        if found is None:
+            return formed
+        again, _ = converted(found, formed.form)
+    except _FOREIGN:
         return formed
-    if found is None:
-        return formed
-    again, _ = converted(found, formed.form)
     return found if not difference(_unordered(again.data), _unordered(formed.data)) else formed
 
 

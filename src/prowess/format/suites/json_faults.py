@@ -38,6 +38,34 @@ def json_faults(
         yield SuiteFault(file=file, offset=read.offset(*path), message=message)
 
 
+def trigger_faults(text: str, *, file: str) -> Iterator[SuiteFault]:
+    """Yield the faults of a trigger set: a list of `{query, should_trigger}`. Other JSON has no faults here."""
+    try:
+        read = JsonText.parse(text)
+    except UnreadableTextError:
+        return
+    if not isinstance(read.value, list) or not any(isinstance(one, dict) and "query" in one for one in read.value):
+        return
+    seen: set[str] = set()
+    for number, one in enumerate(read.value):
+        for path, message in _of_trigger(one, number, seen):
+            yield SuiteFault(file=file, offset=read.offset(*path), message=message)
+
+
+def _of_trigger(one: object, number: int, seen: set[str]) -> Iterator[Finding]:
+    if not isinstance(one, dict):
+        yield (number,), f"[{number}] is not an object"
+        return
+    query = one.get("query")
+    if not isinstance(query, str) or not query.strip():
+        yield (number, "query"), f"[{number}].query must be a text that is not empty"
+    elif query in seen:
+        yield (number, "query"), f"[{number}].query is there twice"
+    seen.add(str(query))
+    if not isinstance(one.get("should_trigger"), bool):
+        yield (number, "should_trigger"), f"[{number}].should_trigger must be true or false"
+
+
 def _faults(value: Any, skill: str | None, file_at: Callable[[str], str | None]) -> Iterator[Finding]:  # noqa: ANN401 -- JSON
     try:
         form = form_of(value)

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from prowess.format.suites.suite import UnreadableTextError
 
+MAX_DEPTH = 60
 _BLANK = re.compile(r"[ \t\r\n]*")
 _DECODE = json.JSONDecoder(strict=False).raw_decode
 
@@ -28,13 +29,16 @@ class JsonText(Struct, frozen=True, kw_only=True):
             UnreadableTextError: the text is not JSON, or nested too deeply.
         """
         text = text.removeprefix("\ufeff")
+        too_deep = "cannot be read: it is nested too deeply, or has a number that is too long"
         try:
-            return cls(text=text, value=json.loads(text, strict=False))
+            value = json.loads(text, strict=False)
         except json.JSONDecodeError as fault:
             raise UnreadableTextError(f"is not JSON: {fault.msg}", fault.pos) from None
         except (RecursionError, ValueError):  # a number with too many digits raises ValueError
-            reason = "cannot be read: it is nested too deeply, or has a number that is too long"
-            raise UnreadableTextError(reason, 0) from None
+            raise UnreadableTextError(too_deep, 0) from None
+        if _is_deep(value):
+            raise UnreadableTextError(too_deep, 0)
+        return cls(text=text, value=value)
 
     def offset(self, *path: str | int) -> int:
         """Return the offset of the value at this path, or of the innermost value on the way that exists."""
@@ -45,6 +49,19 @@ class JsonText(Struct, frozen=True, kw_only=True):
                 break
             at = places[part]
         return at
+
+
+def _is_deep(value: object) -> bool:
+    """Whether a value has more than `MAX_DEPTH` levels; looked at level by level, without recursion."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            item
+            for one in level
+            if isinstance(one, dict | list)
+            for item in (one.values() if isinstance(one, dict) else one)
+        ]
+    return bool(level)
 
 
 def _places(text: str, start: int) -> dict[str | int, int]:

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from prowess.format.suites.folder_faults import plugin_faults, waza_faults
-from prowess.format.suites.json_faults import json_faults
+from prowess.format.suites.json_faults import json_faults, trigger_faults
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from prowess.lint.skill_files import SkillFiles
 
 _PATH = "evals/evals.json"
+_MAX_SETS = 10
 _MAX_FILES = 200  # files of one folder of evals that are read
 
 
@@ -31,7 +32,8 @@ class TestingEvals(LintRule):
         or an object with `skill` and `cases`. Then an eval may have a `question` instead of a prompt, and give the
         right answer as `ground_truth`, `expected_behavior` (a list of texts), `expected_output`, `expected_skill` or
         `should_trigger`. In the same way it checks `evals/eval.yaml` with its tasks (Waza), and folders of cases
-        (`claude plugin eval`), whose tools refuse unknown keys.
+        (`claude plugin eval`), whose tools refuse unknown keys. A list of objects with `query` in any
+        other JSON file of `evals/` is a trigger set: each of them has `should_trigger`, true or false.
 
     Why it matters:
         A runner skips an eval that it cannot read, or counts it as failed. In both cases the result contains no
@@ -65,6 +67,8 @@ class TestingEvals(LintRule):
             faults = json_faults(text, file=_PATH, skill=name, file_at=lambda path: _file(path, subject.files))
             for fault in faults:
                 yield self._found(subject, fault, _PATH, text.removeprefix("\ufeff"))
+        for fault in _trigger_faults(subject.files):
+            yield self._found(subject, fault, fault.file, (subject.files.text(fault.file) or "").removeprefix("\ufeff"))
         for fault in _folder_faults(subject.files):
             path = f"evals/{fault.file}"
             yield self._found(subject, fault, path, subject.files.text(path) or "")
@@ -75,6 +79,14 @@ class TestingEvals(LintRule):
 
 def _file(path: str, files: SkillFiles) -> str | None:
     return None if files.look_for(path).kind == "missing" else path
+
+
+def _trigger_faults(files: SkillFiles) -> Iterator[SuiteFault]:
+    """Yield the faults of trigger sets: other JSON files in the folder, if they are lists of queries."""
+    names = [name for name in files.entries("evals") if name.endswith(".json") and name != "evals.json"]
+    for name in names[:_MAX_SETS]:
+        if (text := files.text(f"evals/{name}")) is not None and '"query"' in text:
+            yield from trigger_faults(text, file=f"evals/{name}")
 
 
 def _folder_faults(files: SkillFiles) -> Iterator[SuiteFault]:
