@@ -39,11 +39,14 @@ def test_a_suite_of_waza_is_checked(tmp_path: Path) -> None:
         "tasks/b.yaml:1 id is 'a' as in an earlier task",
     ]
     assert faults(tmp_path / "empty", eval_yaml="name: [\n") != []
-    assert faults(tmp_path / "no", eval_yaml="skill: s\n", tasks__a_yaml="id: 1\nname: A\ninputs: {}\n") == [
-        "eval.yaml:1 config must be a mapping, and not empty",
+    assert faults(
+        tmp_path / "no", eval_yaml="tasks: []\nconfig: 1\n", tasks__a_yaml="id: 1\nname: A\ninputs: {}\n"
+    ) == [
         "eval.yaml:1 metrics must be a list, and not empty",
         "eval.yaml:1 name must be a text, and not empty",
+        "eval.yaml:1 skill must be the name of the skill",
         "eval.yaml:1 tasks must be a list of patterns such as tasks/*.yaml",
+        "eval.yaml:2 config must be a mapping, and not empty",
         "tasks/a.yaml:1 id must be a text that is not empty",
         "tasks/a.yaml:3 inputs must have a prompt, or a prompt_file",
     ]
@@ -66,3 +69,8 @@ def test_cases_of_claude_plugin_eval_are_checked(tmp_path: Path) -> None:
     assert faults(tmp_path / "blank", **{**good, "a__graders__says_md": "---\ntype: llm\n---\n"}) == [
         "a/graders/says.md:1 the grader has no text below its front matter"
     ]
+
+
+def test_files_of_the_same_names_of_other_tools_draw_nothing(tmp_path: Path) -> None:
+    assert faults(tmp_path / "a", eval_yaml="name: e\nprompts: [p.md]\n") == []
+    assert faults(tmp_path / "b", a__prompt_md="---\nturns: 3\n---\n\n", a__notes_txt="x") == []

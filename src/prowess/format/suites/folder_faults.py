@@ -34,7 +34,12 @@ GRADER_TYPES = ("regex", "tool_used", "tool_order", "file_exists", "llm", "basel
 
 
 def waza_faults(texts: Mapping[str, str]) -> Iterator[SuiteFault]:
-    """Yield the faults of `eval.yaml` and of the files below `tasks/`; `texts` are their texts by path."""
+    """Yield the faults of `eval.yaml` and of the files below `tasks/`; `texts` are their texts by path.
+
+    Other tools have a file of this name too. It is Waza's if it has at least two of the keys that Waza needs.
+    """
+    if not _is_of_waza(texts["eval.yaml"]):
+        return
     yield from _checked("eval.yaml", texts["eval.yaml"], _of_eval)
     seen: set[str] = set()
     for path, text in texts.items():
@@ -42,8 +47,21 @@ def waza_faults(texts: Mapping[str, str]) -> Iterator[SuiteFault]:
             yield from _checked(path, text, lambda value: _of_task(value, seen))
 
 
+def _is_of_waza(text: str) -> bool:
+    try:
+        value = YamlText.parse(text).value
+    except UnreadableTextError:
+        return True
+    return isinstance(value, dict) and len({"config", "metrics", "tasks", "tasks_from"} & {*value}) > 1
+
+
 def plugin_faults(texts: Mapping[str, str]) -> Iterator[SuiteFault]:
-    """Yield the faults of the folders of cases; `texts` are the texts of their files by path."""
+    """Yield the faults of the folders of cases; `texts` are the texts of their files by path.
+
+    Folders with a prompt alone belong to another tool: at least one case must have a grader or `case.yaml`.
+    """
+    if not any(path.endswith(f"/{CASE}") or f"/{GRADERS}/" in path for path in texts):
+        return
     for name in sorted({path.split("/")[0] for path in texts if path.endswith((f"/{PROMPT}", f"/{CASE}"))}):
         yield from _of_case(name, {path: text for path, text in texts.items() if path.startswith(f"{name}/")})
 
