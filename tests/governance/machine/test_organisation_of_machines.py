@@ -127,7 +127,7 @@ def test_a_log_that_was_deleted_or_cut_is_named_and_records_go_on(machine: Machi
 
 
 def test_deployed_skills_reach_a_machine_and_its_inventory(machine: Machine, served: ServedStore) -> None:
-    put(served, ALLOW)
+    put(served, f"{ALLOW}[audit]\nrequired = true\n")
     served.deploy(skill_archive("report"))
     served.deploy(skill_archive("own"), "tenant=default")
     served.deploy(skill_archive("elsewhere"), "environment=test")
@@ -151,3 +151,4 @@ def test_deployed_skills_reach_a_machine_and_its_inventory(machine: Machine, ser
         served.call("POST", "/deployments/revoke?tenant=*", {"skills": ["report"]})
         until(lambda: listed() == ["own"])
         until(lambda: copies() == [("own", "enterprise")])
+    assert {one["data"]["tool"] for one in machine.records() if one["kind"] == "tool.finished"} == {"packages.sync"}

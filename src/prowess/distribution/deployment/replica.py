@@ -12,7 +12,11 @@ import threading
 from typing import TYPE_CHECKING
 
 from prowess._internal.places import cache_home, ensure_private_directory
+from prowess.audit.transparency.central_log import SharedAuditLog
 from prowess.distribution.deployment.host import DeploymentHost
+from prowess.distribution.deployment.permitted import SCOPE
+from prowess.distribution.permission.facts import CallRules
+from prowess.distribution.permission.permission import Permission
 from prowess.errors import DistributionError, LimitExceededError, SkillError
 from prowess.governance.service.bundle import FIRST_ROOT
 from prowess.store.shared.bundle_rows import SharedBundleRows
@@ -61,6 +65,7 @@ class ReplicaDeployment:
 
     def __init__(self, database: SharedDatabase, environment: str | None, tell: Callable[[str], None]) -> None:
         self._rows, self._tell = SharedBundleRows(database), tell
+        self._rules = CallRules(audit=SharedAuditLog(database))
         name = hashlib.sha256(f"{database.url} {database.tenant} {environment}".encode()).hexdigest()[:24]
         place = os.path.join(cache_home(), "deployed", name)
         ensure_private_directory(place)
@@ -107,7 +112,8 @@ class ReplicaDeployment:
             root = source.read(FIRST_ROOT, _MOST_ROOT)
             if root is None:
                 continue
-            report = host.sync(source, root, thorough=False)
+            asked = Permission("packages.sync", SCOPE, lambda: self._rules)
+            report = host.sync(source, root, thorough=False, permission=asked)
             if report.state != "current":
                 raise DistributionError(f"{source.shown}: the deployed skills are {report.state}: {report.reason}")
 

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.places import TENANT_FOLDER
 from prowess.distribution.deployment.host import DeploymentHost
+from prowess.distribution.deployment.permitted import SCOPE
 from prowess.distribution.machine.client import MachineClient, TenantDeployment, machine_token
+from prowess.distribution.permission.facts import CallRules
+from prowess.distribution.permission.permission import Permission
 from prowess.errors import DistributionError, SkillError
 from prowess.governance.machine.bundle import RELEASE_ROOT, TENANT_RELEASE_ROOT
 from prowess.governance.machine.kept_bundle import KeptBundle
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from prowess._internal.files.enrolment import Enrolment
+    from prowess.audit.record import AuditLog
     from prowess.distribution.deployment.origin import DeploymentSource
     from prowess.governance.machine.bundle import Bundle
 
@@ -36,14 +40,17 @@ class BundleKeeper:
     `tell` gets a sentence for each new version and each new fault, and `changed` is called after each. Nothing that is
     wrong with the token, the key or the server ends the thread, or keeps the machine's service from taking records.
     `version` is that of the bundle that holds, `release` that of the organisation's deployed skills, and `fault` why
-    the last look failed; each may be None.
+    the last look failed; each may be None. Changes of deployed skills are recorded in `audit`.
     """
 
-    def __init__(self, enrolled: Enrolment, state: str, seconds: float, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, enrolled: Enrolment, state: str, seconds: float, tell: Callable[[str], None], audit: AuditLog
+    ) -> None:
         self._fault_path = os.path.join(state, FAULT_FILE)
         self._enrolled, self._state = enrolled, state
         self._server = MachineClient(enrolled.url)
         self._tell, self._seconds, self._ended = tell, seconds, threading.Event()
+        self._rules = CallRules(audit=audit)
         self.changed: Callable[[], None] = lambda: None
         self.fault: str | None = None
         self.version: int | None = None
@@ -114,7 +121,8 @@ class BundleKeeper:
         for file, (host, source) in self._hosts.items():
             if (root := bundle.files.get(file)) is None:
                 continue
-            report = host.sync(source, root.encode(), thorough=self._synced is None)
+            asked = Permission("packages.sync", SCOPE, lambda: self._rules)
+            report = host.sync(source, root.encode(), thorough=self._synced is None, permission=asked)
             if report.state != "current":
                 raise DistributionError(f"the deployed skills are {report.state}: {report.reason}")
         self._synced, self._sync_again = bundle.version, now + _SYNC_SECONDS

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.uuid7 import uuid7
+from prowess.audit.log import JsonlAuditLog
 from prowess.distribution.machine.bundle_keeper import BundleKeeper
 from prowess.distribution.machine.forwarding import RecordForwarder
 from prowess.distribution.machine.inventory import InventoryKeeper
@@ -67,7 +68,7 @@ class EnrolledService:
         inventory_seconds: float,
     ) -> None:
         self._enrolled, self._id = enrolled, machine_id(state)
-        self._keeper = BundleKeeper(enrolled, state, seconds, tell)
+        self._keeper = BundleKeeper(enrolled, state, seconds, tell, JsonlAuditLog(path))
         self.collector = RecordForwarder(enrolled.url, path=path, state=state, seconds=seconds, report=self._report)
         self._inventory = InventoryKeeper(list_copies, inventory_seconds, self.collector.wake)
         self._keeper.changed = self._changed
