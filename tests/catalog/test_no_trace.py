@@ -132,9 +132,13 @@ _CASES: dict[str, list[list[str]] | str] = {
     "access": "like why, it tells an administrator why a skill is hidden",
     **dict.fromkeys((f"machine {name}" for name in ("enroll", "run", "status")), _NO_SKILLS),
     **dict.fromkeys(
-        (f"admin {name}" for name in ("init", "migrate", "status", "tenant", "token", "erase")), _NO_SKILLS
+        (f"admin {name}" for name in ("init", "migrate", "status", "tenant", "token", "logout", "erase", "serve")),
+        _NO_SKILLS,
     ),
     "policy replay": _NO_SKILLS,
+    "policy push": _NO_SKILLS,
+    "policy list": _NO_SKILLS,
+    "policy remove": _NO_SKILLS,
     "report": [["report"], ["report", "--json"], ["report", "--by", "skill,team", "--csv"]],
     "audit show": [["audit", "show", "--skill", HIDDEN], ["audit", "show", "--json", "--skill", HIDDEN]],
     "audit verify": _NO_SKILLS,

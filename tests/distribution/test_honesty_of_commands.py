@@ -150,6 +150,8 @@ CASES = [
     Case(("admin", "tenant", "add", "default", *STORE), code=1),
     Case(("admin", "token", "add", *STORE, "--tenant", "default", "--role", "viewer", "--user", "ada")),
     Case(("policy", "push", "main", "policy.toml", *STORE)),
+    Case(("policy", "list", *STORE)),
+    Case(("policy", "remove", "main", *STORE)),
     Case(("block", "csv", "--reason", "x", "--server", DEAF, "--token-file", "token"), DEAF, code=4),
     Case(("admin", "logout", "ada", *STORE)),
     Case(("admin", "erase", *STORE, "--before", "1d")),

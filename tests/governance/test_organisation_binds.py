@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from prowess import Catalog, Session, SyncSession
 from prowess.audit.selection import RecordFilter
 from prowess.audit.transparency.central_log import newest
 from prowess.audit.transparency.sequencer import LogSigner, continue_log
+from prowess.cli.dispatch import run
 from prowess.governance.service.blocks import BlockMatch, BlockService, NewBlock
 from prowess.governance.service.policies import NewPolicy, PolicyService
 from prowess.governance.service.service_call import Actor, ServiceCall
@@ -203,3 +205,16 @@ def test_while_the_store_is_down_every_call_is_refused_and_no_restart_is_needed(
         "deploy": {"policy_denied", "store_unavailable"},
         "helper": {None, "store_unavailable"},
     }
+
+
+def test_commands_show_and_remove_the_policies_of_a_store(
+    url: str, store: SharedSessionStore, own_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    PolicyService(_call(store, "*")).put("base", NewPolicy(toml=_DENY))
+    assert run(["policy", "show", "--store", url, "--json"]) == 0
+    assert [file["path"] for file in json.loads(capsys.readouterr().out)["files"]] == ["store:*/base.toml"]
+    assert run(["policy", "list", "--store", url]) == 0
+    assert "base  the organisation: version 1, 1 rule, by ada" in capsys.readouterr().out
+    assert run(["policy", "remove", "base", "--store", url]) == 0
+    assert run(["policy", "list", "--store", url, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.partition("\n")[2]) == {"policies": []}

@@ -13,12 +13,14 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.audit.record_options import since_option, until_option
 from prowess.cli.options.organisation_options import OrganisationOptions, organisation_options
+from prowess.cli.options.store_options import shared_database
 from prowess.cli.organisation.policies import push, replay_lines, replayed_by_organisation
+from prowess.cli.organisation.stored_policies import list_policies, remove_policy
 from prowess.governance.replay.recorded_calls import replay_log, replay_records
 from prowess.policy.decision import effect_of
 from prowess.policy.expectations import ExpectationOutcome, check_expectations
 from prowess.policy.policy_file import DEFAULT_EFFECT, PolicyFile, read_policy_file
-from prowess.policy.policy_in_force import load_policy, policy_alone
+from prowess.policy.policy_in_force import PolicyInForce, load_policy, policy_alone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,19 +55,32 @@ def command() -> None:
 
 @command.command(name="show")
 @click.option("--policy", "policy_file", metavar="FILE", help="Additional policy file, as for other commands.")
+@click.option("--store", "store_url", metavar="URL", help="Also the policies in the store of an organisation.")
+@click.option("--tenant", metavar="NAME", help="With --store: those that hold for this tenant (default: default).")
 @_json_option
-def show(policy_file: str | None, *, as_json: bool) -> int:
+def show(policy_file: str | None, *, store_url: str | None, tenant: str | None, as_json: bool) -> int:
     """Print every rule with its file and line.
 
     Example: prowess policy show --policy policy.toml
     """
-    policy = load_policy(policy_file)
+    if store_url is None and tenant is not None:
+        raise click.UsageError("--tenant needs --store")
+    policy = load_policy(policy_file) if store_url is None else _with_store(policy_file, store_url, tenant)
     if as_json:
         output.document({"files": [_file(file) for file in policy.files], "settings": _settings(policy)})
         return exit_codes.OK
     for line in _shown(policy):
         output.line(line)
     return exit_codes.OK
+
+
+def _with_store(policy_file: str | None, url: str, tenant: str | None) -> Policy:
+    """Return the policy of a session with this store."""
+    # Imported here because SQLAlchemy takes long.
+    from prowess.governance.shared_decisions import SharedDecisions
+
+    source = SharedDecisions(shared_database(url, tenant))
+    return PolicyInForce(policy_file=policy_file).apart(organisation=source).require()
 
 
 @command.command(name="test")
@@ -145,6 +160,8 @@ def replay(
 
 
 command.add_command(push)
+command.add_command(list_policies)
+command.add_command(remove_policy)
 
 
 def _shown(policy: Policy) -> Iterator[str]:
