@@ -147,14 +147,13 @@ def newest_before(rows: SharedAuditRows, wanted: RecordFilter, limit: int, curso
         AuditReadError: the cursor is not one of a store.
         StoreError: the store cannot be used.
     """
-    people, end = rows.people(), rows.end()
-    last = 0 if end is None else end.size
+    people, (first, last) = rows.people(), _span(rows, wanted)
     if cursor is not None:
         last = min(last, cursor_number(rows.database.url, cursor) - 1)
     found: list[AuditRecord] = []
     before, damaged = last + 1, 0
-    while last > 0:
-        for row in reversed(list(rows.records(max(1, last - _PAGE + 1), last))):
+    while last >= first:
+        for row in reversed(list(rows.records(max(first, last - _PAGE + 1), last))):
             record = _intact(row, people)
             damaged += row.body is not None and record is None
             if record is not None and wanted.fits(record):
@@ -173,11 +172,11 @@ def page_of_store(rows: SharedAuditRows, wanted: RecordFilter, limit: int, curso
         AuditReadError: the cursor is not one of a store.
         StoreError: the store cannot be used.
     """
-    people, end = rows.people(), rows.end()
+    people, (first, last) = rows.people(), _span(rows, wanted)
     after = cursor_number(rows.database.url, cursor)
     found: list[AuditRecord] = []
     damaged = 0
-    for row in rows.records(after + 1, 0 if end is None else end.size):
+    for row in rows.records(max(first, after + 1), last):
         record = _intact(row, people)
         damaged += row.body is not None and record is None
         if record is not None and wanted.fits(record):
@@ -186,6 +185,12 @@ def page_of_store(rows: SharedAuditRows, wanted: RecordFilter, limit: int, curso
             found.append(record)
             after = row.sequence
     return RecordPage(records=tuple(found), damaged=damaged, next=None)
+
+
+def _span(rows: SharedAuditRows, wanted: RecordFilter) -> tuple[int, int]:
+    """Return the first and the last number of records that can be in the time that is wanted."""
+    end = rows.end()
+    return (1, 0) if end is None else rows.span(end.size, wanted.since, wanted.until)
 
 
 def checkpoint_of(rows: SharedAuditRows) -> Checkpoint:
