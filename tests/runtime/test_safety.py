@@ -140,13 +140,18 @@ async def test_files_of_an_active_skill_need_no_permission_and_no_others_get_one
             raise AssertionError
 
     write_skill(tmp_path, "kit", files=FILES)
-    write_skill(tmp_path, "other", files={"secret.md": "secret\n"})
+    write_skill(tmp_path, "other", files={"secret.md": "secret\n", "references/a.md": "secret\n"})
     session = Session(Catalog(tmp_path), approver=Asked())
     await session.load(["kit"])
 
     assert result(await session.call("skills.read", {"path": "references/a.md"}))["text"] == "Text.\n"
     assert asked == []
-    for given in ({"path": "../other/secret.md"}, {"path": "secret.md", "skill": "other"}, {"path": "/etc/passwd"}):
+    for given in (
+        {"path": "../other/secret.md"},
+        {"path": "secret.md", "skill": "other"},
+        {"path": "references/a.md", "skill": "other"},
+        {"path": "/etc/passwd"},
+    ):
         assert not (await session.call("skills.read", given)).success, given
     await session.unload(["kit"])
     assert failure(await session.call("skills.read", {"path": "references/a.md"}))["code"] == "skill_not_active"
