@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import pytest
 
 from prowess.audit.record import AuditEvent
 from prowess.audit.transparency.central_log import SharedAuditLog
+from prowess.cli.dispatch import run
 from prowess.http_server.pages.rendering.navigation import NAVIGATION
 from prowess.http_server.pages.routes import FORMS, PAGES
 from prowess.policy.roles import ROLES
@@ -23,6 +25,7 @@ from tools.sample_organisation import add_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.http_server.organisation import ServedOrganisation
 
@@ -203,6 +206,21 @@ def test_a_policy_is_replayed_before_it_is_pushed_and_a_refusal_names_the_number
     pushed = visitor.send("/policies/new", "/policies/check", name="strict", toml=denying, act="push", accept=newly)
     assert "The policy holds at the next call." in pushed.text
     assert "nothing" in visitor.get("/policies/one?name=strict")[1]
+
+
+@pytest.mark.parametrize("query", ["", "?skill=csv-report"])
+def test_an_export_of_the_log_is_verified_by_the_command(
+    organisation: ServedOrganisation, query: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = Visitor(organisation, "approver").client.get(f"/audit/export{query}")
+    (tmp_path / "export.jsonl").write_bytes(answer.content)
+    (tmp_path / "log.pub").write_text(organisation.server.organisation.public_key)
+    command = ["audit", "verify", "--export", str(tmp_path / "export.jsonl"), "--key", str(tmp_path / "log.pub")]
+    assert run([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["ok"]
+    assert run(command) == 0
+    told = capsys.readouterr()
+    assert ("completeness is not: other records" in told.out + told.err) == bool(query)
 
 
 def test_a_usage_report_is_exported_for_a_spreadsheet(organisation: ServedOrganisation) -> None:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
+    from prowess.audit.transparency.central_log import LogExport
+
 _CHUNK_BYTES = 64 * 1024
 _JSON_LINES = "application/jsonl"
 _Number = Annotated[int, Meta(ge=0, le=2**53)]
@@ -54,6 +56,11 @@ def _log(asked: ApiRequest) -> AuditService:
 
 def _export(asked: ApiRequest) -> Response:
     export = _log(asked).export(asked.query)
+    return export_answer(export)
+
+
+def export_answer(export: LogExport) -> Response:
+    """Return an export as a download, sent as its lines are read."""
     headers = {"content-disposition": 'attachment; filename="audit.jsonl"'}
     return StreamingResponse(_chunks(export.all_lines()), media_type=_JSON_LINES, headers=headers)
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from starlette.exceptions import HTTPException
-from starlette.responses import StreamingResponse
 
 from prowess.audit.selection import OUTCOMES
 from prowess.errors import AuditReadError
 from prowess.governance.service.audit import AuditQuery, AuditSelection, AuditService
+from prowess.http_server.api.log import export_answer
 from prowess.http_server.pages.record_view import facts_of, record_row
 
 if TYPE_CHECKING:
@@ -68,9 +68,7 @@ def record_page(page: PageRequest) -> Response:
 def export_download(page: PageRequest) -> Response:
     """Return an export of the records that match, which `prowess audit verify --export` checks."""
     selection = msgspec.convert(several(page.queries(FILTERS)), AuditSelection)
-    export = AuditService(page.call).export(selection)
-    headers = {"content-disposition": f'attachment; filename="audit-{page.call.tenant}.jsonl"'}
-    return StreamingResponse(export.lines, media_type="application/jsonl", headers=headers)
+    return export_answer(AuditService(page.call).export(selection))
 
 
 def several(chosen: dict[str, str]) -> dict[str, object]:

@@ -67,11 +67,6 @@ def skill_service(call: ServiceCall) -> SkillService:
     return SkillService(call, present_deployments(call.database))
 
 
-def skill_names(call: ServiceCall) -> tuple[str, ...]:
-    """Return the names of skills that could be chosen: those that are deployed or on a machine."""
-    return tuple(skill.name for skill in skill_service(call).list(SkillQuery(limit=MOST_ITEMS)).items)
-
-
 def _answers(call: ServiceCall) -> dict[str, str]:
     """Return the state of the questions to people by the digest of the skill."""
     if call.tenant == EVERY:  # approvals belong to one tenant

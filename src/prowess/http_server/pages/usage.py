@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from starlette.responses import Response
 
+from prowess.distribution.deployment.store_releases import deployed_names
 from prowess.governance.service.analytics import AnalyticsService, UsageQuery
 from prowess.governance.service.listing import MOST_ITEMS
-from prowess.http_server.pages.skills import skill_names
 
 if TYPE_CHECKING:
     from prowess.governance.usage import UsageReport
@@ -83,5 +83,5 @@ def _report(page: PageRequest) -> tuple[str, str, UsageReport]:
     by, days = page.query("by") or "skill", page.query("days") or "30"
     by, days = by if by in _GROUPINGS else "skill", days if days in _DAYS else "30"
     since = (datetime.now(UTC) - timedelta(days=int(days))).isoformat()
-    service = AnalyticsService(page.call, skill_names(page.call))
+    service = AnalyticsService(page.call, deployed_names(page.call.database))
     return by, days, service.report(UsageQuery(by=tuple(by.split(",")), since=since))
