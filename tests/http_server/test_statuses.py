@@ -5,15 +5,17 @@ from __future__ import annotations
 import gzip
 import io
 import tarfile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_origin
 
 import pytest
 
+from prowess.http_server.api.routes import ROUTES
 from tests.http_server.organisation import ServedOrganisation, in_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from prowess.http_server.api.route_table import ApiRoute
     from tests.postgresql import Postgresql
 
 DIGEST = f"sha256:{7:064x}"
@@ -124,3 +126,22 @@ def test_a_database_that_goes_away_is_503_and_requests_work_again_when_it_is_bac
             postgresql.start()
         assert client.get("/api/v1/me").status_code == 200
         assert client.get("/readyz").status_code == 200
+
+
+def _is_list(route: ApiRoute) -> bool:
+    return "items" in getattr(get_origin(route.answer) or route.answer, "__struct_fields__", ())
+
+
+LISTS = [route for route in ROUTES if _is_list(route) and "{" not in route.path]
+
+
+@pytest.mark.parametrize("route", LISTS, ids=lambda route: route.name)
+def test_every_list_has_a_limit_of_500_and_a_cursor(acme: ServedOrganisation, route: ApiRoute) -> None:
+    client, path = acme.client("administrator"), f"/api/v1{route.path}"
+    page = client.get(path, params={"limit": "500"})
+    assert page.status_code == 200, page.text
+    assert {"items", "next"} <= page.json().keys()
+    for limit in ("0", "501", "-1", "x", "null", ""):
+        assert _error(client.get(path, params={"limit": limit})) == (400, "invalid_arguments")
+    assert "cursor" in route.query.__struct_fields__
+    assert client.get(path, params={"cursor": "\x00"}).status_code == 400
