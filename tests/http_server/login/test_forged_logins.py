@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from msgspec.structs import replace
 
 from prowess.errors import ConfigurationError
 from prowess.http_server.login.oidc.issuer import Issuer
@@ -95,7 +96,8 @@ NOW = int(time.time())
         (set_to(nonce=...), "nonce"),
         (set_to(nonce=None), "nonce"),
         (set_to(aud="another"), "audience"),
-        (set_to(aud=["another", "third"]), "audience"),
+        (set_to(aud="another", azp="prowess"), "audience"),
+        (set_to(aud=["another", "third"], azp="prowess"), "audience"),
         (set_to(aud=["prowess", "another"]), "audience"),  # without azp
         (set_to(aud=["prowess", "another"], azp="another"), "audience"),
         (set_to(azp="another"), "audience"),
@@ -292,6 +294,17 @@ def test_an_address_does_not_begin_attempts_without_end(acme: Organisation, issu
     browser = Browser(server)
     assert {browser.get("/login/oidc").status_code for _ in range(60)} == {303}
     assert browser.get("/login/oidc").status_code == 429
+
+
+def test_an_address_that_the_issuer_did_not_verify_names_nobody(acme: Organisation, issuer: ForgingIssuer) -> None:
+    oidc = replace(settings_of(issuer), user_claim="email")
+    browser = Browser(acme.server(LoginSettings(public_url=OWN, oidc=oidc)))
+    for verified in (False, "true", 1, ...):
+        issuer.change = set_to(email="root@acme.example", email_verified=verified)
+        assert attempt(browser, issuer) == 403
+    assert acme.failures() == [("claims", "the e-mail address is not verified")] * 4
+    issuer.change = set_to(email="ann@acme.example", email_verified=True)
+    assert attempt(browser, issuer) == 200
 
 
 def test_a_picture_or_a_frame_of_another_site_begins_nothing_and_counts_as_no_failure(

@@ -333,6 +333,9 @@ def test_the_value_of_one_kind_of_cookie_is_no_login(acme: Organisation, server:
         browser.set_cookie(COOKIE, value)
         assert browser.me() is None
     assert server.logins.take_attempt("browser") is None
+    secret = server.logins.begin(_new("ann", "default", acme.token().token.id))
+    assert server.logins.take_attempt(secret) is None
+    assert server.logins.find(secret) is not None
     assert server.logins.take_attempt(state) is not None
     assert server.logins.take_attempt(state) is None
 

@@ -90,7 +90,7 @@ class BrowserLogins:
         digest, now = _digest("login", secret), self.clock()
         row = self._store.login(digest, now)
         person = person_of(row)
-        if row is None or person is None or now >= person.ends_at:
+        if row is None or person is None:
             return None
         until = min(person.ends_at, now + self._settings.idle)
         if until - row.expires_at > min(_EXTEND_SECONDS, self._settings.idle / 2):

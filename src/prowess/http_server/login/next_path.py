@@ -7,14 +7,15 @@ from urllib.parse import quote
 
 HOME = "/"
 _MOST = 2000
-# Printable ASCII without a backslash, which browsers read as a slash; and without `//`, which begins a host.
-_PATH = re.compile(r"/(?!/)[!-\[\]-~]*")
+# Printable ASCII without a backslash, which browsers read as a slash.
+_PATH = re.compile(r"/[!-\[\]-~]*")
 
 
 def next_path(given: str | None) -> str:
     """Return the path that a request names as `next`, or `/` if it is no path of this server."""
     if given is None or len(given) > _MOST or not _PATH.fullmatch(given):
         return HOME
+    # Two slashes begin a host.
     return HOME if "//" in given.partition("?")[0] else given
 
 
