@@ -51,6 +51,7 @@ def streamed(organisation: ServedOrganisation, path: str, act: Callable[[], None
     return answer.text
 
 
+@pytest.mark.proves("governance.audit.dashboard")
 def test_a_stream_sends_rows_of_new_records_that_match_and_no_others(organisation: ServedOrganisation) -> None:
     append(organisation, "before")
 
@@ -93,3 +94,22 @@ def test_a_stream_ends_with_its_login(organisation: ServedOrganisation, monkeypa
 
 def test_a_stream_is_for_those_who_may_read_records(organisation: ServedOrganisation) -> None:
     assert Visitor(organisation, "user").client.get("/activity/live").status_code == 403
+
+
+@pytest.mark.proves("governance.audit.dashboard")
+def test_activity_is_filtered_by_skill_team_agent_and_time(organisation: ServedOrganisation) -> None:
+    log = SharedAuditLog(organisation.server.database.of_tenant("default"))
+    for skill, team, agent in (("pdf", "web", "ci"), ("csv", "web", "bot"), ("pdf", "legal", "bot")):
+        log.append(AuditEvent(kind="skill.loaded", data={"skill": skill, "team": team, "agent": agent}))
+    visitor = Visitor(organisation, "approver")
+
+    def shown(query: str) -> list[tuple[str, str]]:
+        page = visitor.get(f"/activity?{query}")[1]
+        return re.findall(r'data-label="Skill"><bdi>(\w+)</bdi>.*?class="quiet">(\w+)</span>', page, re.DOTALL)
+
+    assert shown("skill=pdf") == [("pdf", "legal"), ("pdf", "web")]
+    assert shown("team=web&agent=bot") == [("csv", "web")]
+    assert len(shown("since=2020-01-01")) == 3
+    assert shown("until=2020-01-01") == []
+    organisation.sequence()  # with a place in the log they are the same
+    assert shown("skill=pdf") == [("pdf", "legal"), ("pdf", "web")]

@@ -88,6 +88,7 @@ def test_a_token_is_shown_once_and_can_log_in(organisation: ServedOrganisation) 
     assert answer.json()["roles"] == ["viewer"]
 
 
+@pytest.mark.proves("governance.ui.manage")
 def test_two_people_approve_and_an_approval_is_revoked(organisation: ServedOrganisation) -> None:
     path = f"/approvals/{waiting_question(organisation)}"
     first, second = (Visitor(organisation, "approver", user=user) for user in ("emre", "fay"))
@@ -118,6 +119,7 @@ def test_an_author_does_not_vote(organisation: ServedOrganisation) -> None:
     assert author.send(path, f"{path}/vote", vote="approve").status_code == 403
 
 
+@pytest.mark.proves("governance.ui.manage")
 def test_a_skill_is_deployed_from_its_archive(organisation: ServedOrganisation) -> None:
     visitor = Visitor(organisation, "administrator")
     archive = ("new.tar.gz", skill_archive("web-made"), "application/gzip")
@@ -160,6 +162,7 @@ def test_a_skill_is_taken_away_and_the_release_before_comes_back(organisation: S
     assert "not-there" in refused.text
 
 
+@pytest.mark.proves("governance.ui.browse")
 def test_skills_are_found_by_name_tag_and_layer(organisation: ServedOrganisation) -> None:
     visitor = Visitor(organisation, "user")
 
@@ -223,6 +226,7 @@ def test_an_export_of_the_log_is_verified_by_the_command(
     assert ("completeness is not: other records" in told.out + told.err) == bool(query)
 
 
+@pytest.mark.proves("governance.analytics.reports")
 def test_a_usage_report_is_exported_for_a_spreadsheet(organisation: ServedOrganisation) -> None:
     data = {"skill": "=HYPERLINK(1)", "team": "platform"}
     SharedAuditLog(organisation.server.database.of_tenant("default")).append(AuditEvent(kind="skill.loaded", data=data))
