@@ -9,7 +9,6 @@ import click
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import output
 from prowess.errors import StoreError
-from prowess.runtime.organisation import TenantStore
 from prowess.store import open_store
 from prowess.store.tenants import DEFAULT, is_shared, shown_url
 
@@ -41,9 +40,11 @@ def with_deployed_skills(skills: CatalogOptions, catalog: Catalog, store: object
         DistributionError: the deployed skills cannot be brought here.
         StoreError: the store cannot be used.
     """
+    # Imported here because few commands use a shared store, and `serve --help` needs no session.
+    from prowess.runtime.organisation import TenantStore
+
     if not isinstance(store, TenantStore):
         return catalog
-    # Imported here because few commands use a shared store.
     from prowess.distribution.deployment.replica import ReplicaDeployment
 
     environment = catalog.audience.environment
