@@ -95,6 +95,8 @@ _CASES: dict[str, list[list[str]] | str] = {
     "to-prompt": _PATHS,
     "check": _PATHS,
     "fmt": _PATHS,
+    "test": _PATHS,
+    "eval convert": _PATHS,
     "new": _PATHS,
     "rule": _NO_SKILLS,
     "conformance": _NO_SKILLS,

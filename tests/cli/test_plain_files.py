@@ -49,6 +49,8 @@ _LOOKS: dict[str, tuple[str, ...]] = {
     "to-prompt": ("plain", "odd", "marked", "--form", "xml"),
     "check": (".", "--diff", "--unsafe-fixes"),
     "fmt": (".", "--diff"),
+    "test": ("plain", "odd", "marked"),
+    "eval": ("--help",),  # it takes files of evals
     "new": ("another", "--into", "elsewhere"),
     "rule": (),
     "conformance": ("--cases",),

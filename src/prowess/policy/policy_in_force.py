@@ -52,7 +52,7 @@ from prowess.policy.facts.publisher_names import publishers_trusted_by, signers_
 from prowess.policy.facts.requester import this_process
 from prowess.policy.machine.machine_rules import DEFAULT_MAX_OFFLINE
 from prowess.policy.machine.offline import offline_fault
-from prowess.policy.organisation.known_generation import generation_now
+from prowess.policy.organisation.known_generation import current_generation
 from prowess.policy.policy import Policy
 from prowess.policy.policy_file import YAML_ENDINGS, PolicyFile, policy_file_of, read_policy_file
 
@@ -329,7 +329,7 @@ class PolicyInForce:
                 marks.append(mark_of(found))
         for source in self._organisations:
             try:
-                marks.append(f"generation {generation_now(source)}")
+                marks.append(f"generation {current_generation(source)}")
             except StoreError as fault:
                 marks.append(str(fault))
         if bundle_folder(self._enterprise_file) is not None and offline_fault(self._max_offline) is not None:
@@ -372,7 +372,7 @@ class PolicyInForce:
         """Return the decisions of one organisation. They are read again only if there is another generation."""
         source = self._organisations[place]
         known = self._decided.get(place)
-        if known is None or known.generation != generation_now(source):
+        if known is None or known.generation != current_generation(source):
             known = self._decided[place] = source.rules()
         return known
 

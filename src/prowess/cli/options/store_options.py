@@ -45,6 +45,7 @@ def with_deployed_skills(skills: CatalogOptions, catalog: Catalog, store: object
 
     if not isinstance(store, TenantStore):
         return catalog
+    # Imported here because only a shared store has deployed skills.
     from prowess.distribution.deployment.replica import ReplicaDeployment
 
     environment = catalog.audience.environment

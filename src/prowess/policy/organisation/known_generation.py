@@ -41,7 +41,7 @@ def knowing(source: OrganisationSource, generation: int | StoreError) -> Iterato
         _known.reset(token)
 
 
-def generation_now(source: OrganisationSource) -> int:
+def current_generation(source: OrganisationSource) -> int:
     """Return the generation: the known one, else as the source tells it. Raises StoreError."""
     known = _known.get()
     if known is None or not known.open or known.source != source:
