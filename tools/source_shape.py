@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parents[1] / "src" / "prowess"
 ERROR_TREE = "prowess.errors"  # all errors are in one file, whatever its length
 ONE_FILE_EACH = {"lint/rules", "security/rules", "cli/commands"}  # one file a rule, one file a command
-# audit and governance note their own acts; the suites of testing are tests of logs
-RECORDERS = ("prowess.tools.", "prowess.audit.", "prowess.governance.", "prowess.testing.")
+# `audit` and `governance` record their own acts, and the suite of audit logs tries them.
+RECORDERS = ("prowess.tools.", "prowess.audit.", "prowess.governance.", "prowess.testing.conformance.audit_logs")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _TUPLE_BASES = {"NamedTuple", "typing.NamedTuple"}
 

@@ -547,7 +547,7 @@ class ServerAnswerError(SkillError):
     def __init__(self, status: int, sent_code: str, message: str, suggestions: tuple[str, ...] = ()) -> None:
         super().__init__(status, sent_code, message, suggestions)
         self.status, self.sent_code, self.message, self.suggestions = status, sent_code, message, suggestions
-        self.code = sent_code  # type: ignore[misc]  # it stands for the error that the server had
+        self.code = sent_code  # type: ignore[misc]  # the code of the error that the server had
 
     def __str__(self) -> str:
         return self.message

@@ -79,7 +79,7 @@ def status_of(fault: Exception) -> int:
 
 
 def error_response(fault: Exception) -> Response:
-    """Return the answer for an error. One that nobody expected is logged, and not shown."""
+    """Return the answer for an error. An unexpected one is logged, and not shown."""
     status = status_of(fault)
     if isinstance(fault, HTTPException):
         return error_answer(status, fault.detail, headers=fault.headers)

@@ -1,4 +1,4 @@
-"""Records of a tenant as they arrive, before they have a place in the log: for what people watch.
+"""Records of a tenant as they arrive, before they have a place in the log: for pages that people watch.
 
 Nothing here is proved. A record that has no place yet has the number 0 and no hash.
 """
@@ -41,7 +41,7 @@ class ArrivingRecords:
         self._people: dict[str, str] = {}
 
     def look(self) -> list[ArrivedRecord]:
-        """Return what has arrived since the last look; at first, some of the last records. Raises StoreError."""
+        """Return the records that have arrived since the last look; at first, some of the last records. Raises StoreError."""
         if self._after is None:
             end = self._rows.end()
             self._after = max(0, (0 if end is None else end.size) - _BACKLOG)

@@ -294,7 +294,7 @@ def _required(row: LogRow, people: Mapping[str, str], rows: SharedAuditRows) -> 
 
 
 def _intact(row: LogRow, people: Mapping[str, str]) -> AuditRecord | None:
-    """Return the record of a row with the name of its user; None if it was erased, or is not what was hashed."""
+    """Return the record of a row with the name of its user; None if it was erased or changed."""
     if row.body is None or leaf_hash(row.body) != row.leaf:
         return None
     try:

@@ -84,7 +84,9 @@ def erase(
 
     def work(step: Sequencing) -> tuple[int, Checkpoint | None]:
         origin = f"{signer.name}/{rows.tenant}"
-        person = None if user is None else step.forget(user)  # first: from now on nobody adds records about the person
+        person = (
+            None if user is None else step.forget(user)
+        )  # first: from now on no writer adds records about the person
         if user is not None and person is None:
             return 0, None
         while waiting := step.take(BATCH):  # waiting records may be about this user too
@@ -105,7 +107,7 @@ def erase(
 
 
 def _keep(signed: Checkpoint, signer: LogSigner) -> None:
-    """Remember on this machine what was signed last, so that an older state is not continued."""
+    """Remember on this machine the checkpoint that was signed last, so that an older state is not continued."""
     if (path := signer.last(signed.origin)) is not None:
         ensure_private_directory(os.path.dirname(path))
         write_atomically(path, str(signed).encode(), sync=False)

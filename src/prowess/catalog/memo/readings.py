@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """What reading one SKILL.md gave.
+    """The result of reading one SKILL.md.
 
     `facts` are the bytes of a plain front matter, else the mapping of `Frontmatter.properties`. `stamp` is that of the
     file, 0 if the file could not be examined. If `settled` is False, the file is read again at the next scan. `faults`

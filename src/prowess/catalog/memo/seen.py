@@ -18,7 +18,7 @@ _SLICE = 256  # entries that `is_current` examines beside the given ones
 
 
 class MemoryMemo:
-    """The memo of what the last scan of this process saw."""
+    """The memo of the last scan of this process."""
 
     __slots__ = ("_entries", "_listings", "_unindexed", "_unlisted")
     is_partial = False
@@ -75,7 +75,7 @@ class MemoryMemo:
 
 
 class Seen:
-    """What one scan saw. `entries` are all that it found, also those that are not listed because of their scope."""
+    """The state that one scan saw. `entries` are all that it found, also those that are not listed because of their scope."""
 
     __slots__ = ("_at", "_entries", "_listings", "_targets", "_unindexed", "_unlisted")
 

@@ -1,4 +1,4 @@
-"""What another agent finds in a directory: the skills, the copies that it does not use, and what its list cuts.
+"""The view of another agent on a directory: the skills, the copies that it does not use, and what its list cuts.
 
 The directories of the agent are searched by the scan of the catalog. The agent's own rules then decide on each copy.
 Plugins, built-in skills and settings of the agent are not considered, nor is trust: this is about another program.
@@ -77,7 +77,7 @@ class ListCost(Struct, frozen=True, kw_only=True):
 
 
 class AgentView(Struct, frozen=True, kw_only=True):
-    """What an agent finds. `skills` are in the order of precedence, `unreadable` are the copies that cannot be read.
+    """The findings of an agent. `skills` are in the order of precedence, `unreadable` are the copies that cannot be read.
 
     `places` maps each directory that was searched to the place in the agent's row. `elsewhere` has the number of skills
     in each directory that other agents or Prowess search here, but this agent does not. `cost` is None if no limit of

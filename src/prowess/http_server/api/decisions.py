@@ -1,4 +1,4 @@
-"""Routes about what an organisation decides: blocks and policies."""
+"""Routes about decisions of an organisation: blocks and policies."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def require_csrf(request: Request, form: Mapping[str, str]) -> None:
     """Check that a form came from a page of this server, shown to the same login.
 
     Raises:
-        PolicyDeniedError: it did not, or nobody is logged in.
+        PolicyDeniedError: it did not, or no person is logged in.
     """
     value, origin = request.scope.get(_VALUE), request.scope.get(_ORIGIN)
     given = request.headers.get("origin")

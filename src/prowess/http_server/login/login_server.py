@@ -84,7 +84,7 @@ class LoginServer:
             if found is not None:
                 self.log.began(caller_of(found.actor), means, at, issuer=new.issuer)
         except BaseException:
-            with suppress(StoreError):  # nobody has the secret
+            with suppress(StoreError):  # the secret is unknown everywhere
                 self.logins.end(secret)
             raise
         if found is None:

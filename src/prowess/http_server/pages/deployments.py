@@ -1,4 +1,4 @@
-"""The page of deployments: every release, what is in it, and the way back to an earlier one."""
+"""The page of deployments: every release with its skills, and the way back to an earlier one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of sessions: which there are, and the conversation of one: what was active when, what was refused, its cost."""
+"""Pages of sessions: which there are, and the conversation of one: the active skills at each time, refusals, its cost."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def sessions_page(page: PageRequest) -> Response:
 
 
 def session_page(page: PageRequest) -> Response:
-    """Show what happened in one session."""
+    """Show the records of one session."""
     session_id = page.request.query_params.get("id", "")
     stored, cursor = _stored(page.call, session_id), page.query("cursor")
     query = AuditQuery(session=(session_id,), limit=MOST_ITEMS, cursor=cursor)

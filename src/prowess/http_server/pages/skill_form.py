@@ -66,7 +66,7 @@ def written_skill(form: Mapping[str, str]) -> WrittenSkill:
 
 
 def skill_form_page(page: PageRequest) -> Response:
-    """Show the form; after a POST, with what the checks find."""
+    """Show the form; after a POST, with the findings of the checks."""
     page.call.require("create")
     form = Fields(body=_BODY) if page.request.method == "GET" else page.form
     written = written_skill(form) if page.request.method == "POST" else None

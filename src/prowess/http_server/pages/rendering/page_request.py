@@ -78,7 +78,7 @@ class PageRequest:
         return PageServices(self.call, self.server.signer)
 
     def render(self, template: str, *, status: int = 200, problem: str | None = None, **values: object) -> Response:
-        """Return a page. `problem` is a sentence about what was refused."""
+        """Return a page. `problem` is a sentence about the refusal."""
         done = DONE.get(self.query("done") or "")
         known = {"done": done, "problem": problem, "here": f"/{self.path.split('/')[1]}", "tenant": self.call.tenant}
         actor = self.call.actor

@@ -1,7 +1,7 @@
 """Jinja templates of the pages: autoescape, no undefined names, and texts of other people shown as they are.
 
 Every text that a template prints is escaped for HTML, and its control and bidirectional characters are shown as
-escapes, so a name can neither add markup nor hide or reorder what stands beside it. `field` is for the values of form
+escapes, so a name can neither add markup nor hide or reorder the text beside it. `field` is for the values of form
 controls, which have to come back unchanged.
 """
 
