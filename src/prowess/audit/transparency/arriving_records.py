@@ -41,7 +41,7 @@ class ArrivingRecords:
         self._people: dict[str, str] = {}
 
     def look(self) -> list[ArrivedRecord]:
-        """Return the records that have arrived since the last look; at first, some of the last records. Raises StoreError."""
+        """Return the records that arrived since the last look; at first, some of the last. Raises StoreError."""
         if self._after is None:
             end = self._rows.end()
             self._after = max(0, (0 if end is None else end.size) - _BACKLOG)

@@ -84,9 +84,7 @@ def erase(
 
     def work(step: Sequencing) -> tuple[int, Checkpoint | None]:
         origin = f"{signer.name}/{rows.tenant}"
-        person = (
-            None if user is None else step.forget(user)
-        )  # first: from now on no writer adds records about the person
+        person = None if user is None else step.forget(user)  # first: then no writer adds records about the person
         if user is not None and person is None:
             return 0, None
         while waiting := step.take(BATCH):  # waiting records may be about this user too

@@ -75,7 +75,7 @@ class MemoryMemo:
 
 
 class Seen:
-    """The state that one scan saw. `entries` are all that it found, also those that are not listed because of their scope."""
+    """The state that one scan saw. `entries` are all that it found, also those outside of the scope."""
 
     __slots__ = ("_at", "_entries", "_listings", "_targets", "_unindexed", "_unlisted")
 

@@ -77,7 +77,7 @@ class ListCost(Struct, frozen=True, kw_only=True):
 
 
 class AgentView(Struct, frozen=True, kw_only=True):
-    """The findings of an agent. `skills` are in the order of precedence, `unreadable` are the copies that cannot be read.
+    """Findings of an agent. `skills` are in the order of precedence, `unreadable` are the copies that cannot be read.
 
     `places` maps each directory that was searched to the place in the agent's row. `elsewhere` has the number of skills
     in each directory that other agents or Prowess search here, but this agent does not. `cost` is None if no limit of

@@ -1,4 +1,4 @@
-"""Pages of sessions: which there are, and the conversation of one: the active skills at each time, refusals, its cost."""
+"""Pages of sessions: a list, and the conversation of one: the active skills at each time, refusals, its cost."""
 
 from __future__ import annotations
 
