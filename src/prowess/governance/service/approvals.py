@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 _Digest = Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$")]
 _Text = Annotated[str, Meta(max_length=4096)]
 _Name = Annotated[str, Meta(min_length=1, max_length=4096)]
+_Capability = Annotated[str, Meta(extra_json_schema={"enum": list(APPROVED_CAPABILITIES)})]
 
 
 class NewApproval(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -63,7 +64,7 @@ class NewApproval(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     skill: _Name
     digest: _Digest
     reason: _Text = ""
-    capabilities: tuple[str, ...] | None = None
+    capabilities: tuple[_Capability, ...] | None = None
 
 
 class NewVote(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
