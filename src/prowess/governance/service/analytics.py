@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from prowess._internal.text.near_words import near_words
 from prowess.audit.transparency.central_log import stored_records
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from prowess.governance.service.service_call import ServiceCall
     from prowess.governance.usage import UsageReport
 
+_Group = Annotated[str, Meta(extra_json_schema={"enum": list(GROUPS)})]
+
 
 class UsageQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a report is about: the keys of its rows (`GROUPS`), and the time of the records as in `AuditSelection`."""
 
-    by: tuple[str, ...] = ("skill",)
+    by: tuple[_Group, ...] = ("skill",)
     since: Moment | None = None
     until: Moment | None = None
 
