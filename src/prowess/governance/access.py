@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from prowess.governance.changes import Change, changes_to_allow, changes_to_deny
 from prowess.policy.blocks.blocked import NO_BLOCKS
 from prowess.policy.decision import Allow, effect_of
+from prowess.policy.policy_file import FINDINGS_FACT
 from prowess.policy.restriction import Restriction
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from prowess.catalog import Copy, Resolution, SkillEntry
     from prowess.policy.decision import Decision
     from prowess.policy.policy import Policy
-    from prowess.policy.rule import PolicyCall
+    from prowess.policy.rule import PolicyCall, PolicyRule
 
 StepName = Literal["layer", "scope", "trust", "block", "role", "approval", "scan", "rule", "restriction"]
 _HIDDEN: dict[str, StepName] = {"held_back": "trust", "out_of_scope": "scope", "disabled": "scope"}
@@ -121,10 +122,35 @@ def _steps_of_policy(policy: Policy, call: PolicyCall) -> Iterator[AccessStep]:
     yield _step("block", policy.blocks.refusal(call), "it is not blocked")
     yield _step("role", policy.role_denial("use", call.who), "the roles permit to use skills")
     yield _step("approval", policy.approval_denial(call), "no approval is missing")
-    yield AccessStep(step="scan", effect="allow", reason="no policy file demands a scan")
-    files = tuple(replace(file, roles=None, approval_rules=()) for file in policy.files)
+    yield _scan(policy, call)
+    files = tuple(
+        replace(file, roles=None, approval_rules=(), rules=tuple(one for one in file.rules if not _demands_scan(one)))
+        for file in policy.files
+    )
     decision = replace(policy, blocks=NO_BLOCKS, files=files).decide(call)
     yield _step("rule", decision, decision.reason)
+
+
+def _demands_scan(rule: PolicyRule) -> bool:
+    return rule.effect != "allow" and any(match.argument == FINDINGS_FACT for match in rule.matches)
+
+
+def _scan(policy: Policy, call: PolicyCall) -> AccessStep:
+    """Return the answer of the rules that deny or ask because of what a scan found, or could not find out."""
+    demanding = [tuple(filter(_demands_scan, file.rules)) for file in policy.files]
+    if not any(demanding):
+        return AccessStep(step="scan", effect="allow", reason="no policy file demands a scan")
+    files = (
+        replace(file, roles=None, approval_rules=(), rules=rules, default="allow", packages=None)
+        for file, rules in zip(policy.files, demanding, strict=True)
+        if rules
+    )
+    decision = replace(policy, blocks=NO_BLOCKS, files=tuple(files)).decide(call)
+    worst = next((skill.findings for skill in call.about if skill.findings is not None), None)
+    found = {None: "the scan is not known", "none": "the scan found nothing"}.get(worst, f"the scan found: {worst}")
+    if isinstance(decision, Allow):
+        return AccessStep(step="scan", effect="allow", reason=f"{found}; no rule refuses that")
+    return _step("scan", decision, found)
 
 
 def _restriction(policy: Policy, call: PolicyCall, entry: SkillEntry) -> AccessStep:

@@ -184,27 +184,36 @@ class SkillFiles:
             return ()  # saves listing the whole skill, because most skills have no scripts
         found = []
         for path in self.listed:
-            language = _LANGUAGES.get(path.rpartition(".")[2])
-            if language is None or not path.startswith("scripts/") or (text := self.text(path)) is None:
+            if not is_known_script(path) or (text := self.text(path)) is None:
                 continue
+            language = _LANGUAGES[path.rpartition(".")[2]]
             found.append(ScriptText(path=path, language=language, text=text, code=_without_comments(text, language)))
             if len(found) == _MAX_SCRIPTS:
                 break
         return tuple(found)
 
-    def _read(self, path: str) -> str | None:
+    def _data(self, path: str) -> bytes | None:
+        """Return the bytes of a file, one more than the limit if it is too large; None if it cannot be read."""
         if self._directory is None:
             return None
         try:
             with ContainedRoot(self._directory) as root, root.open(path, allow_hard_links=True) as opened:
-                data = opened.read(_MAX_BYTES + 1)
+                return opened.read(_MAX_BYTES + 1)
         except (OSError, UnsafePathError):
             return None
-        if len(data) > _MAX_BYTES or b"\0" in data:
+
+    def _read(self, path: str) -> str | None:
+        data = self._data(path)
+        if data is None or len(data) > _MAX_BYTES or b"\0" in data:
             return None
         if crlf := data.count(b"\r\n"):
             self._breaks[path] = LineBreaks(crlf=crlf, lf=data.count(b"\n") - crlf)
         return data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def is_known_script(path: str) -> bool:
+    """Whether a file is one of the scripts that rules read, by its path."""
+    return path.startswith("scripts/") and path.rpartition(".")[2] in _LANGUAGES
 
 
 def _without_comments(text: str, language: str) -> str:

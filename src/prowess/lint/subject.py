@@ -32,15 +32,17 @@ _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 class LintSubject:
     """One skill to be linted, and the profile that it is checked against.
 
-    `files` are the files of the document's directory. They are empty if the document has no directory, so a rule about
-    missing files must check `document.directory` first. Offsets are offsets of `body`; `at` turns them into a
-    `Location`.
+    `files` are by default the files of the document's directory. They are empty if the document has no directory, so a
+    rule about missing files must check `document.directory` first. Offsets are offsets of `body`; `at` turns them into
+    a `Location`.
     """
 
-    def __init__(self, document: SkillDocument, profile: Profile = PROFILES["spec"]) -> None:
+    def __init__(
+        self, document: SkillDocument, profile: Profile = PROFILES["spec"], files: SkillFiles | None = None
+    ) -> None:
         self.document, self.profile = document, profile
         self.body = document.body
-        self.files = SkillFiles(document.directory)
+        self.files = SkillFiles(document.directory) if files is None else files
 
     @cached_property
     def may_link(self) -> bool:

@@ -13,7 +13,7 @@ This module asks no person; approvers do (`prowess.policy.approval`).
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Protocol, Self
 
@@ -83,9 +83,8 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     `files` are the policy files, from the highest layer to the lowest. Without files the built-in policy applies.
     `blocks` are the blocked skills: no file permits a call about one of them. `approvals` are statements of people
     about skills, by the place that has them. `who` are the known facts about who makes the calls, for calls that do not
-    state them.
-    `fault` is set if a file could not be read: then every call is denied and every setting has its strictest value.
-    `store_fault` is set too if it is the store of an organisation that could not be read.
+    state them. `fault` is set if a file could not be read: then every call is denied and every setting has its
+    strictest value. `store_fault` is set too if it is the store of an organisation that could not be read.
     `unrestricted` allows every call (see `unrestricted_for_tests`). `version` is a digest of the contents of the files,
     for records. `generation` counts the changes of the policy that this process has seen. `version` and `generation`
     are set by `prowess.policy.PolicyInForce`.
@@ -254,6 +253,11 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
         return self.blocks.needs_files or any(file.needs_files for file in self.files)
 
     @property
+    def needs_findings(self) -> bool:
+        """Whether a rule needs the worst security finding on a skill."""
+        return any(file.needs_findings for file in self.files)
+
+    @property
     def audit_required(self) -> bool:
         """Whether a call that cannot be recorded must not run. False unless a file requires it."""
         return self.fault is not None or any(file.audit_required for file in self.files)
@@ -363,10 +367,8 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
         said = [file.script_dirs for file in self.files if file.script_dirs is not None]
         if not said:
             return () if self.fault else ("scripts",)
-        first, *others = said
-        for other in others:
-            first = _inside_both(first, other)
-        return tuple(dict.fromkeys(first))
+        common = reduce(_inside_both, said)
+        return tuple(dict.fromkeys(common))
 
     @property
     def env_allow(self) -> tuple[str, ...]:

@@ -73,7 +73,8 @@ _DAY = len("2026-12-31")
 
 DEFAULT_EFFECT: Effect = "ask"
 _OF_FILES = frozenset({"skill.file", "skill.capability"})
-_OF_CONTENT = _OF_FILES | {"skill.digest", APPROVED_FACT}
+FINDINGS_FACT = "skill.findings"
+_OF_CONTENT = _OF_FILES | {"skill.digest", APPROVED_FACT, FINDINGS_FACT}
 _SETTINGS = ("default", "allowed_tools", "dynamic_commands", "script_dirs", "env_allow", "read_scripts")
 _KEYS = (*_SETTINGS, "audit", "machine", "packages", "roles", "approval", "rule", "expect")
 
@@ -170,6 +171,11 @@ class PolicyFile(Struct, frozen=True, kw_only=True, dict=True):
         return any(match.argument in _OF_FILES for rule in self.rules for match in rule.matches) or any(
             rule.needs_capabilities for rule in self.approval_rules
         )
+
+    @cached_property
+    def needs_findings(self) -> bool:
+        """Whether a rule needs the worst security finding on a skill."""
+        return any(match.argument == FINDINGS_FACT for rule in self.rules for match in rule.matches)
 
     @cached_property
     def needs_requester(self) -> bool:
@@ -367,6 +373,7 @@ class _Reader(TableReader):
                         files=None if file is None else frozenset({file}),
                         capabilities=None if capability is None else (capability,),
                         approved=approved,
+                        findings=said["findings"],
                     ),
                 )
             who = self.table(call, "who", *at, "call")

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 from msgspec.structs import replace
 
+from prowess import lint
 from prowess._internal.uuid7 import uuid7
 from prowess.audit.caller import Caller, CallerLog
 from prowess.errors import AuditError, SkillError
 from prowess.execution.interpreters import has_interpreter
 from prowess.format.reading import read_skill
-from prowess.policy.facts.capabilities import FileFacts, file_facts
+from prowess.policy.facts.capabilities import file_facts
 from prowess.policy.facts.skill_identity import SkillIdentity
 from prowess.policy.policy_in_force import PolicyInForce
 from prowess.policy.tool_names import PACKAGE_TOOLS
@@ -31,11 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from prowess.distribution.permission.facts import CallRules, PackageFacts
+    from prowess.format.skill import Skill
     from prowess.policy.policy import Policy
     from prowess.policy.restriction import Restriction
 
 T = TypeVar("T")
-_FETCHED_LATER = frozenset({"digest", "file", "publisher", "capability"})
+_FETCHED_LATER = frozenset({"digest", "file", "publisher", "capability", "findings"})
 _UNSIGNED = ""  # a publisher that no rule names, instead of an unknown one
 _NOT_YET = "nothing was changed; make it writable or free some space, then run this again"
 _DONE = "the change was made, but its end is not recorded"
@@ -167,10 +169,10 @@ def _arguments(scope: str, facts: Sequence[PackageFacts]) -> Mapping[str, object
 
 def _identity(facts: PackageFacts, policy: Policy, *, final: bool) -> SkillIdentity:
     later = frozenset() if final else _FETCHED_LATER
-    contents: FileFacts | dict[str, Any] = {}
-    if final and facts.directory is not None and policy.needs_files:
+    contents: Mapping[str, Any] = {}
+    if final and facts.directory is not None and (policy.needs_files or policy.needs_findings):
         with suppress(SkillError, OSError):  # if it cannot be read, its files are unknown
-            contents = file_facts(read_skill(facts.directory), policy.script_dirs, has_interpreter)
+            contents = _contents(read_skill(facts.directory), facts, policy)
     return SkillIdentity(
         **contents,
         name=facts.name,
@@ -180,3 +182,12 @@ def _identity(facts: PackageFacts, policy: Policy, *, final: bool) -> SkillIdent
         publisher=(facts.signer or _UNSIGNED) if final else None,
         pending=later if facts.name is not None else later | {"name"},
     )
+
+
+def _contents(skill: Skill, facts: PackageFacts, policy: Policy) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if policy.needs_files:
+        found |= file_facts(skill, policy.script_dirs, has_interpreter)
+    if policy.needs_findings and skill.digest in facts.digests:  # what is scanned is what the rules are asked about
+        found["findings"] = lint.worst_security_finding(skill)
+    return found

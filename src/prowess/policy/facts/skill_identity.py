@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
 PREFIX = "skill."
-FACTS = ("name", "digest", "file", "source", "layer", "publisher", "capability", "approved")
+FACTS = ("name", "digest", "file", "source", "layer", "publisher", "capability", "approved", "findings")
 APPROVED = ("true", "false")
+FINDINGS = ("none", "info", "warning", "error")
 LAYERS = ("enterprise", "personal", "project", "plugin")
 _DIGEST = r"sha256:[0-9a-f*?]{1,64}"
 _GLOB = r"[*?\[]"
@@ -40,7 +41,8 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
     of a plugin's copy, and `name@VERSION`. `files` are the digests of all regular files, written as in `digests`.
     `capabilities` are those that the skill declares or implies. `trees` are the digests of the whole directory that
     people must have approved: those with which the skill was loaded and that it has now; None for a directory without
-    digest. `approved` states whether they have; a policy finds out for each of its files. `pending` are facts that are
+    digest. `approved` states whether they have; a policy finds out for each of its files. `findings` is the worst
+    severity of the security findings on the digest, one of `FINDINGS`. `pending` are facts that are
     not known yet and will be known when the policy is asked again about the same change: until then, they neither
     refuse a call nor keep it from being allowed. `absent` is true if no skill has this name, so that the call will
     fail.
@@ -57,6 +59,7 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
     capabilities: tuple[str, ...] | None = None
     trees: tuple[str | None, ...] = ()
     approved: bool | None = None
+    findings: str | None = None
     pending: frozenset[str] = frozenset()
     absent: bool = False
 
@@ -160,6 +163,8 @@ def fact_fault(fact: str, pattern: str) -> str | None:
         return f"{pattern[:80]!r} is not a digest; write sha256: and 64 lowercase hexadecimal digits"
     if fact == "approved" and pattern not in APPROVED:
         return f"{pattern[:80]!r} is not known; write true or false"
+    if fact == "findings" and pattern not in FINDINGS:
+        return f"{pattern[:80]!r} is not a severity; write one or more of {', '.join(FINDINGS)}"
     if fact == "layer" and pattern not in LAYERS and not re.search(_GLOB, pattern):
         return f"{pattern[:80]!r} is not a layer; write one of {', '.join(LAYERS)}"
     return None

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from prowess import lockfile
+from prowess import lint, lockfile
 from prowess._internal.text.qualified_names import qualified
 from prowess.catalog.layers import Layer
 from prowess.errors import SkillError, SkillNotFoundError
 from prowess.execution.interpreters import has_interpreter
-from prowess.policy.facts.capabilities import FileFacts, file_facts
+from prowess.policy.facts.capabilities import file_facts
 from prowess.policy.facts.skill_identity import SkillIdentity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from prowess.catalog import Catalog, SkillEntry
     from prowess.policy.policy import Policy
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 def of_entry(entry: SkillEntry, catalog: Catalog | None, policy: Policy | None = None) -> SkillIdentity:
     """Return the identity of a listed skill. Its files are read only with `catalog`.
 
-    The digests of single files and the capabilities are included if `policy` needs them.
+    The digests of single files, the capabilities and the worst security finding are included if `policy` needs them.
     """
     digests: tuple[str | None, ...] = ()
     trees: tuple[str | None, ...] = ()
-    contents: FileFacts | dict[str, Any] = {}
+    contents: Mapping[str, Any] = {}
     if catalog is not None:
         try:
             skill = catalog.at_rest(entry) or catalog.skill(entry.name, entry.location)
@@ -38,6 +38,8 @@ def of_entry(entry: SkillEntry, catalog: Catalog | None, policy: Policy | None =
             trees = (skill.digest,)
             if policy is not None and policy.needs_files:
                 contents = file_facts(skill, policy.script_dirs, has_interpreter)
+            if policy is not None and policy.needs_findings:
+                contents = {**contents, "findings": lint.worst_security_finding(skill)}
         except (SkillError, OSError):
             digests = ()
     stated, real = tuple(_stated_sources(entry)), tuple(_directories(entry))
@@ -57,7 +59,8 @@ def of_entry(entry: SkillEntry, catalog: Catalog | None, policy: Policy | None =
 def of_active(skill: ActiveSkill, catalog: Catalog, policy: Policy | None = None) -> SkillIdentity:
     """Return the identity of an active skill: the digests it was loaded with, and its current source and layer.
 
-    If `policy` needs single files or capabilities, they are included unless the files have changed since the load.
+    If `policy` needs single files, capabilities or findings, they are included unless the files have changed since the
+    load.
     """
     digests = (skill.digest, skill.content_digest, skill.document_digest)
     known = tuple(digest for digest in digests if digest is not None)
@@ -65,13 +68,13 @@ def of_active(skill: ActiveSkill, catalog: Catalog, policy: Policy | None = None
         entry = catalog.get(skill.name, skill.location)
     except SkillNotFoundError:  # source and layer are unknown: a rule about them may match
         return SkillIdentity(name=skill.name, digests=known, trees=(skill.digest,))
-    if policy is None or not (policy.needs_files or policy.needs_trees):
+    if policy is None or not (policy.needs_files or policy.needs_findings or policy.needs_trees):
         return replace(of_entry(entry, None), digests=known)
     now = of_entry(entry, catalog, policy)
     trees = tuple(dict.fromkeys((skill.digest, *(now.trees or (None,)))))
     if skill.content_digest in now.digests:
         return replace(now, digests=known, trees=trees)
-    return replace(now, digests=known, trees=trees, files=None, capabilities=None)
+    return replace(now, digests=known, trees=trees, files=None, capabilities=None, findings=None)
 
 
 def asked_of_active(policy: Policy, skill: ActiveSkill, catalog: Catalog) -> SkillIdentity:
