@@ -135,7 +135,6 @@ def test_a_call_with_values_of_variables_is_approved_and_no_record_has_them(
         ("vote", "--until", "2099-01-01"),
         ("vote", "--key", "a.key"),
         ("revoke", "--key", "a.key"),
-        ("show", "--token-file", "token"),
     ],
 )
 def test_options_without_effect_on_a_single_call_are_refused(
@@ -143,6 +142,11 @@ def test_options_without_effect_on_a_single_call_are_refused(
 ) -> None:
     code, error = _approvals(capsys, words[0], "ask-" + 32 * "0", *words[1:])
     assert (code, f"{words[1]} has no effect on the request of a single call" in error) == (2, True)
+
+
+def test_a_token_without_an_organisation_is_refused(own_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, error = _approvals(capsys, "show", "ask-" + 32 * "0", "--token-file", "token")
+    assert (code, "--token-file needs --store or --server" in error) == (2, True)
 
 
 def test_the_request_of_another_call_is_not_shown_for_an_id(
