@@ -55,6 +55,14 @@ effect = "allow"
 """
 
 
+def test_an_unknown_array_of_tables_is_reported_at_its_first_table(tmp_path: Path) -> None:
+    path = _write(
+        tmp_path, 'default = "deny"\n\n[[rule]]\neffect = "allow"\ntool = "Bash"\n\n[[rul]]\neffect = "deny"\n'
+    )
+    with pytest.raises(PolicyError, match=":7: rul: is not a key"):
+        read_policy_file(path)
+
+
 def _write(place: Path, text: str | bytes, name: str = "policy.toml") -> str:
     path = place / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())

@@ -96,7 +96,9 @@ def _unblocked(policy: Policy, decision: Decision) -> tuple[Change, Policy]:
     known = {block.id: block for block, _ in policy.blocks}
     if decision.id in known:
         place = decision.origin.path if decision.origin is not None else ""
-        change = Change(kind="unblock", text=f"run `prowess unblock {decision.id}` ({place})")
+        shared = any(one.id == decision.id for file in policy.blocks.files if file.is_shared for one in file.blocks)
+        where = ", with --store URL or --server URL of the organisation" if shared else ""
+        change = Change(kind="unblock", text=f"run `prowess unblock {decision.id}`{where} ({place})")
         return change, replace(policy, blocks=policy.blocks.without({decision.id}))
     kind = decision.rule.removeprefix("block ")
     ids = {block.id for block in known.values() if block.kind == kind}

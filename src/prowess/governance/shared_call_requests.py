@@ -13,6 +13,7 @@ from msgspec.json import encode
 from prowess.governance.call_requests import SECONDS_KEPT, CallRequests, request_of
 from prowess.store import CallRequestRow
 from prowess.store.shared.requests import SharedCallRequestStore
+from prowess.store.tenants import suggested_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,7 @@ class SharedCallRequests(CallRequests):
 
     def __init__(self, database: SharedDatabase) -> None:
         self._store = SharedCallRequestStore(database)
-        self.advice = f" --store {database.url}"
+        self.advice = f" --store {suggested_url(database.url)}"
 
     def all(self) -> list[CallRequest]:
         """Return every request, the oldest first. Raises StoreError."""

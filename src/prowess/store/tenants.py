@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from contextlib import closing
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -44,6 +45,14 @@ def shown_url(url: str) -> str:
     host = parts.hostname or dict(parse_qsl(parts.query)).get("host", "")
     port = "" if parts.port is None else f":{parts.port}"
     return f"{parts.scheme}://{host}{port}{parts.path}"
+
+
+def suggested_url(url: str) -> str:
+    """Return the URL for a command that a message suggests: that of a file, else `URL`.
+
+    `shown_url` leaves out parts without which the URL of a database leads elsewhere.
+    """
+    return shlex.quote(shown_url(url)) if url.startswith(SQLITE) else "URL"
 
 
 def is_shared(url: str) -> bool:

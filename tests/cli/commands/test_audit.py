@@ -171,7 +171,7 @@ def test_a_line_that_is_no_record_is_mentioned_beside_those_that_fit(mixed: Json
     _change(mixed, b"skill.loaded", b"skill.hidden")
     assert run(["audit", "show", "--user", "grace"]) == 0
     told = capsys.readouterr()
-    assert "1 line of the log cannot be read; run `prowess audit verify`" in told.err
+    assert "1 record of the log cannot be read or was changed; run `prowess audit verify`" in told.err
     assert [line.split()[0] for line in told.out.splitlines()] == ["session", "3", "5"]
 
 

@@ -111,3 +111,17 @@ def test_lines_begin_with_an_audit_mark(log: JsonlAuditLog, capsys: Capture) -> 
     ]
     assert lines[3].startswith("[AUDIT] Skill: deploy | Tool: skills.load | User: alice | Time: ")
     assert lines[4] == "[AUDIT] Outcome: refused | Code: policy_denied | Rule: no"
+
+
+def test_records_of_governance_begin_with_who_did_what_and_show_lists_plainly(capsys: Capture) -> None:
+    log = JsonlAuditLog(Path(os.environ["PROWESS_HOME"]) / "audit" / "audit.jsonl", "second")
+    refused = {"user": "ann", "operation": "deploy", "rule": "roles.user", "code": "policy_denied"}
+    log.append(AuditEvent(kind="governance.refused", data=refused))
+    block = {"user": "bob", "id": "block-1", "match": {"name": "leaky"}, "layers": ["a", "b"], "reason": None}
+    log.append(AuditEvent(kind="governance.block", data=block))
+    assert run(["audit", "show"]) == 0
+    rows = capsys.readouterr().out.splitlines()[-2:]
+    assert [row.split("Z  ", 1)[1].split() for row in rows] == [
+        ["governance.refused", "ann", "deploy", "policy_denied"],
+        ["governance.block", "bob", "id=block-1", "layers=a,", "b", "match=name", "leaky"],
+    ]

@@ -88,9 +88,13 @@ class TomlLines:
         self._walk()
 
     def of(self, *path: str | int) -> int:
-        """Return the line of `path`. If `path` is inside an inline table, return the line of the enclosing key."""
+        """Return the line of `path`. If `path` is inside an inline table, return the line of the enclosing key.
+
+        The line of an array of tables is that of its first table.
+        """
         while path and path not in self._lines:
-            path = path[:-1]
+            # An array of tables has no line, but its first table has one.
+            path = (*path, 0) if (*path, 0) in self._lines else path[:-1]
         return self._lines.get(path, 1)
 
     def _walk(self) -> None:

@@ -20,7 +20,7 @@ from prowess.policy.packages.package_rules import seconds_of
 from prowess.policy.roles import PERMITTED
 from prowess.store.shared.organisation import OrganisationStore, migrate_store
 from prowess.store.shared.tokens import SharedTokenStore
-from prowess.store.tenants import DEFAULT, EVERY, shown_url, tenant_name_fault
+from prowess.store.tenants import DEFAULT, EVERY, shown_url, suggested_url, tenant_name_fault
 
 ROLES = (*PERMITTED, "machine")
 _MOST_SECONDS = 100 * 365 * 86400
@@ -219,7 +219,7 @@ def token_add(
     with act(governance_log("administer"), "token", facts):
         made = add_token(url, tenant=tenant_name, role=role, user=user, team=team, seconds=seconds)
     if made is None:
-        add = f"prowess admin tenant add {tenant_name} --store {shown_url(url)}"
+        add = f"prowess admin tenant add {tenant_name} --store {suggested_url(url)}"
         output.error(printable_line(f"there is no tenant {tenant_name}; add it: {add}"))
         return exit_codes.FAILED
     if as_json:

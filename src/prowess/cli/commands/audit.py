@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 _OF_CALLS, _REFUSING = ("tool.", "approval."), {"tool.refused", "approval.given", "approval.refused"}
 _NOT_SHOWN = {*CALLER_KEYS, *CALL_KEYS, "requester"}
+_GOVERNANCE, _ACTS, _ENDED = "governance.", ("operation", "act"), ("code", "error", "outcome")
 MOST_ON_A_PAGE = 500
 _TAIL = 20
 _WIDTH = 80
@@ -265,7 +266,7 @@ def _row(record: AuditRecord | None, *, unfinished: bool) -> str:
         return "     ?  not a record; run `prowess audit verify`"
     at = record.at[:19].replace("T", " ")
     lead = f"{record.sequence:>6}  {printable_line(at)}Z  {printable_line(record.kind):<13}  "
-    about, outcome = _gist(record)
+    about, outcome = _gist_of_act(record) if record.kind.startswith(_GOVERNANCE) else _gist(record)
     if unfinished:
         outcome = "unfinished or still running"
     width = get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize  # a pipe has no width
@@ -287,8 +288,31 @@ def _gist(record: AuditRecord) -> tuple[str, str]:
     if record.kind == "tool.finished":
         ended.append(_duration(data.get("duration_ms")))
     if not any((*about, *ended)):
-        about = [f"{name}={value}" for name, value in data.items() if value is not None and name not in _NOT_SHOWN]
+        shown = {name: _plain(value) for name, value in data.items() if name not in _NOT_SHOWN}
+        about = [f"{name}={plain}" for name, plain in shown.items() if plain]
     return _joined(about), _joined(ended)
+
+
+def _gist_of_act(record: AuditRecord) -> tuple[str, str]:
+    """Return who did what in a record of governance, then its other data, and the outcome."""
+    data = record.data
+    who = data.get("user") or "an unknown user"
+    first = [value for name in _ACTS if (value := data.get(name)) is not None]
+    left = {name: value for name, value in data.items() if name not in {*_NOT_SHOWN, *_ACTS, *_ENDED}}
+    named = [str(data[name]) for name in ("skill",) if isinstance(data.get(name), str)]
+    about = [f"{name}={plain}" for name, value in left.items() if (plain := _plain(value))]
+    return _joined([who, *first, *named, *about]), _joined([data.get(name) for name in _ENDED])
+
+
+def _plain(value: object) -> str:
+    """Return a list as `a, b`, an object as `key value, key value`, and nothing for null and what is empty."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {plain}" for key, one in value.items() if (plain := _plain(one)))
+    if isinstance(value, list | tuple):
+        return ", ".join(filter(None, map(_plain, value)))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else str(value)
 
 
 def _joined(words: list[object]) -> str:

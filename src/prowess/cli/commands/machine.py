@@ -146,6 +146,8 @@ def enroll(
         if key is None and stated is None:
             raise click.UsageError("the server states no key; give the one of `prowess admin init` with --key")
         organisation = read_note_key(key or stated or "")
+        if hasattr(os, "geteuid") and os.geteuid() != 0:
+            raise click.UsageError("only root can enroll this machine; run the command as root, for example with sudo")
         os.makedirs(MACHINE_STATE, mode=_RIGHTS, exist_ok=True)
         kept = KeptBundle(MACHINE_STATE, organisation)
         bundle, _ = kept.take(data or b"", anew=True)
@@ -185,7 +187,7 @@ def status(*, as_json: bool) -> int:
         output.document(document)
         return exit_codes.OK if holds else exit_codes.FAILED
     if policy.fault is not None:
-        output.error(printable_line(policy.fault))
+        output.error(printable_line(without_status(policy.fault)))
     if bundle is not None:
         output.line(
             printable_line(f"enrolled at {bundle['url']}, tenant {bundle['tenant']}, version {bundle['version']}")
@@ -194,8 +196,15 @@ def status(*, as_json: bool) -> int:
         if bundle["fault"] is not None:
             output.line(printable_line(f"the last look failed: {bundle['fault']}"))
     output.line(f"audit records go to the {_LOGS[policy.audit_sink]}'s log (audit.sink = {policy.audit_sink})")
-    output.line("the audit service of this machine runs" if reason is None else printable_line(reason))
+    output.line("the audit service of this machine runs" if reason is None else printable_line(without_status(reason)))
     return exit_codes.OK if holds else exit_codes.FAILED
+
+
+def without_status(text: str) -> str:
+    """Return a sentence without its advice to look at `machine status`, for that command itself."""
+    for advice in ("`prowess machine status` shows the state; ", "run `prowess machine status`; "):
+        text = text.replace(advice, "")
+    return text
 
 
 def _enrolled() -> Enrolment | None:

@@ -14,6 +14,7 @@ from prowess.governance.shared_decisions import block_of
 from prowess.policy.blocks.block_file import BLOCK_KINDS, BlockKind
 from prowess.store import BlockRow
 from prowess.store.shared.decisions import SharedBlockStore, generation_of
+from prowess.store.tenants import EVERY
 
 if TYPE_CHECKING:
     from prowess.governance.service.listing import ListPage, ListQuery
@@ -129,7 +130,8 @@ class BlockService:
         with self._call.act("unblock", block_facts(_block(row))):
             generation = self._store.remove_block(block_id)
             if generation is None:
-                raise NoSuchItemError(kind=f"block of the tenant {self._call.tenant}", id=block_id)
+                owner = "; it is one of the organisation, whose administrators lift it:" if row.tenant == EVERY else ""
+                raise NoSuchItemError(kind=f"block of the tenant {self._call.tenant}{owner}", id=block_id)
         return _shown(row, generation)
 
     def _row(self, block_id: str) -> BlockRow:

@@ -146,7 +146,11 @@ def _how(rule: ApprovalRule, name: str, tree: str | None, votes: Votes, store: s
             "The skill has no digest, because it has links or files that cannot be read; replace them, then ask again"
         )
     of_machine = os.path.dirname(rule.origin.path) == os.path.dirname(MACHINE_POLICY)
-    sudo, place = ("sudo ", "") if of_machine and store is None else ("", f" --store {store}" if store else "")
+    sudo, place = ("sudo " if of_machine and store is None else ""), ""
+    if store is not None:
+        from prowess.store.tenants import suggested_url  # Imported here because most approvals are in no store.
+
+        place = f" --store {suggested_url(store)}"
     if votes.refused is not None:
         by = f"{votes.refused.voter.user} refused it"
         by += f": {votes.refused.reason}" if votes.refused.reason else ""

@@ -13,6 +13,7 @@ from prowess.policy.machine.machine_rules import DEFAULT_MAX_OFFLINE
 
 _SKEW = 60.0  # seconds by which a clock may be behind
 _ROOT = 0
+_TWO_MINUTES, _TWO_HOURS = 120, 7200  # seconds
 
 
 def confirmed_at() -> float | None:
@@ -29,12 +30,22 @@ def offline_fault(max_offline: int = DEFAULT_MAX_OFFLINE) -> str | None:
     if confirmed is None or confirmed > now + _SKEW:
         return f"it is not known when the bundle of this machine was confirmed, or the clock was set back; {_NEXT}"
     if now - confirmed > max_offline:
-        hours = (now - confirmed) / 3600
-        return f"this machine was cut off from its organisation for {hours:.1f} h, longer than max_offline; {_NEXT}"
+        since = duration(now - confirmed)
+        return f"this machine was cut off from its organisation for {since}, longer than max_offline; {_NEXT}"
     return None
 
 
-_NEXT = "`prowess machine status` shows the state, and `prowess machine run` renews the bundle"
+_NEXT = (
+    "`prowess machine status` shows the state; while `prowess machine run` runs, the bundle is renewed as soon as the "
+    "server answers"
+)
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in seconds below two minutes, in minutes below two hours, else in hours."""
+    if seconds < _TWO_MINUTES:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < _TWO_HOURS else f"{seconds / 3600:.1f} h"
 
 
 def _time_of(path: str) -> float | None:

@@ -22,7 +22,17 @@ from prowess.errors import MissingExtraError, StoreError
 from prowess.store.shared.row_security import ROLE, SETTING
 from prowess.store.shared.schema import require_current
 from prowess.store.sqlite import BUSY_SECONDS, fault_reason
-from prowess.store.tenants import DEFAULT, EVERY, POSTGRESQL, SQLITE, is_shared, shown_url, tenant_name_fault, url_fault
+from prowess.store.tenants import (
+    DEFAULT,
+    EVERY,
+    POSTGRESQL,
+    SQLITE,
+    is_shared,
+    shown_url,
+    suggested_url,
+    tenant_name_fault,
+    url_fault,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -129,7 +139,9 @@ class SharedDatabase:
         engine = self._connections.engine()
         if engine is not self._checked:
             if not is_shared(self._connections.address):  # connecting would create an empty file
-                raise StoreError(self.url, f"there is no store yet; create it: prowess admin init --store {self.url}")
+                raise StoreError(
+                    self.url, f"there is no store yet; create it: prowess admin init --store {suggested_url(self.url)}"
+                )
             with engine.connect() as connection:
                 require_current(connection, self.url, self.tenant, self._enter)
             self._checked = engine

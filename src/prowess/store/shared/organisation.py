@@ -18,7 +18,7 @@ from prowess.store.shared.row_security import SETTING
 from prowess.store.shared.schema import HEAD, migrate, require_known, revision_of
 from prowess.store.shared.tables import AUDIT_INBOX, ORGANISATIONS, TENANTS
 from prowess.store.sqlite import fault_reason, make_private_file
-from prowess.store.tenants import APPLICATION, DEFAULT, EVERY, SQLITE, shown_url, tenant_name_fault
+from prowess.store.tenants import APPLICATION, DEFAULT, EVERY, SQLITE, shown_url, suggested_url, tenant_name_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +76,7 @@ def migrate_store(url: str) -> tuple[str, str]:
         found = revision_of(db)
         if found is None:
             raise StoreError(
-                shown_url(url), f"there is no store; create it: prowess admin init --store {shown_url(url)}"
+                shown_url(url), f"there is no store; create it: prowess admin init --store {suggested_url(url)}"
             )
         require_known(found, shown_url(url))
         if found != HEAD:

@@ -13,7 +13,7 @@ from sqlalchemy import inspect, text
 
 from prowess.errors import StoreError
 from prowess.store.shared.row_security import ROLE
-from prowess.store.tenants import EVERY
+from prowess.store.tenants import EVERY, suggested_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,16 +36,21 @@ def require_current(connection: Connection, url: str, tenant: str, enter: Callab
     """Raise StoreError if the store's schema is not `HEAD`, or it has no such tenant. `enter` takes role and tenant."""
     found = revision_of(connection)
     if found is None:
-        raise StoreError(url, f"there is no store yet; create it: prowess admin init --store {url}")
+        raise StoreError(url, f"there is no store yet; create it: prowess admin init --store {suggested_url(url)}")
     require_known(found, url)
     if found < HEAD:
-        raise StoreError(url, f"it has the older schema {found}; back it up, then: prowess admin migrate --store {url}")
+        raise StoreError(
+            url,
+            f"it has the older schema {found}; back it up, then: prowess admin migrate --store {suggested_url(url)}",
+        )
     if tenant == EVERY:
         return
     enter(connection)
     known = connection.execute(text("SELECT 1 FROM tenants WHERE tenant = :tenant"), {"tenant": tenant}).scalar()
     if known is None:
-        raise StoreError(url, f"it has no tenant {tenant!r}; add it: prowess admin tenant add {tenant} --store {url}")
+        raise StoreError(
+            url, f"it has no tenant {tenant!r}; add it: prowess admin tenant add {tenant} --store {suggested_url(url)}"
+        )
 
 
 def require_known(found: str, url: str) -> None:
