@@ -94,6 +94,25 @@ def test_bundles_of_sigstore_are_verified_by_identity_and_issuer() -> None:
             assert verdict.signer is not None
 
 
+def test_a_statement_of_another_payload_type_is_refused_though_it_was_signed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No public bundle signs another type, so only the type that the library returns is replaced."""
+    sigstore = pytest.importorskip("sigstore.verify").Verifier
+    sample, verify = _sample("sigstore-bundles.json"), sigstore.verify_dsse
+    known = TrustedIdentity(identity=sample["identity"], issuer=sample["issuer"])
+    verifier, data = (
+        Verifier(Trust(identities=(known,)), NOW),
+        json.dumps(sample["happy-path-intoto-in-dsse-v3"]).encode(),
+    )
+    for kind in ("application/vnd.in-toto+json", "text/plain", "application/vnd.in-toto+jsoN", ""):
+        monkeypatch.setattr(sigstore, "verify_dsse", lambda *given, kind=kind: (kind, verify(*given)[1]))
+        verdict = verifier.content(sample["artifact"].encode(), data)
+        if kind == "application/vnd.in-toto+json":
+            assert verdict.status == "verified"
+        else:
+            assert verdict.status == "invalid"
+            assert "its payload type is not application/vnd.in-toto+json" in str(verdict.reason)
+
+
 def test_a_trusted_root_that_is_none_is_named_in_the_reason() -> None:
     sample = _sample("sigstore-bundles.json")
     known = TrustedIdentity(identity=sample["identity"], issuer=sample["issuer"])

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from prowess.cli.dispatch import run
 from prowess.lockfile import LockedSkill, Lockfile, parse_lock, read_lock, render_lock, stored_tree, write_lock
 from prowess.lockfile.foreign.hashes import SkillFile, git_tree, skills_hash
+from tests.distribution.serving import Answer, serving
 from tests.lockfile.foreign.skills import MAIL, PDF, SAMPLES, SMALL_PDF, write_skill
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Capture = pytest.CaptureFixture[str]
 
@@ -275,3 +281,50 @@ def test_names_without_a_known_order_are_refused(project: Path, capsys: Capture)
     _sample(project, "skills-lock.json")
     assert run(["lock", "import", "skills-lock.json"]) == 1
     assert "its hash depends on the order of names" in capsys.readouterr().err
+
+
+@pytest.fixture
+def published(project: Path) -> Iterator[tuple[str, str, str]]:
+    """The skill `mail` on a site: the URLs of the site and of its artifact, and the digest of the artifact."""
+    place = project.parent / "site"
+    assert run(["publish", str(project.parent / "skills" / "mail"), "--to", str(place)]) == 0
+    files = [path for path in place.rglob("*") if path.is_file()]
+    (archive,) = [path for path in files if path.suffix == ".gz"]
+    answers = {f"/{path.relative_to(place).as_posix()}": Answer(path.read_bytes()) for path in files}
+    with serving(answers) as site:
+        digest = f"sha256:{hashlib.sha256(archive.read_bytes()).hexdigest()}"
+        yield site.url, f"{site.url}/{archive.relative_to(place).as_posix()}", digest
+
+
+def _other(digest: str) -> str:
+    return digest[:-1] + ("0" if digest[-1] != "0" else "1")
+
+
+def test_a_skill_of_a_site_is_imported_if_its_artifact_has_the_recorded_digest(
+    published: tuple[str, str, str], project: Path, capsys: Capture
+) -> None:
+    url, _, digest = published
+    for recorded, code in ((_other(digest), 1), (digest, 0)):
+        entry = {"source": url, "sourceType": "well-known", "wellKnownDigest": recorded}
+        (project / ".skill-lock.json").write_text(json.dumps({"version": 3, "skills": {"mail": entry}}))
+        assert run(["lock", "import", ".skill-lock.json"]) == code
+        assert (project / "prowess.lock").exists() == (code == 0)
+    assert "has other files than were recorded (skills-site hash)" in capsys.readouterr().err
+    assert _locked(project)["mail"].artifact == digest
+
+
+def test_an_artifact_of_a_registry_is_imported_only_with_the_recorded_digest(
+    published: tuple[str, str, str], project: Path, capsys: Capture
+) -> None:
+    _, artifact, digest = published
+    for recorded, code in ((_other(digest), 1), (digest, 0)):
+        lock = (
+            "lockfile_version: '2'\ndependencies:\n  - repo_url: acme/mail\n    source: registry\n"
+            f"    resolved_url: {artifact}\n    resolved_hash: {recorded}\n    package_type: claude_skill\n"
+            "    deployed_files:\n      - .claude/skills/mail/SKILL.md\n"
+        )
+        (project / "apm.lock.yaml").write_text(lock)
+        assert run(["lock", "import", "apm.lock.yaml"]) == code
+        assert (project / "prowess.lock").exists() == (code == 0)
+    assert _other(digest) in capsys.readouterr().err
+    assert _locked(project)["mail"].artifact == digest
