@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from prowess import Catalog, SyncSession
+from prowess._internal.files import enrolment
+from prowess._internal.files.enrolment import Enrolment
 from prowess._internal.places import audit_path
 from prowess.audit.record import read_tail
 from prowess.cli.approvals import voting
@@ -176,6 +178,25 @@ def test_a_running_session_can_load_the_skill_after_the_last_vote(
         assert ask("approvals", "vote", detail["request"])[1]["state"] == "approved"
         assert _load(session) is None
         assert session.call("skills.run_script", {"skill": "deploy", "path": "scripts/a.sh"}).success
+
+
+def test_votes_on_a_machine_never_count_for_rules_of_its_organisation(
+    skills: Path, demand: Callable[[str], Path], ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    approvals = demand("")
+    enrolled = Enrolment(url="https://prowess.example.com", key="key", tenant="default")
+    monkeypatch.setattr(enrolment, "BUNDLE_FOLDER", str(approvals.parent))
+    monkeypatch.setattr(enrolment, "enrolment", lambda: enrolled)
+    digest = Catalog(skills).skill("deploy").digest
+    wanted = f"`prowess approve deploy --digest {digest} --server https://prowess.example.com`"
+    with SyncSession(Catalog(skills)) as session:
+        detail = _load(session)
+        assert wanted in detail["how"]
+        code, told = ask("approve", "deploy")
+        assert (code, wanted in told, "is a rule of the organisation" in told) == (1, True, True)
+        code, told = ask("approvals", "vote", detail["request"], "refuse")
+        assert (code, f"vote {detail['request']} refuse --server https" in told) == (1, True)
+    assert not approvals.exists()
 
 
 @pytest.mark.proves("governance.approval.revoke")

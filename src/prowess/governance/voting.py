@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from prowess._internal.files.enrolment import server_options
 from prowess._internal.process_user import groups_of_user
+from prowess._internal.text.terminal_text import printable_line
 from prowess.errors import SkillError, StoreError
 from prowess.governance.approval_file import ApprovalFile
-from prowess.governance.approving import ballot_facts, recounted, statement_of
+from prowess.governance.approving import VoteRefusedError, ballot_facts, recounted, statement_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,11 +38,13 @@ def cast_vote(
     `recorder` records it before, as an act of the voter.
 
     Raises:
-        VoteRefusedError: the vote would not count.
+        VoteRefusedError: the vote would not count, as one on an enrolled machine about a rule of the organisation.
         PolicyDeniedError: the role may not answer this question.
         AuditError: the vote cannot be recorded, so it was not written.
         StoreError: the approvals file cannot be written.
     """
+    if store is None:
+        _require_own_rule(question, ballot)
     ballot = _in_a_held_role(question, ballot, voter, policy, recorder)
     statements: list[VoteStatement] = []
 
@@ -62,6 +67,21 @@ def cast_vote(
         except OSError as fault:
             raise StoreError(question.place, fault.strerror or str(fault)) from None
     return recounted(question, statements, policy)
+
+
+def _require_own_rule(question: ApprovalQuestion, ballot: Ballot) -> None:
+    """Refuse a vote beside a policy in the bundle of the organisation: its server has the votes for its rules."""
+    server = server_options(question.rule.origin.path)
+    if server is None:
+        return
+    name = printable_line(shlex.quote(question.name))
+    of_vote = {
+        "approve": f"approve {name} --digest {question.tree}",
+        "refuse": f"approvals vote {question.id} refuse",
+        "revoke": f"approvals revoke {question.id}",
+    }
+    reason = f"{question.rule.origin} is a rule of the organisation, and votes on this machine do not count for it"
+    raise VoteRefusedError(f"{reason}; run `prowess {of_vote[ballot.vote]} {server}`")
 
 
 def _in_a_held_role(

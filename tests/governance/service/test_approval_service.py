@@ -144,6 +144,24 @@ def test_each_rule_that_asks_has_a_question_and_the_first_that_waits_is_returned
     ]
 
 
+def test_who_asks_only_to_vote_is_no_author_and_a_later_requester_is(call_of: CallOf) -> None:
+    ann, asked = ApprovalService(call_of("ann", "approver")), _asked(capabilities=("file:write",), to_vote=True)
+    with pytest.raises(VoteRefusedError, match="no policy of the organisation asks for an approval of 'deploy'"):
+        ann.add(asked)
+    PolicyService(call_of()).put("base", NewPolicy(toml=_TWO.replace("scripts", "file-write")))
+    with pytest.raises(PolicyDeniedError):
+        ApprovalService(call_of("eve", "author")).add(asked)
+    item = ann.add(asked)
+    assert (item.rule, item.requested_by, item.capabilities) == ("file-write", None, None)
+    assert ann.vote(item.id, _APPROVE).given == 1
+    ApprovalService(call_of("bob", "author")).add(_asked(capabilities=("file:read", "file:write")))
+    assert ann.add(asked).requested_by == "bob"
+    with pytest.raises(VoteRefusedError, match="bob is an author of 'deploy'"):
+        _vote(call_of("bob", "approver"), item.id)
+    with pytest.raises(ConfigurationError, match="'file read' is not known; write some of scripts"):
+        ann.add(_asked(capabilities=("file read",)))
+
+
 def test_without_a_rule_one_person_approves_for_rules_that_match_approved_skills(call_of: CallOf) -> None:
     item = ApprovalService(call_of("eve", "author")).add(_asked())
     assert (item.rule, item.needed) == ("skill.approved", 1)

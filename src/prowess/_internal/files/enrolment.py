@@ -12,6 +12,7 @@ It counts only if root alone can change it. This module imports little, so that 
 from __future__ import annotations
 
 import os
+import shlex
 from typing import Literal
 
 from prowess._internal.files.file_mark import Mark, mark_of
@@ -67,6 +68,17 @@ def _read() -> Enrolment:
     if missing := [name for name in _NEEDED if name not in found]:
         raise ValueError(f"{ENROLMENT_FILE}: {missing[0]} is missing; run `prowess machine enroll` again")
     return Enrolment(**found)
+
+
+def server_options(policy_file: str) -> str | None:
+    """Return the options that name the server of the organisation, if its bundle has this policy file; else None."""
+    if os.path.dirname(policy_file) != BUNDLE_FOLDER:
+        return None
+    try:
+        found = enrolment()
+    except ValueError:
+        found = None
+    return f"--server {'URL' if found is None else shlex.quote(found.url)}"
 
 
 def given_to_machine(name: Literal["tenant", "team", "environment"]) -> str | None:

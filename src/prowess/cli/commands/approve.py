@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from prowess._internal.files.enrolment import server_options
 from prowess._internal.text.canonical_json import is_digest
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
@@ -11,9 +12,11 @@ from prowess.cli.approvals.voting import VoteOptions, Voting, ballot_of, confirm
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import policy_option
 from prowess.cli.options.skill_completion import complete_skill
-from prowess.cli.organisation.approvals import approve_by_server
+from prowess.cli.organisation.approvals import WantedApproval, approve_by_server
+from prowess.execution.interpreters import has_interpreter
 from prowess.format.name import normalise
 from prowess.governance.approving import VoteRefusedError
+from prowess.policy.facts.capabilities import file_facts
 from prowess.policy.roles import ROLES
 
 _OTHERS = "for several people, demand approvals in the policy of the machine, or vote with --store"
@@ -60,8 +63,8 @@ def command(
         raise click.BadParameter("write sha256: and 64 lowercase hexadecimal digits", param_hint="--digest")
     ballot = ballot_of("approve", reason, role, until, key_file)
     if votes.server_url is not None:
-        of, wanted = votes.in_tenant(skills.tenant), digest or _digest_here(skills, name)
-        return approve_by_server(of, normalise(name), wanted, ballot, as_json=as_json)
+        wanted = WantedApproval(skill=normalise(name), digest=digest) if digest else _skill_here(skills, name)
+        return approve_by_server(votes.in_tenant(skills.tenant), wanted, ballot, as_json=as_json)
     voting = Voting(policy_file, votes, skills.tenant)
     catalog, name = skills.open_one(name, quiet=as_json)
     entry = catalog.get(name)
@@ -79,6 +82,8 @@ def command(
     waiting = [one for one in asked if one.state != "approved"] or list(asked)
     # A rule that does not ask for the given role is left to others; if none asks for it, the vote is refused.
     waiting = [one for one in waiting if ballot.role in one.rule.roles] or waiting
+    if votes.store_url is None:  # the rules of an organisation are left to its server
+        waiting = [one for one in waiting if server_options(one.rule.origin.path) is None] or waiting
     if not all(confirmed(one, "Approve") for one in waiting):
         output.note("nothing was approved")
         return exit_codes.FAILED
@@ -95,11 +100,15 @@ def command(
     return exit_codes.OK
 
 
-def _digest_here(skills: CatalogOptions, name: str) -> str:
-    """Return the digest of the skill that is here. Raises SkillNotFoundError, and VoteRefusedError if it has none."""
+def _skill_here(skills: CatalogOptions, name: str) -> WantedApproval:
+    """Return the question about the skill that is here.
+
+    Raises SkillNotFoundError, and VoteRefusedError if the skill has no digest.
+    """
     catalog, name = skills.open_one(name, quiet=True)
     entry = catalog.get(name)
-    found = catalog.skill(entry.name, entry.location).digest
-    if found is None:
+    skill = catalog.skill(entry.name, entry.location)
+    if skill.digest is None:
         raise VoteRefusedError(f"{name!r} has no digest here; look at the question, and give its digest with --digest")
-    return found
+    capabilities = file_facts(skill, (), has_interpreter)["capabilities"]
+    return WantedApproval(skill=normalise(name), digest=skill.digest, capabilities=capabilities)

@@ -6,13 +6,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 import click
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 
 from prowess._internal.text.terminal_text import printable, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.organisation_options import opened_organisation
 from prowess.format.name import normalise
-from prowess.governance.approving import VoteRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from prowess.cli.options.organisation_options import OrganisationOptions
     from prowess.distribution.organisation_server.approvals import RemoteApprovals
     from prowess.governance.approving import Ballot
-    from prowess.governance.service.approvals import ApprovalItem, GivenVote
+    from prowess.governance.service.approvals import ApprovalItem, GivenVote, NewApproval
     from prowess.policy.approval import Scope
 
 _OF_CALL = ("id", "state", "tool", "reason", "session", "needed", "given", "by")
@@ -72,15 +71,22 @@ def revoke_by_server(of: OrganisationOptions, wanted: str, reason: str, *, as_js
     return _answered(found, of, as_json=as_json)
 
 
-def approve_by_server(of: OrganisationOptions, name: str, digest: str, ballot: Ballot, *, as_json: bool) -> int:
-    """Approve the skill with this digest, for each question about it."""
+class WantedApproval(Struct, frozen=True, kw_only=True):
+    """The skill that a person approves. `capabilities` is None if its files were not read."""
+
+    skill: str
+    digest: str
+    capabilities: tuple[str, ...] | None = None
+
+
+def approve_by_server(of: OrganisationOptions, wanted: WantedApproval, ballot: Ballot, *, as_json: bool) -> int:
+    """Approve the skill with this digest, for each question about it. Without any, ask the questions first."""
     with _approvals(of) as approvals:
-        asked = [one for one in _all(approvals) if one.digest == digest and normalise(one.skill or "") == name]
-        waiting = [one for one in asked if one.state != "approved"] or asked
+        asked = _about(wanted, approvals)
         if not asked:
-            raise VoteRefusedError(
-                f"nobody asked for an approval of {name!r} with {digest}; `prowess approvals list` shows all questions"
-            )
+            approvals.add(_question(wanted))
+            asked = _about(wanted, approvals)
+        waiting = [one for one in asked if one.state != "approved"] or asked
         answered = [_voted(approvals, approvals.get(one.id), ballot, "once") for one in waiting]
     rows = [_row(one, of) for one in answered if one is not None]
     if not rows:
@@ -103,6 +109,17 @@ def _approvals(of: OrganisationOptions) -> Iterator[RemoteApprovals]:
 
         assert isinstance(organisation, RemoteOrganisation)  # noqa: S101 -- these functions are for --server alone
         yield organisation.approvals
+
+
+def _question(wanted: WantedApproval) -> NewApproval:
+    from prowess.governance.service.approvals import NewApproval  # Imported here because SQLAlchemy takes long.
+
+    return NewApproval(skill=wanted.skill, digest=wanted.digest, capabilities=wanted.capabilities, to_vote=True)
+
+
+def _about(wanted: WantedApproval, approvals: RemoteApprovals) -> list[ApprovalItem]:
+    of_bytes = (one for one in _all(approvals) if one.digest == wanted.digest)
+    return [one for one in of_bytes if normalise(one.skill or "") == wanted.skill]
 
 
 def _all(approvals: RemoteApprovals) -> Iterator[ApprovalItem]:

@@ -33,7 +33,7 @@ from prowess.policy.approvals.matching import ApprovalState, statements_about
 from prowess.policy.approvals.rules import APPROVED_FACT, ApprovalRule
 from prowess.policy.approvals.statements import Voter, request_id
 from prowess.policy.decision import RuleOrigin
-from prowess.policy.facts.capabilities import APPROVED_CAPABILITIES
+from prowess.policy.facts.capabilities import CAPABILITY_PATTERN, checked_capabilities
 from prowess.policy.facts.skill_identity import SkillIdentity
 from prowess.policy.policy import Policy
 from prowess.store import RequestRow, SharedApprovalRequestStore, SharedVoteStore
@@ -52,19 +52,22 @@ if TYPE_CHECKING:
 _Digest = Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$")]
 _Text = Annotated[str, Meta(max_length=4096)]
 _Name = Annotated[str, Meta(min_length=1, max_length=4096)]
-_Capability = Annotated[str, Meta(extra_json_schema={"enum": list(APPROVED_CAPABILITIES)})]
+_Capability = Annotated[str, Meta(extra_json_schema={"pattern": CAPABILITY_PATTERN})]
 
 
 class NewApproval(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A question that is wanted: may the skill with this tree digest be used?
 
-    `capabilities` are those that the requester states; they decide which rules ask. None: each capability is possible.
+    `capabilities` are those that the requester states, in the names of the inventory (`file:read`, `scripts`); they
+    decide which rules ask. None: each capability is possible. `to_vote` states that the requester asks only in order to
+    vote, and so is no author; this needs the right to approve, and the stated capabilities are not shown to others.
     """
 
     skill: _Name
     digest: _Digest
     reason: _Text = ""
     capabilities: tuple[_Capability, ...] | None = None
+    to_vote: bool = False
 
 
 class NewVote(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -104,8 +107,8 @@ class GivenVote(Struct, frozen=True, kw_only=True):
 class ApprovalItem(Struct, frozen=True, kw_only=True):
     """One question and its answer.
 
-    `needed` and `given` are numbers of people. `requested_by` is None if nobody asked: a session was refused, or votes
-    were given; `at` is None in the last case.
+    `needed` and `given` are numbers of people. `requested_by` is None if nobody asked: a session was refused, somebody
+    asked only to vote, or votes were given; `at` is None in the last case.
     Of a question about a skill, `rule` is the name of the rule that asks and `origin` its place; `until` is when the
     approval ends. Of a question about a call, `tool` and `arguments` are the call.
     """
@@ -178,30 +181,36 @@ class ApprovalService:
     def add(self, new: NewApproval) -> ApprovalItem:
         """Ask people, once for each rule that asks about the skill. Return the first question that is not approved.
 
-        The requester counts as an author of the skill. Who asks the same again gets the same question.
+        The requester counts as an author of the skill, unless it asks only to vote. Who asks the same again gets the
+        same question.
 
         Raises:
+            VoteRefusedError: the requester asks only to vote, and no policy asks about the skill.
             PolicyDeniedError: the actor is a machine, or its role permits no use of skills.
             ConfigurationError: a capability is unknown.
             AuditError: the question cannot be recorded, so it was not asked.
         """
         self._call.require("use")
-        if unknown := sorted(set(new.capabilities or ()) - set(APPROVED_CAPABILITIES)):
-            known = ", ".join(APPROVED_CAPABILITIES)
-            raise ConfigurationError((f"capabilities: {unknown[0][:80]!r} is not known; write some of {known}",))
+        if new.to_vote:
+            self._call.require("approve")
+        new = replace(new, capabilities=checked_capabilities(new.capabilities))
         policy = self._policy()
         rows = {row.id: row for row in self._requests.requests()}
         body = AskedSkill(
             skill=new.skill,
             digest=new.digest,
-            capabilities=new.capabilities,
+            capabilities=None if new.to_vote else new.capabilities,
             reason=new.reason,
-            by=self._call.actor.user,
+            by=None if new.to_vote else self._call.actor.user,
         )
-        for rule in _rules_about(new, policy):
+        rules = _rules_about(new, policy)
+        if new.to_vote and rules == [_ANY]:
+            raise VoteRefusedError(f"no policy of the organisation asks for an approval of {new.skill!r}")
+        for rule in rules:
             row = request_row(request_id(new.digest, rule.name), body)
             before = rows.get(row.id)
-            if before is None or _read(before).by is None:  # the latter only notes that a session was refused
+            # One without a requester only notes that a session was refused, or that somebody wants to vote.
+            if before is None or (_read(before).by is None and not new.to_vote):
                 with self._call.act("request", {"request": row.id, "skill": new.skill, "digest": new.digest}):
                     self._requests.put_request(row, expected=before)
         asked = [(row, one) for row, one in self.questions(policy) if one.tree == new.digest]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from prowess._internal.files.enrolment import server_options
 from prowess._internal.places import MACHINE_POLICY
 from prowess.policy.approvals.rules import ApprovalRule
 from prowess.policy.approvals.statements import request_id
@@ -146,11 +147,13 @@ def _how(rule: ApprovalRule, name: str, tree: str | None, votes: Votes, store: s
             "The skill has no digest, because it has links or files that cannot be read; replace them, then ask again"
         )
     of_machine = os.path.dirname(rule.origin.path) == os.path.dirname(MACHINE_POLICY)
-    sudo, place = ("sudo " if of_machine and store is None else ""), ""
+    server = server_options(rule.origin.path)
+    where = f" {server}" if server else ""
     if store is not None:
         from prowess.store.tenants import suggested_url  # Imported here because most approvals are in no store.
 
-        place = f" --store {suggested_url(store)}"
+        where = f" --store {suggested_url(store)}"
+    sudo, place = ("sudo ", "") if of_machine and not where else ("", where)
     if votes.refused is not None:
         by = f"{votes.refused.voter.user} refused it"
         by += f": {votes.refused.reason}" if votes.refused.reason else ""

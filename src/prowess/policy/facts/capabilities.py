@@ -8,9 +8,11 @@ the capabilities of all commands. A skill without `allowed-tools` implies no too
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
+from prowess.errors import ConfigurationError
 from prowess.format.fields.allowed_tools import parse_allowed_tools
 from prowess.format.fields.near_fields import tool_fields
 from prowess.policy.tool_names import canonical_tool_name
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 IsScript = Callable[[str, bytes], bool]
 APPROVED_CAPABILITIES = ("scripts", "network-tools", "file-write", "external-apis")
+CAPABILITY_PATTERN = (
+    rf"^({'|'.join(APPROVED_CAPABILITIES)}|[A-Za-z][A-Za-z0-9_.-]{{0,63}}:[A-Za-z*][A-Za-z0-9_.*-]{{0,63}})$"
+)
 _OF_TOOLS = {
     "Read": ("file:read",),
     "Glob": ("file:read",),
@@ -68,6 +73,16 @@ def _capabilities(skill: Skill, script_dirs: Sequence[str], is_script: IsScript)
     if "hooks" in properties or any(_may_run(skill, script_dirs, is_script)):
         found.add("scripts")
     return _with_words(found)
+
+
+def checked_capabilities(stated: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Return stated capabilities with those that they imply; None for None. Raises ConfigurationError."""
+    for one in stated or ():
+        if re.match(CAPABILITY_PATTERN, one) is None:
+            known = ", ".join(APPROVED_CAPABILITIES)
+            reason = f"{one[:80]!r} is not known; write some of {known}, or area:action such as file:read"
+            raise ConfigurationError((f"capabilities: {reason}",))
+    return None if stated is None else _with_words(stated)
 
 
 def _allowed(values: Iterable[object]) -> list[str] | None:
