@@ -1,7 +1,7 @@
 """Effects of this machine's and this user's policy files and blocks on skills, for commands that describe skills.
 
 The effect is the decision if a model loads the skill: deny, ask or allow. If there is neither a policy file nor a
-block, no effect is reported, because then no skill is denied.
+block, and the machine is not enrolled, no effect is reported, because then no skill is denied.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from prowess._internal.places import block_places, policy_places, user_home
+from prowess._internal.places import block_places, bundle_folder, policy_places, user_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,7 +55,8 @@ class PolicyEffects:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self.policy: Policy | None = None
-        if any(os.path.lexists(path) for path in (*policy_places(), *block_places())):
+        is_enrolled = bundle_folder() is not None  # the organisation may have blocks without a policy
+        if is_enrolled or any(map(os.path.lexists, (*policy_places(), *block_places()))):
             # Imported here because a machine without a policy does not need the rules.
             from prowess.policy.policy_in_force import PolicyInForce
             from prowess.runtime.identity import caller_of, requester_of

@@ -156,6 +156,7 @@ def test_a_token_is_shown_once_and_stored_as_a_digest(call: Call, postgresql: Po
         (("--role", "user", "--user", "ann", "--tenant", "default", "--expires", "soon"), "above 0"),
         (("--role", "user", "--user", "ann", "--tenant", "A/b"), "lower-case letters"),
         (("--role", "user", "--user", " ", "--tenant", "default"), "belongs to somebody"),
+        (("--role", "machine", "--user", "m1", "--tenant", "*"), "belongs to one tenant"),
     ],
 )
 def test_a_faulty_token_is_refused(tmp_path: Path, call: Call, arguments: tuple[str, ...], message: str) -> None:

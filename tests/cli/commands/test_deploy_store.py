@@ -12,7 +12,7 @@ from prowess._internal.uuid7 import uuid7
 from prowess.cli import exit_codes
 from prowess.cli.dispatch import run
 from prowess.governance.machine.reports import MachineReport, ReportedCopy, SentRecords
-from prowess.governance.organisation import found_organisation
+from prowess.governance.organisation import add_token, found_organisation
 from prowess.governance.service.machines import MachineService
 from prowess.store import SharedDatabase
 from tests.governance.service.organisations import call_of
@@ -51,10 +51,16 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     return call
 
 
-def enrolled(url: str, version: int | None = None, release: int | None = None) -> None:
+def enrolled(url: str, version: int | None = None, release: int | None = None, own: int | None = None) -> None:
     database = SharedDatabase(url)
     report = MachineReport(
-        id=uuid7(), name="laptop", bundle=version, release=release, inventory=(_COPY,), is_enrolment=True
+        id=uuid7(),
+        name="laptop",
+        bundle=version,
+        release=release,
+        tenant_release=own,
+        inventory=(_COPY,),
+        is_enrolment=True,
     )
     MachineService(call_of(database, "machine")).collect(SentRecords(machine=report))
     database.close()
@@ -74,6 +80,21 @@ def test_the_documents_are_those_of_a_directory(url: str, skill: str, printed: C
     enrolled(url, release=4)
     hosts = printed("hosts", *store)
     assert (hosts["release"], [(one["host"], one["current"]) for one in hosts["hosts"]]) == (4, [("laptop", True)])
+
+
+def test_a_tenant_sees_its_own_release_and_is_named(
+    url: str, skill: str, printed: Callable[..., Any], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    own = add_token(url, tenant="default", role="administrator", user="bob")
+    assert own is not None
+    (tmp_path / "token").write_text(own.text)
+    store = ("--store", url, "--token-file", str(tmp_path / "token"))
+    for arguments in (("deploy", skill), ("revoke", "report"), ("rollback", "1")):
+        assert run([*arguments, *store]) == exit_codes.OK
+        assert "for the tenant default" in capsys.readouterr().out
+    enrolled(url, release=9, own=3)
+    hosts = printed("hosts", *store)
+    assert (hosts["release"], [(one["release"], one["current"]) for one in hosts["hosts"]]) == (3, [(3, True)])
 
 
 def test_a_deployment_waits_for_machines_and_says_which_are_late(

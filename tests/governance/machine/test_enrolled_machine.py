@@ -215,7 +215,7 @@ def test_blocks_of_the_organisation_hold(machine: Machine, organisation: Organis
         "by": "ada",
         "at": "2026-11-29T10:00:00Z",
     }
-    organisation.send(organisation.bundle(1, policy=ALLOW, blocks=json.dumps({"prowess_blocks": 1, "blocks": [block]})))
+    organisation.send(organisation.bundle(1, blocks=json.dumps({"prowess_blocks": 1, "blocks": [block]})))
     enroll(machine, organisation)
     machine.write(
         "/run/people/skills/bad/SKILL.md", "---\nname: bad\ndescription: Does it. Use when needed.\n---\nDo.\n"
@@ -223,6 +223,7 @@ def test_blocks_of_the_organisation_hold(machine: Machine, organisation: Organis
     ran = machine.run("load", "bad", "--root", "/run/people/skills", user=USER, code=None)
     assert ran.returncode
     assert "stolen" in ran.stderr
+    assert "stolen" in machine.run("why", "bad", "--root", "/run/people/skills", user=USER, code=None).stdout
 
 
 def test_enrolling_needs_a_good_token_the_right_key_and_a_safe_address(

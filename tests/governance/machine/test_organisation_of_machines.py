@@ -75,7 +75,12 @@ def test_a_machine_follows_its_organisation_within_two_seconds(machine: Machine,
         machine.write("/run/people/skills/bad/SKILL.md", text)
         refused = machine.run("load", "bad", "--root", "/run/people/skills", user=USER, code=None)
         assert "stolen" in refused.stderr
+        assert "denied by" in machine.run("list", "--root", "/run/people/skills", user=USER).stdout
         served.call("DELETE", f"/blocks/{block['id']}?tenant=default")
+        machine.write("/etc/prowess/machine.token", served.token("machine"), 0o600)
+        put(served, ALLOW, "again")  # so that the machine has something to report
+        until(lambda: "another token" in (machine.document("machine", "status")["enrolment"]["fault"] or ""))
+        assert "another token" in served.machine()["fault"]
     assert [record["data"]["name"] for record in served.records("machine.enrolled")] == [os.uname().nodename]
 
 

@@ -93,10 +93,11 @@ def test_a_machine_is_listed_with_its_report_and_a_new_token_needs_a_new_enrolme
     assert (found.name, found.team, found.environment, found.current) == ("laptop", "data", "production", False)
     with pytest.raises(PolicyDeniedError, match="enrolled with another token"):
         send(database, token="token-2")
+    assert "another token" in (MachineService(call_of(database)).get(MACHINE).fault or "")
     again = MachineReport(id=MACHINE, name="laptop", bundle=7, is_enrolment=True)
     MachineService(call_of(database, "machine", token="token-2")).collect(SentRecords(machine=again))
     found = MachineService(call_of(database)).get(MACHINE)
-    assert (found.bundle, found.team) == (7, None)
+    assert (found.bundle, found.team, found.fault) == (7, None, None)
     assert [data["token"] for kind, data in logged(database) if kind == "machine.enrolled"] == [TOKEN, "token-2"]
     MachineService(call_of(database)).remove(MACHINE)
     with pytest.raises(NoSuchItemError):

@@ -146,7 +146,7 @@ def status(*, url: str, as_json: bool) -> int:
 
 @command.group()
 def tenant() -> None:
-    """Add tenants, and list them.
+    """Add tenants. `prowess admin status` lists them.
 
     Example: prowess admin tenant add acme --store postgresql:///prowess
     """
@@ -213,6 +213,8 @@ def token_add(
         raise click.BadParameter("a time is a number above 0 and s, m, h or d: 90d", param_hint="--expires")
     if tenant_name != EVERY and (fault := tenant_name_fault(tenant_name)):
         raise click.BadParameter(fault, param_hint="--tenant")
+    if tenant_name == EVERY and role == "machine":
+        raise click.BadParameter("a machine belongs to one tenant; name it", param_hint="--tenant")
     if not user.strip():
         raise click.BadParameter("a token belongs to somebody", param_hint="--user")
     facts = {"store": shown_url(url), "tenant": tenant_name, "role": role, "user": user, "team": team}

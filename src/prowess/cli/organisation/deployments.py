@@ -39,13 +39,13 @@ def deploy_shared(
             from prowess.governance.service.deployments import NewDeployment
 
             new = NewDeployment(archives=(archive,), environments=tuple(environments))
-            results.append((tenant, organisation.deployments.add(new)))
+            results.append((organisation.tenant, organisation.deployments.add(new)))
     if as_json and len(results) > 1:
         output.document({"deployments": [{"tenant": tenant, **to_builtins(result)} for tenant, result in results]})
     else:
         for tenant, result in results:
             _print(tenant, result, as_json=as_json)
-    codes = [wait_for_machines(of.in_tenant(tenant if tenants else None)) for tenant, _ in results if wait]
+    codes = [wait_for_machines(of.in_tenant(tenant if tenants else None)) for tenant in tenants or (EVERY,) if wait]
     return max(codes, default=exit_codes.OK)
 
 
@@ -69,7 +69,8 @@ def revoke_shared(of: OrganisationOptions, skills: Sequence[str], *, wait: bool,
         from prowess.governance.service.deployments import RevokedSkills  # Imported here because SQLAlchemy is slow.
 
         result = organisation.deployments.revoke(RevokedSkills(skills=tuple(skills)))
-    return _finished(of, result, wait=wait, as_json=as_json)
+        tenant = organisation.tenant
+    return _finished(of, tenant, result, wait=wait, as_json=as_json)
 
 
 def deprecate_shared(of: OrganisationOptions, skill: str, successor: str | None, *, wait: bool, as_json: bool) -> int:
@@ -78,14 +79,16 @@ def deprecate_shared(of: OrganisationOptions, skill: str, successor: str | None,
         from prowess.governance.service.deployments import DeprecatedSkill  # Imported here because SQLAlchemy is slow.
 
         result = organisation.deployments.deprecate(DeprecatedSkill(skill=skill, successor=successor))
-    return _finished(of, result, wait=wait, as_json=as_json)
+        tenant = organisation.tenant
+    return _finished(of, tenant, result, wait=wait, as_json=as_json)
 
 
 def roll_back_shared(of: OrganisationOptions, number: int | None, *, wait: bool, as_json: bool) -> int:
     """Go back to an earlier release."""
     with opened_organisation(of, "deploy", tenant=EVERY) as organisation:
         result = organisation.deployments.roll_back(number)
-    return _finished(of, result, wait=wait, as_json=as_json)
+        tenant = organisation.tenant
+    return _finished(of, tenant, result, wait=wait, as_json=as_json)
 
 
 def show_shared_releases(of: OrganisationOptions, *, as_json: bool) -> int:
@@ -107,30 +110,31 @@ def show_shared_releases(of: OrganisationOptions, *, as_json: bool) -> int:
 
 
 def show_shared_hosts(of: OrganisationOptions, *, as_json: bool) -> int:
-    """Print the enrolled machines, and the release that each has."""
+    """Print the enrolled machines, and the release that each has, of the organisation or of the tenant."""
     with opened_organisation(of, "audit", tenant=EVERY) as organisation:
         from prowess.governance.service.listing import ListQuery  # Imported here because SQLAlchemy is slow.
 
         present = next(iter(organisation.deployments.list(ListQuery(limit=1)).items), None)
+        is_tenants = organisation.tenant != EVERY
     release = None if present is None else present.number
-    machines = enrolled_machines(of)
+    machines = [(one, one.tenant_release if is_tenants else one.release) for one in enrolled_machines(of)]
     if as_json:
         rows = [
-            {"host": one.name, "release": one.release, "at": _time(one.seen_at), "current": one.release == release}
-            for one in machines
+            {"host": one.name, "release": there, "at": _time(one.seen_at), "current": there == release}
+            for one, there in machines
         ]
         output.document({"release": release, "hosts": rows})
         return exit_codes.OK
-    behind = sum(one.release != release for one in machines)
+    behind = sum(there != release for _, there in machines)
     output.line(f"release {release or '-'}: {counted(len(machines), 'host')}, {behind} without it")
-    for one in machines:
-        state = "current" if one.release == release else "behind"
-        output.line(printable_line(f"{one.name}  {one.release or '-'}  {state:<7}  {_time(one.seen_at)}"))
+    for one, there in machines:
+        state = "current" if there == release else "behind"
+        output.line(printable_line(f"{one.name}  {there or '-'}  {state:<7}  {_time(one.seen_at)}"))
     return exit_codes.OK
 
 
-def _finished(of: OrganisationOptions, result: DeploymentResult, *, wait: bool, as_json: bool) -> int:
-    _print(of.tenant or EVERY, result, as_json=as_json)
+def _finished(of: OrganisationOptions, tenant: str, result: DeploymentResult, *, wait: bool, as_json: bool) -> int:
+    _print(tenant, result, as_json=as_json)
     return wait_for_machines(of) if wait else exit_codes.OK
 
 

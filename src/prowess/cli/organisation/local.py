@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class LocalOrganisation:
     """The services of the store at `url`, for one tenant. `place` is its URL without credentials.
 
-    Without `tenant` it is the one of the token, or `meant` for the organisation.
+    Without `tenant` it is the one of the token, or `meant` for the organisation; the attribute `tenant` is the result.
 
     Who has the URL may do everything; the roles in the policy of this machine can limit that. With a token, the actor
     is its owner.
@@ -61,6 +61,7 @@ class LocalOrganisation:
         if tenant is None:
             tenant = meant if actor.tenant == EVERY else actor.tenant
         call = ServiceCall(actor, database, tenant=tenant, client="prowess")
+        self.tenant = tenant
         self.place, self.close, self._url = database.url, database.close, url
         self._rows = SharedAuditRows(call.database)
         self.audit, self.replay = AuditService(call), ReplayService(call)

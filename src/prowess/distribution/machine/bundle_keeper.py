@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.places import TENANT_FOLDER
 from prowess.distribution.deployment.host import DeploymentHost
 from prowess.distribution.deployment.permitted import SCOPE
@@ -26,35 +24,40 @@ if TYPE_CHECKING:
     from prowess._internal.files.enrolment import Enrolment
     from prowess.audit.record import AuditLog
     from prowess.distribution.deployment.origin import DeploymentSource
+    from prowess.distribution.machine.faults import MachineFaults
     from prowess.governance.machine.bundle import Bundle
 
-FAULT_FILE = "fault"
 _MOST_WAIT = 60.0  # seconds
 _SYNC_SECONDS = 600.0  # so that a release is verified anew before its date is too old
-_READABLE = 0o644
 
 
 class BundleKeeper:
     """Asks the server every `seconds`, in a thread, and at once when it begins.
 
-    `tell` gets a sentence for each new version and each new fault, and `changed` is called after each. Nothing that is
-    wrong with the token, the key or the server ends the thread, or keeps the machine's service from taking records.
+    `tell` gets a sentence for each new version, `faults` each fault, and `changed` is called after each. Nothing that
+    is wrong with the token, the key or the server ends the thread, or keeps the machine's service from taking records.
     `version` is that of the bundle that holds, `release` that of the organisation's deployed skills, and `fault` why
     the last look failed; each may be None. Changes of deployed skills are recorded in `audit`.
     """
 
     def __init__(
-        self, enrolled: Enrolment, state: str, seconds: float, tell: Callable[[str], None], audit: AuditLog
+        self,
+        enrolled: Enrolment,
+        state: str,
+        *,
+        seconds: float,
+        tell: Callable[[str], None],
+        faults: MachineFaults,
+        audit: AuditLog,
     ) -> None:
-        self._fault_path = os.path.join(state, FAULT_FILE)
         self._enrolled, self._state = enrolled, state
         self._server = MachineClient(enrolled.url)
-        self._tell, self._seconds, self._ended = tell, seconds, threading.Event()
+        self._tell, self._faults = tell, faults
+        self._seconds, self._ended = seconds, threading.Event()
         self._rules = CallRules(audit=audit)
         self.changed: Callable[[], None] = lambda: None
         self.fault: str | None = None
         self.version: int | None = None
-        self._remembered: str | None = ""  # unknown
         self._hosts: dict[str, tuple[DeploymentHost, DeploymentSource]] = {
             RELEASE_ROOT: (DeploymentHost(state, enrolled.environment), self._server),
             TENANT_RELEASE_ROOT: (
@@ -69,7 +72,15 @@ class BundleKeeper:
     @property
     def release(self) -> int | None:
         """The release of the organisation's deployed skills on this machine."""
-        state = self._hosts[RELEASE_ROOT][0].state()
+        return self._release_of(RELEASE_ROOT)
+
+    @property
+    def tenant_release(self) -> int | None:
+        """The release of the tenant's own deployed skills on this machine."""
+        return self._release_of(TENANT_RELEASE_ROOT)
+
+    def _release_of(self, file: str) -> int | None:
+        state = self._hosts[file][0].state()
         return None if state is None else state.release
 
     def start(self) -> None:
@@ -129,16 +140,5 @@ class BundleKeeper:
         self.changed()
 
     def _remember(self, fault: str | None) -> None:
-        """Keep the reason for `machine status`. A service without disk space goes on asking."""
         self.fault = fault
-        if fault == self._remembered:
-            return
-        self._remembered = fault
-        if fault is not None:
-            self._tell(fault)
-        with suppress(OSError):
-            if fault is None:
-                with suppress(FileNotFoundError):
-                    os.unlink(self._fault_path)
-            else:
-                write_atomically(self._fault_path, fault.encode(), _READABLE, sync=False)
+        self._faults.of_bundle(fault)

@@ -10,6 +10,7 @@ from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.uuid7 import uuid7
 from prowess.audit.log import JsonlAuditLog
 from prowess.distribution.machine.bundle_keeper import BundleKeeper
+from prowess.distribution.machine.faults import MachineFaults
 from prowess.distribution.machine.forwarding import RecordForwarder
 from prowess.distribution.machine.inventory import InventoryKeeper
 from prowess.governance.machine.reports import MACHINE_ID, MachineReport
@@ -68,8 +69,18 @@ class EnrolledService:
         inventory_seconds: float,
     ) -> None:
         self._enrolled, self._id = enrolled, machine_id(state)
-        self._keeper = BundleKeeper(enrolled, state, seconds, tell, JsonlAuditLog(path))
-        self.collector = RecordForwarder(enrolled.url, path=path, state=state, seconds=seconds, report=self._report)
+        self._faults = MachineFaults(state, tell)
+        self._keeper = BundleKeeper(
+            enrolled, state, seconds=seconds, tell=tell, faults=self._faults, audit=JsonlAuditLog(path)
+        )
+        self.collector = RecordForwarder(
+            enrolled.url,
+            path=path,
+            state=state,
+            seconds=seconds,
+            report=self._report,
+            remember=self._faults.of_records,
+        )
         self._inventory = InventoryKeeper(list_copies, inventory_seconds, self.collector.wake)
         self._keeper.changed = self._changed
 
@@ -90,7 +101,7 @@ class EnrolledService:
         self._inventory.look_soon()
 
     def _report(self) -> MachineReport:
-        fault = self._keeper.fault
+        fault = self._faults.text
         return MachineReport(
             id=self._id,
             name=os.uname().nodename or "unknown",
@@ -98,6 +109,7 @@ class EnrolledService:
             environment=self._enrolled.environment,
             bundle=self._keeper.version,
             release=self._keeper.release,
+            tenant_release=self._keeper.tenant_release,
             fault=None if fault is None else fault[:_MOST_FAULT],
             inventory=self._inventory.copies,
         )

@@ -60,17 +60,26 @@ class RecordForwarder:
     """Sends new records of the log at `path` every `seconds`, or at once after `wake`, in a thread.
 
     `report` returns the present report of the machine; it goes with each sending, and alone if it changed. The number
-    of the last record that the server has is `acknowledged`; `fault` is why the last sending failed, else None. `told`
-    is called in the thread after each sending.
+    of the last record that the server has is `acknowledged`; `fault` is why the last sending failed, else None, and
+    `remember` gets it. `told` is called in the thread after each sending.
     """
 
-    def __init__(self, url: str, *, path: str, state: str, seconds: float, report: Callable[[], MachineReport]) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        path: str,
+        state: str,
+        seconds: float,
+        report: Callable[[], MachineReport],
+        remember: Callable[[str | None], None],
+    ) -> None:
         self.acknowledged = 0
         self.fault: str | None = None
         self.told: Callable[[], None] = lambda: None
         self._path, self._kept = path, os.path.join(state, PLACE_FILE)
         self._client = MachineClient(url, limits=_LIMITS)
-        self._report, self._seconds = report, seconds
+        self._report, self._remember, self._seconds = report, remember, seconds
         self._is_woken, self._ended = threading.Event(), False
         self._position: ForwardedPlace | None = None  # None before the server was asked
         self._reported: MachineReport | None = None
@@ -109,6 +118,7 @@ class RecordForwarder:
             self._position = None  # the server is asked again: it may have the records all the same
         else:
             self.fault = None
+        self._remember(self.fault)
         self.told()
 
     def _send(self) -> bool:

@@ -233,12 +233,17 @@ class RemoteOrganisation:
     waiting = 0
 
     def __init__(self, server: ServerConnection) -> None:
-        self.place = server.shown
+        self._server, self.place = server, server.shown
         self.close, self.approvals = server.close, RemoteApprovals(server)
         self.audit, self.analytics, self.replay = RemoteAudit(server), RemoteAnalytics(server), RemoteReplay(server)
         self.access, self.blocks, self.policies = RemoteAccess(server), RemoteBlocks(server), RemotePolicies(server)
         self.deployments, self.machines = RemoteDeployments(server), RemoteMachines(server)
         self.inventory = RemoteInventory(server)
+
+    @property
+    def tenant(self) -> str:
+        """The tenant that is asked about: the one of the options, else that of the token."""
+        return self._server.tenant or own_tenant(self._server)
 
     def continue_log(self, key_file: str | None) -> None:
         """Do nothing: the server continues its log."""

@@ -28,8 +28,9 @@ class ReportedCopy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class MachineReport(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a machine tells about itself. `bundle` is the version that holds there, `release` that of its skills.
+    """What a machine tells about itself. `bundle` is the version that holds there.
 
+    `release` is that of the organisation's deployed skills there, `tenant_release` that of the tenant's own.
     `inventory` is None if it did not change since the last report. `is_enrolment`: root has just enrolled the machine.
     """
 
@@ -39,6 +40,7 @@ class MachineReport(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     environment: _Name | None = None
     bundle: int | None = None
     release: int | None = None
+    tenant_release: int | None = None
     fault: Annotated[str, Meta(max_length=4096)] | None = None
     inventory: Annotated[tuple[ReportedCopy, ...], Meta(max_length=10_000)] | None = None
     is_enrolment: bool = False

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
+from msgspec.structs import replace
 
 from prowess.errors import PolicyDeniedError
 from prowess.governance.machine.collected_log import (
@@ -36,6 +37,7 @@ class MachineState(Struct, frozen=True, kw_only=True):
 
     token: str | None = None
     release: int | None = None
+    tenant_release: int | None = None
     fault: str | None = None
     copies: int = 0
 
@@ -44,7 +46,8 @@ class Machine(Struct, frozen=True, kw_only=True):
     """An enrolled machine. Times are in seconds since the epoch.
 
     `bundle` is the version that holds there; `current` states whether it is the present one. `records` is the number of
-    the last record of its log that is in the central log, and `findings` is what is wrong with that log.
+    the last record of its log that is in the central log, and `findings` is what is wrong with that log. `release` is
+    that of the organisation's deployed skills, `tenant_release` that of the tenant's own.
     """
 
     id: str
@@ -57,6 +60,7 @@ class Machine(Struct, frozen=True, kw_only=True):
     bundle: int | None = None
     current: bool = False
     release: int | None = None
+    tenant_release: int | None = None
     fault: str | None = None
     records: int = 0
     findings: tuple[LogFinding, ...] = ()
@@ -155,15 +159,22 @@ class MachineService:
         actor, before = self._call.actor, self._store.machine(report.id)
         state = _state_of(before)
         is_new = before is None or report.is_enrolment
-        if not is_new and state.token != actor.token_id:
+        if before is not None and not is_new and state.token != actor.token_id:
             reason = "it was enrolled with another token; run `prowess machine enroll` again"
+            self._mark(before, state, f"its records are refused: {reason}")
             raise PolicyDeniedError("machine", f"the machine {report.name!r}: {reason}")
         if is_new:
             told = {"machine": report.id, "name": report.name, "token": actor.token_id}
             self._call.record(ENROLLED, {**told, "team": report.team, "environment": report.environment})
         now = time.time()
         copies = state.copies if report.inventory is None else len(report.inventory)
-        found = MachineState(token=actor.token_id, release=report.release, fault=report.fault, copies=copies)
+        found = MachineState(
+            token=actor.token_id,
+            release=report.release,
+            tenant_release=report.tenant_release,
+            fault=report.fault,
+            copies=copies,
+        )
         kept = None if before is None else before.inventory
         row = MachineRow(
             tenant=self._call.tenant,
@@ -180,6 +191,11 @@ class MachineService:
         )
         self._store.put_machine(row)
         return row
+
+    def _mark(self, row: MachineRow, state: MachineState, fault: str) -> None:
+        """Show people why a machine is refused. Its next report that is taken replaces this."""
+        if state.fault != fault:
+            self._store.put_machine(replace(row, state=encode(replace(state, fault=fault)).decode()))
 
     def _after(self, cursor: str) -> Iterator[Machine]:
         versions: dict[str, int] = {}
@@ -207,6 +223,7 @@ def _machine(row: MachineRow, version: int) -> Machine:
         bundle=row.bundle,
         current=row.bundle == version,
         release=state.release,
+        tenant_release=state.tenant_release,
         fault=state.fault,
         records=log.place.sequence,
         findings=log.findings,
