@@ -19,10 +19,11 @@ from sqlalchemy import text
 
 from prowess import Session
 from prowess.audit import AuditEvent, SharedAuditLog
+from prowess.audit.record import time_text
 from prowess.audit.selection import RecordFilter
 from prowess.audit.transparency.central_log import checkpoint_of, export_rows, newest
 from prowess.audit.transparency.export_verification import verify_export
-from prowess.audit.transparency.sequencer import LogSigner, continue_log, erase
+from prowess.audit.transparency.sequencer import LogSigner, continue_log, erase, event_bytes
 from prowess.errors import AuditError, AuditReadError
 from prowess.signing.keys import new_private_key
 from prowess.signing.signed_note import note_key
@@ -201,6 +202,19 @@ def test_tampering_with_the_store_is_found_and_named(central: Log, kind: str, po
     verdict = central.verified()
     assert not verdict.ok
     assert name in {fault.kind for fault in verdict.faults}
+
+
+def test_an_erasure_that_somebody_put_into_the_inbox_is_not_signed_as_one(central: Log) -> None:
+    central.add(*range(20))
+    continue_log(central.rows, SIGNER)
+    central.change("UPDATE audit_records SET body = NULL WHERE sequence = 10")
+    for number, kind in enumerate(("audit.erased", "log.accepted", "log.machine_cut")):
+        body = event_bytes(AuditEvent(kind=kind, data={"records": 1}))
+        central.rows.add([InboxRow(id=f"erasure-{number}", at=time_text(), person=None, body=body)])
+    continue_log(central.rows, SIGNER)
+    kinds = [record.kind for record in newest(central.rows, ALL, 3)]
+    assert kinds == ["log.unreadable", "log.unreadable", "log.machine_cut"]
+    assert [fault.kind for fault in central.verified().faults] == ["missing"]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from prowess.audit.transparency.erased import erased_line
 from prowess.audit.transparency.export import FORMAT, ExportHeader, header_line, proved_lines, write_export
 from prowess.audit.transparency.log_walk import LogWalk
 from prowess.audit.transparency.merkle import leaf_hash
-from prowess.audit.transparency.sequencer import event_bytes
+from prowess.audit.transparency.sequencer import OWN_KINDS, event_bytes
 from prowess.audit.transparency.tiles import TileTree
 from prowess.errors import AuditError, AuditReadError, LimitExceededError, StoreError
 from prowess.store.shared.audit_rows import InboxRow, LogRow, SharedAuditRows
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 _PAGE = 1000
 _MOST_BYTES = MAX_LINE_BYTES - 4096  # place, hashes and time are added
 _MOST_TRIES = 5  # each is lost only to an erasure of the same user
-OWN_KINDS = ("log.", "audit.erased")
 
 
 class PlacedEvent(Struct, frozen=True, kw_only=True):

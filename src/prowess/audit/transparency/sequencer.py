@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from prowess.store.shared.audit_rows import Sequencing, SharedAuditRows
 
 BATCH = 5000
+OWN_KINDS = ("log.", ERASED_KIND)  # events that only the log itself writes
+_COLLECTED = "log.machine_"  # these come from the collector of machines' logs, by the inbox
 
 
 class LogSigner(Struct, frozen=True, kw_only=True):
@@ -93,7 +95,7 @@ def erase(
         data = {"records": count, "person": person, "before": before}
         event = AuditEvent(kind=ERASED_KIND, data={**data, **by})
         row = InboxRow(id=f"{ERASURE}{uuid7()}", at=time_text(), person=None, body=event_bytes(event))
-        return count, _append(step, [row], origin, signer)
+        return count, _append(step, [row], origin, signer, is_own=True)
 
     erased = rows.sequence(work)
     if erased is None:
@@ -122,14 +124,16 @@ def event_of(body: bytes) -> AuditEvent:
     return AuditEvent(kind=kind, session_id=session, call_id=call, data=data)
 
 
-def _append(step: Sequencing, taken: Sequence[InboxRow], origin: str, signer: LogSigner) -> Checkpoint:
+def _append(
+    step: Sequencing, taken: Sequence[InboxRow], origin: str, signer: LogSigner, *, is_own: bool = False
+) -> Checkpoint:
     end = step.end() or LogEnd(size=0, last=None, checkpoint="")
     if end.checkpoint:
         _check(step, end, origin, signer)
     last = end.last
     records: list[LogRow] = []
     for number, row in enumerate(taken, end.size + 1):
-        record, line = _sealed(row, number, last)
+        record, line = _sealed(row, number, last, is_own=is_own)
         last, body = record.hash, line[:-1]
         records.append(
             LogRow(sequence=number, id=row.id, at=row.at, person=row.person, leaf=leaf_hash(body), body=body)
@@ -166,10 +170,22 @@ def _check(step: Sequencing, end: LogEnd, origin: str, signer: LogSigner) -> Non
         raise AuditError(origin, f"{reason}; {advice}")
 
 
-def _sealed(row: InboxRow, number: int, previous: str | None) -> tuple[AuditRecord, bytes]:
-    """Return the record and its line. A body that is no event is recorded by its digest: it must not stop the log."""
+def _sealed(row: InboxRow, number: int, previous: str | None, *, is_own: bool) -> tuple[AuditRecord, bytes]:
+    """Return the record and its line. A body that is no event is recorded by its digest: it must not stop the log.
+
+    So is an event of the log's own kinds in the inbox, where whoever may write in the store can put it.
+    """
     try:
-        return seal(event_of(row.body), sequence=number, at=row.at, previous=previous)
-    except (ValueError, TypeError, RecursionError):
+        event = event_of(row.body) if is_own else _event_of_writer(row.body)
+        return seal(event, sequence=number, at=row.at, previous=previous)
+    except (ValueError, TypeError, AttributeError, RecursionError):
         event = AuditEvent(kind="log.unreadable", data={"sha256": sha256_of(row.body), "bytes": len(row.body)})
         return seal(event, sequence=number, at=row.at, previous=previous)
+
+
+def _event_of_writer(body: bytes) -> AuditEvent:
+    """Return the event that a writer put into the inbox. Raises as `event_of`, and for the log's own kinds."""
+    event = event_of(body)
+    if event.kind.startswith(OWN_KINDS) and not event.kind.startswith(_COLLECTED):
+        raise ValueError(event.kind)
+    return event

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from prowess.audit.record import AuditEvent, time_text
-from prowess.audit.transparency.central_log import OWN_KINDS, PlacedEvent
+from prowess.audit.transparency.central_log import PlacedEvent
+from prowess.audit.transparency.sequencer import OWN_KINDS
 
 if TYPE_CHECKING:
     from prowess.audit.record import AuditRecord
