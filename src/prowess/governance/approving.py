@@ -125,13 +125,18 @@ def question_in_store(
     capabilities: tuple[str, ...] | None,
     asked_by: str | None,
     reason: str,
+    source: str | None = None,
 ) -> ApprovalQuestion:
-    """Return the question of a rule about a skill whose files are not here; what the requester states is shown."""
+    """Return the question of a rule about a skill whose files are not here; what the requester states is shown.
+
+    `source` tells where the capabilities are from, by default that the requester states them.
+    """
     known = "unknown" if capabilities is None else ", ".join(capabilities) or "none"
+    source = source or (f"as stated by {asked_by}" if asked_by else None)
     rows = [
         ("skill", name),
         ("digest", tree),
-        ("capabilities", f"{known} (as stated by {asked_by})" if asked_by else known),
+        ("capabilities", f"{known} ({source})" if source else known),
         ("asked by", _demand(rule)),
         ("requested by", asked_by or "unknown"),
         ("reason", reason or "none"),
@@ -148,6 +153,22 @@ def question_in_store(
         is_machine=False,
         text="\n".join(f"{label:13} {printable_line(text)}" for label, text in rows),
         asked_by=asked_by,
+    )
+
+
+def with_deployed_capabilities(
+    question: ApprovalQuestion, policy: Policy, capabilities: tuple[str, ...], reason: str
+) -> ApprovalQuestion:
+    """Return a question of the store with the capabilities of the deployed files, in place of stated ones."""
+    return question_in_store(
+        question.name,
+        question.tree,
+        question.rule,
+        policy,
+        capabilities=capabilities,
+        asked_by=question.asked_by,
+        reason=reason,
+        source="of the deployed files",
     )
 
 

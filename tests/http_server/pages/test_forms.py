@@ -96,6 +96,8 @@ def test_two_people_approve_and_an_approval_is_revoked(organisation: ServedOrgan
     assert "Difference to the approved version" in shown
     assert "-# CSV report" in shown
     assert "+# CSV summary" in shown
+    item = organisation.client("approver").get(f"/api/v1{path}").json()
+    assert (item["capabilities"] is None, "(of the deployed files)" in item["text"]) == (False, True)
     (digest,) = re.findall(r'name="digest" value="([^"]+)"', shown)
     changed = first.send(path, f"{path}/vote", vote="approve", digest=f"sha256:{1:064}")
     assert changed.status_code == 409

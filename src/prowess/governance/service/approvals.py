@@ -19,7 +19,7 @@ from prowess.governance.approving import (
     VoteRefusedError,
     asking_rules,
     question_in_store,
-    questions_about,
+    with_deployed_capabilities,
 )
 from prowess.governance.call_requests import CALL_PREFIX, vote_on_call
 from prowess.governance.service.listing import ListQuery, NoSuchItemError, page_of
@@ -42,7 +42,6 @@ from prowess.store.tenants import EVERY
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from prowess.format.skill import Skill
     from prowess.governance.approving import ApprovalQuestion
     from prowess.governance.call_requests import CallRequest
     from prowess.governance.service.listing import ListPage
@@ -140,7 +139,8 @@ class ApprovalItem(Struct, frozen=True, kw_only=True):
 class ApprovalService:
     """The questions to people of the tenant of a call.
 
-    `find` returns the skill with a tree digest, if it is known. `voter` is who votes, by default the actor of the call.
+    `capabilities` returns those of the deployed skill with a tree digest, None if they are not known; it takes the
+    directories of scripts too. `voter` is who votes, by default the actor of the call.
 
     Raises:
         StoreError: by every method, if the store cannot be used.
@@ -150,11 +150,12 @@ class ApprovalService:
     def __init__(
         self,
         call: ServiceCall,
-        find: Callable[[str], Skill | None] | None = None,
+        capabilities: Callable[[str, Sequence[str]], tuple[str, ...] | None] | None = None,
         *,
         voter: Voter | None = None,
     ) -> None:
-        self._call, self._find, self._voter = call, find, _voter_of(call.actor) if voter is None else voter
+        self._call, self._capabilities = call, capabilities
+        self._voter = _voter_of(call.actor) if voter is None else voter
         self._requests = SharedApprovalRequestStore(call.database)
         self._calls = SharedCallRequests(call.database)
 
@@ -321,12 +322,8 @@ class ApprovalService:
         found = [self._of_rule(request, rule, policy) for rule in rules]
         return next((one for one in found if one.state != "approved"), found[0] if found else None)
 
-    def _of_rule(self, request: AskedSkill, rule: ApprovalRule, policy: Policy) -> ApprovalQuestion:
-        skill = None if self._find is None else self._find(request.digest)
-        if skill is not None and skill.digest == request.digest:
-            for one in questions_about(skill, policy):
-                if one.rule == rule:
-                    return replace(one, asked_by=request.by)
+    @staticmethod
+    def _of_rule(request: AskedSkill, rule: ApprovalRule, policy: Policy) -> ApprovalQuestion:
         return question_in_store(
             request.skill,
             request.digest,
@@ -340,8 +337,13 @@ class ApprovalService:
     def _question(self, wanted: str, policy: Policy) -> tuple[RequestRow | None, ApprovalQuestion]:
         for row, question in self.questions(policy):
             if question.id == wanted:
-                return row, question
+                return row, self._with_deployed_capabilities(question, policy, "" if row is None else _read(row).reason)
         raise NoSuchItemError("approval", wanted)
+
+    def _with_deployed_capabilities(self, question: ApprovalQuestion, policy: Policy, reason: str) -> ApprovalQuestion:
+        """Return a question with the capabilities of the deployed files, in place of stated ones."""
+        known = None if self._capabilities is None else self._capabilities(question.tree, policy.script_dirs)
+        return question if known is None else with_deployed_capabilities(question, policy, known, reason)
 
     def _call_request(self, wanted: str) -> CallRequest:
         found = next((one for one in self._calls.all() if one.id == wanted), None)

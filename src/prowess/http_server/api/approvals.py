@@ -8,13 +8,18 @@ from msgspec import Meta, Struct
 
 from prowess.governance.service.approvals import ApprovalItem, ApprovalQuery, ApprovalService, NewApproval, NewVote
 from prowess.governance.service.listing import ListPage
-from prowess.http_server.api.route_table import ApiRoute
+from prowess.http_server.api.route_table import ApiRequest, ApiRoute
+from prowess.http_server.pages.page_services import PageServices
 
 
 class RevokeQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Why an approval is taken back."""
 
     reason: Annotated[str, Meta(max_length=4096)] = ""
+
+
+def _service(asked: ApiRequest) -> ApprovalService:
+    return PageServices(asked.call, asked.server.signer).approvals()
 
 
 APPROVAL_ROUTES = (
@@ -24,7 +29,7 @@ APPROVAL_ROUTES = (
         name="list_approvals",
         summary="Questions whether a skill or a call may be used, the oldest first",
         needs="see",
-        handle=lambda asked: ApprovalService(asked.call).list(asked.query),
+        handle=lambda asked: _service(asked).list(asked.query),
         query=ApprovalQuery,
         answer=ListPage[ApprovalItem],
     ),
@@ -34,7 +39,7 @@ APPROVAL_ROUTES = (
         name="ask_for_approval",
         summary="Ask people to approve a skill with one digest",
         needs="use",
-        handle=lambda asked: ApprovalService(asked.call).add(asked.body),
+        handle=lambda asked: _service(asked).add(asked.body),
         body=NewApproval,
         answer=ApprovalItem,
         status=201,
@@ -45,7 +50,7 @@ APPROVAL_ROUTES = (
         name="approval",
         summary="A question, with what people are shown and every vote",
         needs="see",
-        handle=lambda asked: ApprovalService(asked.call).get(asked.path["id"]),
+        handle=lambda asked: _service(asked).get(asked.path["id"]),
         answer=ApprovalItem,
     ),
     ApiRoute(
@@ -54,7 +59,7 @@ APPROVAL_ROUTES = (
         name="revoke_approval",
         summary="Make every vote about a question void",
         needs="approve",
-        handle=lambda asked: ApprovalService(asked.call).revoke(asked.path["id"], asked.query.reason),
+        handle=lambda asked: _service(asked).revoke(asked.path["id"], asked.query.reason),
         query=RevokeQuery,
         answer=ApprovalItem,
     ),
@@ -64,7 +69,7 @@ APPROVAL_ROUTES = (
         name="vote",
         summary="Approve or refuse",
         needs="approve",
-        handle=lambda asked: ApprovalService(asked.call).vote(asked.path["id"], asked.body),
+        handle=lambda asked: _service(asked).vote(asked.path["id"], asked.body),
         body=NewVote,
         answer=ApprovalItem,
         status=201,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 import msgspec
 
 from prowess.governance.approving import VoteRefusedError
-from prowess.governance.service.approvals import ApprovalItem, ApprovalQuery, ApprovalService, NewVote
+from prowess.governance.service.approvals import ApprovalItem, ApprovalQuery, NewVote
 from prowess.governance.service.listing import MOST_ITEMS
 from prowess.http_server.pages.rendering.page_request import redirect
 from prowess.http_server.pages.skill_difference import difference_of
@@ -16,6 +16,7 @@ from prowess.policy.approvals.matching import ApprovalState
 if TYPE_CHECKING:
     from starlette.responses import Response
 
+    from prowess.governance.service.approvals import ApprovalService
     from prowess.http_server.pages.rendering.page_request import PageRequest
 
 _STATES = tuple(get_args(ApprovalState))
@@ -26,7 +27,7 @@ def approvals_page(page: PageRequest) -> Response:
     """Show the questions, those that wait first."""
     chosen = page.queries(("state", "skill"))
     query = {"state": chosen.get("state"), "limit": _LIMIT, "cursor": page.query("cursor")}
-    found = ApprovalService(page.call).list(msgspec.convert(query, ApprovalQuery))
+    found = page.services.approvals().list(msgspec.convert(query, ApprovalQuery))
     items = [one for one in found.items if chosen.get("skill") in (None, one.skill)]
     return page.render(
         "approvals.html",
@@ -48,7 +49,7 @@ def vote_on_approval(page: PageRequest) -> Response:
     values = {name: page.field(name) for name in ("vote", "reason", "digest") if page.field(name) is not None}
     new = msgspec.convert(values, NewVote)
     try:
-        ApprovalService(page.call).vote(page.path_part("id"), new)
+        page.services.approvals().vote(page.path_part("id"), new)
     except VoteRefusedError as fault:
         return _approval(page, problem=fault.reason, status=409)
     return redirect(f"/approvals/{page.path_part('id')}", "vote")
@@ -56,12 +57,12 @@ def vote_on_approval(page: PageRequest) -> Response:
 
 def revoke_approval(page: PageRequest) -> Response:
     """Make every vote about a question void."""
-    ApprovalService(page.call).revoke(page.path_part("id"), page.field("reason") or "")
+    page.services.approvals().revoke(page.path_part("id"), page.field("reason") or "")
     return redirect(f"/approvals/{page.path_part('id')}", "approval-revoked")
 
 
 def _approval(page: PageRequest, *, problem: str | None = None, status: int = 200) -> Response:
-    service = ApprovalService(page.call)
+    service = page.services.approvals()
     one = service.get(page.path_part("id"))
     difference = None
     if one.kind == "skill" and one.digest is not None:

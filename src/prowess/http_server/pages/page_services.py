@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from itertools import islice
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -12,12 +13,17 @@ from prowess.distribution.deployment.release_storage import SharedStorage
 from prowess.distribution.deployment.repository import DeploymentRepository
 from prowess.distribution.deployment.store_releases import StoreReleases
 from prowess.distribution.sources.archives.unpacking import unpack_archive
+from prowess.errors import SkillError
+from prowess.execution.interpreters import has_interpreter
+from prowess.format.reading import read_skill
+from prowess.governance.service.approvals import ApprovalService
 from prowess.governance.service.deployments import DeploymentService
+from prowess.policy.facts.capabilities import file_facts
 from prowess.store.shared.release_files import SharedReleaseFiles
 from prowess.store.tenants import EVERY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from prowess.audit.transparency.sequencer import LogSigner
     from prowess.distribution.deployment.release import ReleasedSkill
@@ -48,6 +54,18 @@ class PageServices:
                 return self.unpacked(files, skill)
         return None
 
+    def approvals(self) -> ApprovalService:
+        """Return the questions to people, with the capabilities of deployed skills."""
+        return ApprovalService(self._call, self.capabilities)
+
+    def capabilities(self, tree: str, script_dirs: Sequence[str]) -> tuple[str, ...] | None:
+        """Return the capabilities of a released skill; None if it is not here, or cannot be read."""
+        with suppress(SkillError):
+            for files, skill in self._released(only_present=False):
+                if skill.tree == tree and (archive := files.read(f"targets/{skill.file}")) is not None:
+                    return _capabilities_in(archive, skill, script_dirs)
+        return None
+
     def present(self) -> Iterator[tuple[SharedReleaseFiles, ReleasedSkill]]:
         """Yield the skills of the present releases, and where their archives are. Raises as `contents`."""
         return self._released(only_present=True)
@@ -66,6 +84,13 @@ class PageServices:
             for release in islice(repository.releases(), 1 if only_present else None):
                 for skill in release.skills:
                     yield files, skill
+
+
+def _capabilities_in(archive: bytes, skill: ReleasedSkill, script_dirs: Sequence[str]) -> tuple[str, ...] | None:
+    with TemporaryDirectory(prefix="prowess-pages-") as place:
+        unpack_archive(archive, place, "skill", what=skill.target)
+        found = read_skill(os.path.join(place, "skill"))
+        return file_facts(found, script_dirs, has_interpreter)["capabilities"] if found.digest == skill.tree else None
 
 
 def _unpacked(archive: bytes, skill: ReleasedSkill) -> dict[str, bytes] | None:

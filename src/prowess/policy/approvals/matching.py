@@ -150,9 +150,8 @@ def _how(rule: ApprovalRule, name: str, tree: str | None, votes: Votes, store: s
     server = server_options(rule.origin.path)
     where = f" {server}" if server else ""
     if store is not None:
-        from prowess.store.tenants import suggested_url  # Imported here because most approvals are in no store.
-
-        where = f" --store {suggested_url(store)}"
+        # As `suggested_url`, whose module is not needed here otherwise: `store` is without user and password already.
+        where = f" --store {shlex.quote(store) if store.startswith('sqlite:///') else 'URL'}"
     sudo, place = ("sudo ", "") if of_machine and not where else ("", where)
     if votes.refused is not None:
         by = f"{votes.refused.voter.user} refused it"
