@@ -59,9 +59,9 @@ async def test_a_command_writes_where_the_session_may(shell: Desk, *, write: boo
 
 @pytest.mark.proves("runtime.toolargs.errors")
 async def test_a_command_that_is_out_of_time_fails_with_what_it_printed(shell: Desk) -> None:
-    code, sentence = await shell.bad("Bash", command="echo begun; sleep 20", timeout=150)
+    code, sentence = await shell.bad("Bash", command="echo begun; sleep 20", timeout=1500)
     assert code == "timeout"
-    assert sentence == "Timeout exceeded: the command was ended after 0.15 s. stdout so far: begun"
+    assert sentence == "Timeout exceeded: the command was ended after 1.5 s. stdout so far: begun"
     _, sentence = await shell.bad("Bash", command="sleep 20", timeout_ms=150)
     assert sentence.endswith("had printed nothing; give a longer timeout if it needs one")
 

@@ -97,9 +97,12 @@ def _with_options(command: Callable[..., int], tenant_help: str | None, *, alone
 
     return together(
         click.option(
-            "--store", "store_url", metavar="URL", help="The store of an organisation: postgresql://… or sqlite:///…"
+            "--store",
+            "store_url",
+            metavar="URL",
+            help="The store of an organisation: postgresql://HOST/DATABASE, or sqlite:///PATH.",
         ),
-        click.option("--server", "server_url", metavar="URL", help="The server of an organisation: https://…"),
+        click.option("--server", "server_url", metavar="URL", help="The server of an organisation: https://HOST."),
         click.option(
             "--token-file",
             metavar="FILE",
