@@ -185,6 +185,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (errors.LockfileError(Location(path="prowess.lock", line=3), "unknown key 'x'"), "prowess.lock:3:1: unknown key"),
     (errors.IntegrityError("a.zip", "sha256:1", "sha256:2"), "a.zip has the digest sha256:2, but sha256:1 was recor"),
     (errors.SignatureError("a", "unknown key"), "the signature of a is not accepted: unknown key"),
+    (errors.SigningKeyError("the key of a", "it is not private"), "the key of a cannot be used: it is not private"),
     (errors.ResolutionError("a needs b ^2, c needs b ^1"), "a needs b ^2, c needs b ^1"),
     (SeveralSkillsError("./skills", ("a", "b")), "./skills has 2 skills: a, b; name some with --skill, or all"),
     (json_lines.InvalidRequestError("send an object"), "invalid request: send an object"),

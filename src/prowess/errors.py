@@ -71,6 +71,7 @@
     │   ├── LockfileError(ValueError)      .location .reason      invalid_arguments   not a valid lock
     │   ├── IntegrityError                 .what .expected .actual digest_changed     other bytes than recorded
     │   ├── SignatureError                 .what .reason          policy_denied       missing or not valid
+    │   │   └── SigningKeyError            .what .reason          policy_denied       this machine cannot sign
     │   ├── SeveralSkillsError             .source .names         invalid_arguments   distribution: name one of them
     │   ├── ResolutionError                .conflict              skill_conflict      no versions fit all demands
     │   └── ConsentRequiredError           .words .skills .lines  approval_required   an update has to be accepted
@@ -599,6 +600,12 @@ class SignatureError(DistributionError):
     what: str
     reason: str
     sentence = "the signature of {what} is not accepted: {reason}"
+
+
+class SigningKeyError(SignatureError):
+    """The private key that should sign is missing, not private, or another one."""
+
+    sentence = "{what} cannot be used: {reason}"
 
 
 class ResolutionError(DistributionError):

@@ -19,7 +19,7 @@ from prowess._internal.files.atomic_write import write_all
 from prowess._internal.files.open_flags import NEW_FILE
 from prowess._internal.places import OTHERS, ensure_private_directory, exposed, prowess_home
 from prowess._internal.uuid7 import uuid7
-from prowess.errors import SignatureError
+from prowess.errors import SigningKeyError
 from prowess.signing.keys import new_private_key, read_private_key
 from prowess.signing.signed_note import note_key, read_note_key
 from prowess.store import Token
@@ -87,7 +87,7 @@ def organisation_key(organisation: Organisation) -> PrivateKey:
     """Return the private key of an organisation.
 
     Raises:
-        SignatureError: it is not on this machine, other users can read it, or it is the key of somebody else.
+        SigningKeyError: it is not on this machine, other users can read it, or it is the key of somebody else.
     """
     path, what = key_path(organisation), f"the signing key of {organisation.origin}"
     try:
@@ -95,17 +95,17 @@ def organisation_key(organisation: Organisation) -> PrivateKey:
             why = exposed(os.fstat(file.fileno()), path, bits=OTHERS)
             data = file.read(_MOST_BYTES)
     except OSError as fault:
-        raise SignatureError(
+        raise SigningKeyError(
             what,
             f"{path} cannot be read ({fault.strerror}); copy the file from the machine where `prowess admin init` ran, "
             f"or from a backup of it, with mode 0600, or name its place in {KEY_VARIABLE}",
         ) from None
     if why is not None:
-        raise SignatureError(what, f"it is not private: {why}")
+        raise SigningKeyError(what, f"it is not private: {why}")
     key = read_private_key(data, path)
     expected = read_note_key(organisation.public_key)
     if note_key(expected.name, key.public) != expected:
-        raise SignatureError(
+        raise SigningKeyError(
             what, f"{path} is another key; restore the one with the public key {organisation.public_key}"
         )
     return key

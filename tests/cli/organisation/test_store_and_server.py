@@ -177,6 +177,16 @@ def test_an_error_is_the_same(  # noqa: PLR0917 -- the columns of the table
         assert texts["store"] == texts["server"]
 
 
+def test_a_list_that_is_empty_names_the_tenant_that_nobody_named(both: Both, capsys: Capture) -> None:
+    token = both.place / "everywhere.token"
+    token.write_text(both.organisation.token("administrator", "*"), encoding="utf-8")
+    for way in ("store", "server"):
+        place = (*both.options(way)[:2], "--token-file", str(token))
+        for named, is_told in (((), True), (("--tenant", "default"), False)):
+            assert run(["audit", "show", "--user", "nobody", *place, *named]) == 0
+            assert ("the tenant is default, because none was named" in capsys.readouterr().err) is is_told
+
+
 def test_lifting_a_block_works_over_both_ways(both: Both, capsys: Capture) -> None:
     for way, other in (("store", "server"), ("server", "store")):
         assert run(["block", f"lifted-{way}", "--reason", "x", *both.options(way), "--json"]) == 0

@@ -29,6 +29,7 @@ from prowess.cli.audit.proofs import export, sign_checkpoint, verify_file, verif
 from prowess.cli.audit.record_options import json_option, log_option, record_filter, record_options, selection_of
 from prowess.cli.options.organisation_options import (
     OrganisationOptions,
+    note_tenant,
     opened_organisation,
     organisation_options,
     organisation_or_tenant_options,
@@ -154,11 +155,14 @@ def _of_organisation(
 
         if limit is not None or cursor is not None:
             found = next_records(organisation.audit, wanted, limit or MOST_ON_A_PAGE, cursor)
-            return organisation.place, found
-        if waiting := organisation.waiting:
-            left = counted(waiting, "record")
-            output.note(f"{left} still without a place in the log; run `prowess audit checkpoint`")
-        return organisation.place, newest_records(organisation.audit, wanted, tail or _TAIL)
+        else:
+            if waiting := organisation.waiting:
+                left = counted(waiting, "record")
+                output.note(f"{left} still without a place in the log; run `prowess audit checkpoint`")
+            found = newest_records(organisation.audit, wanted, tail or _TAIL)
+        if not found.items:
+            note_tenant(organisation)
+        return organisation.place, found
 
 
 def _table(records: list[AuditRecord]) -> str:

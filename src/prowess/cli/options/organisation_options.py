@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
+from prowess.cli import output
 from prowess.cli.key_files import TOKEN_TEXT, read_token
 from prowess.cli.options import together
 from prowess.errors import UnsafePathError
@@ -145,6 +146,12 @@ def opened_organisation(
         opened.close()
 
 
+def note_tenant(organisation: LocalOrganisation | RemoteOrganisation) -> None:
+    """Mention the tenant in which nothing was found, if nobody named one."""
+    if organisation.meant not in {None, EVERY}:
+        output.note(f"the tenant is {organisation.meant}, because none was named; --tenant NAME names another")
+
+
 def _local(options: OrganisationOptions, operation: Operation, tenant: str) -> LocalOrganisation:
     # Imported here because SQLAlchemy takes long, and many commands need no organisation.
     from prowess.cli.organisation.local import LocalOrganisation
@@ -166,10 +173,11 @@ def _remote(options: OrganisationOptions, tenant: str) -> RemoteOrganisation:
         server = ServerConnection(url, token, options.tenant)
     except UnsafePathError as fault:
         raise click.BadParameter(printable_line(str(fault)), param_hint="--server") from None
+    meant = None
     try:
         if options.tenant is None and tenant != EVERY and own_tenant(server) == EVERY:
-            server.tenant = tenant
+            server.tenant = meant = tenant
     except BaseException:
         server.close()
         raise
-    return RemoteOrganisation(server)
+    return RemoteOrganisation(server, meant)

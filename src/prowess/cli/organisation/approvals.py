@@ -10,14 +10,16 @@ from msgspec import Struct, to_builtins
 
 from prowess._internal.text.terminal_text import printable, printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options.organisation_options import opened_organisation
+from prowess.cli.options.organisation_options import note_tenant, opened_organisation
 from prowess.format.name import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.cli.options.organisation_options import OrganisationOptions
+    from prowess.cli.organisation.local import LocalOrganisation
     from prowess.distribution.organisation_server.approvals import RemoteApprovals
+    from prowess.distribution.organisation_server.client import RemoteOrganisation
     from prowess.governance.approving import Ballot
     from prowess.governance.service.approvals import ApprovalItem, GivenVote, NewApproval
     from prowess.policy.approval import Scope
@@ -30,8 +32,10 @@ _OF_SKILL = (
 
 def list_by_server(of: OrganisationOptions, *, as_json: bool) -> int:
     """List all questions of a tenant."""
-    with _approvals(of) as approvals:
-        found = list(_all(approvals))
+    with opened_organisation(of, "approve") as organisation:
+        found = list(_all(_remote(organisation)))
+        if not found:
+            note_tenant(organisation)
     if as_json:
         output.document({"items": [_row(one, of) for one in found], "next": None})
         return exit_codes.OK
@@ -104,11 +108,15 @@ def approve_by_server(of: OrganisationOptions, wanted: WantedApproval, ballot: B
 @contextmanager
 def _approvals(of: OrganisationOptions) -> Iterator[RemoteApprovals]:
     with opened_organisation(of, "approve") as organisation:
-        # Imported here because the types of the services import SQLAlchemy.
-        from prowess.distribution.organisation_server.client import RemoteOrganisation
+        yield _remote(organisation)
 
-        assert isinstance(organisation, RemoteOrganisation)  # noqa: S101 -- these functions are for --server alone
-        yield organisation.approvals
+
+def _remote(organisation: LocalOrganisation | RemoteOrganisation) -> RemoteApprovals:
+    # Imported here because the types of the services import SQLAlchemy.
+    from prowess.distribution.organisation_server.client import RemoteOrganisation
+
+    assert isinstance(organisation, RemoteOrganisation)  # noqa: S101 -- these functions are for --server alone
+    return organisation.approvals
 
 
 def _question(wanted: WantedApproval) -> NewApproval:

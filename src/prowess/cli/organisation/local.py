@@ -41,6 +41,7 @@ class LocalOrganisation:
     """The services of the store at `url`, for one tenant. `place` is its URL without credentials.
 
     Without `tenant` it is the one of the token, or `meant` for the organisation; the attribute `tenant` is the result.
+    The attribute `meant` is None unless this was used.
 
     Who has the URL may do everything; the roles in the policy of this machine can limit that. With a token, the actor
     is its owner.
@@ -58,6 +59,7 @@ class LocalOrganisation:
         actor = Actor(user=person(), roles=("administrator",), tenant=EVERY, identified_by="system")
         if token is not None:
             actor = owner_of(database, token)
+        self.meant = meant if tenant is None and actor.tenant == EVERY else None
         if tenant is None:
             tenant = meant if actor.tenant == EVERY else actor.tenant
         call = ServiceCall(actor, database, tenant=tenant, client="prowess")

@@ -226,14 +226,15 @@ class RemoteInventory:
 class RemoteOrganisation:
     """The services of an organisation through its server. `place` is its URL.
 
-    The server gives records their places in the log, so none is counted as waiting.
+    The server gives records their places in the log, so none is counted as waiting. `meant` is the tenant of the
+    requests if nobody named one; else None.
     """
 
     is_remote: Final = True
     waiting = 0
 
-    def __init__(self, server: ServerConnection) -> None:
-        self._server, self.place = server, server.shown
+    def __init__(self, server: ServerConnection, meant: str | None = None) -> None:
+        self._server, self.place, self.meant = server, server.shown, meant
         self.close, self.approvals = server.close, RemoteApprovals(server)
         self.audit, self.analytics, self.replay = RemoteAudit(server), RemoteAnalytics(server), RemoteReplay(server)
         self.access, self.blocks, self.policies = RemoteAccess(server), RemoteBlocks(server), RemotePolicies(server)
