@@ -19,6 +19,7 @@ from prowess.governance.service.service_call import Actor, ServiceCall
 from prowess.http_listener.listener import HttpListener, bound
 from prowess.signing.keys import new_private_key
 from tests.http_server.organisation import in_file
+from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -235,6 +236,8 @@ def test_two_people_approve_a_skill_by_the_server(both: Both, capsys: Capture) -
     assert (revoked["state"], revoked["given"]) == ("waiting", 0)
     unasked = document("approve", "report", "--digest", f"sha256:{'0b' * 32}", *ann)  # who asks only to vote may vote
     assert (unasked["state"], unasked["given"], unasked["by"]) == ("waiting", 1, ["ann"])
+    write_skill(both.place / "skills", "fresh")
+    assert document("approve", "fresh", "--root", "skills", *ann)["given"] == 1
     for words in (("list",), ("show", wanted), ("vote", wanted)):
         assert run(["approvals", *words, *ann[:-1]]) == 0
     assert "report waits for 1 more person (1 of 2, store:default/two.toml:2)" in capsys.readouterr().out
