@@ -8,21 +8,30 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import text
 
 from prowess import Catalog, SyncSession
 from prowess._internal.process_user import groups_of_user, login
+from prowess.audit.caller import Caller
+from prowess.audit.log import JsonlAuditLog
 from prowess.cli.dispatch import run
+from prowess.cli.organisation.store_call import store_call
 from prowess.errors import StoreError
+from prowess.governance.organisation import new_token
 from prowess.governance.shared_decisions import SharedDecisions
 from prowess.governance.store_approvals import StoreApprovals
 from prowess.policy.approvals.statements import Voter, VoteStatement
 from prowess.policy.policy_in_force import PolicyInForce
 from prowess.store import SharedDatabase, SharedVoteStore, open_store
+from prowess.store.shared.organisation import OrganisationStore
+from prowess.store.shared.tokens import SharedTokenStore
 from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from tests.postgresql import Postgresql
 
 pytestmark = pytest.mark.unmeasured
 
@@ -113,6 +122,36 @@ def test_a_token_for_the_name_of_this_login_has_none_of_its_groups(
     assert (found, f"{me} has the role viewer and may not answer" in error) == (3, True)
 
 
+def test_a_command_with_a_token_and_no_tenant_acts_in_that_of_the_token(
+    postgresql: Postgresql, tmp_path: Path, own_home: Path
+) -> None:
+    url, file = postgresql.store_url(), tmp_path / "token"
+    organisation = OrganisationStore(url)
+    organisation.add_tenant("acme")
+    tokens = SharedTokenStore(organisation.database)
+    for tenant, acts_in in (("acme", "acme"), ("*", "default")):
+        made = new_token(tokens, tenant=tenant, role="approver", user="ada", team=None, seconds=None)
+        assert made is not None
+        file.write_text(made.text, encoding="utf-8")
+        call = store_call(url, None, str(file))
+        assert call.tenant == acts_in
+        call.database.close()
+    organisation.database.close()
+
+
+def test_a_program_does_not_choose_the_tenant_or_the_proof_of_its_records(url: str, tmp_path: Path) -> None:
+    log = JsonlAuditLog(tmp_path / "log" / "audit.jsonl")
+    caller = Caller(user="al", identified_by="token", roles=("administrator",), tenant="other")
+    with (
+        open_store(url) as store,
+        SyncSession(Catalog(tmp_path / "skills"), store=store, audit=log, caller=caller) as session,
+    ):
+        session.call("skills.list", {})
+    records = [json.loads(line) for line in (tmp_path / "log" / "audit.jsonl").read_text("utf-8").splitlines()]
+    found = {(one["data"]["identified_by"], one["data"]["tenant"]) for one in records if one["data"]["user"] == "al"}
+    assert found == {("host", "default")}
+
+
 def test_an_unknown_token_and_a_store_of_one_machine_are_refused(
     url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,7 +176,11 @@ def test_writers_at_once_lose_no_vote_and_a_damaged_vote_denies(url: str, tmp_pa
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(lambda user: approvals.add(lambda _: vote(user)), "0123"))
     assert sorted(one.voter.user for one in source.rules().approvals.statements) == ["0", "1", "2", "3"]
-    assert SharedVoteStore(database).add_vote("{}", number=5)
+    with database._connections.engine().begin() as db:
+        db.execute(text("DELETE FROM votes WHERE number = 2"))
+    approvals.add(lambda _: vote("4"))  # a missing row hinders no later vote
+    assert len(source.rules().approvals.statements) == 4
+    assert SharedVoteStore(database).add_vote("{}", number=6)
     with pytest.raises(StoreError, match="a vote is damaged"):
         source.rules()
     assert "a vote is damaged" in str(PolicyInForce(organisations=[source]).now().fault)

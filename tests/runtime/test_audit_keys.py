@@ -159,7 +159,7 @@ async def test_a_host_says_who_calls_and_a_fork_is_its_own_agent(skills: Path, l
             await request.session.call("skills.read", {"path": "SKILL.md"})
             return ForkOutcome(output="done", turns=1)
 
-    caller = Caller(user="ada", client="editor 1.0", agent="main", tenant="acme")
+    caller = Caller(user="ada", identified_by="token", client="editor 1.0", agent="main", tenant="acme")
     reviewer = AgentType(name="reviewer", instructions="Review.")
     session = Session(
         Catalog(skills), audit=JsonlAuditLog(log), caller=caller, fork_runner=Runner(), agent_types=[reviewer]
@@ -167,6 +167,7 @@ async def test_a_host_says_who_calls_and_a_fork_is_its_own_agent(skills: Path, l
     await session.call("skill", {"skill": "review"})
     records = _records(log)
     assert {record["data"]["user"] for record in records} == {"ada"}
+    assert {record["data"]["identified_by"] for record in records} == {"host"}  # no program vouches for itself
     assert {record["data"]["uid"] for record in records} == {None}
     assert {record["data"]["tenant"] for record in records} == {"acme"}
     agents = {record["session_id"] == session.session_id: record["data"]["agent"] for record in records}

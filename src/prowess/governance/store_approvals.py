@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from prowess.policy.approvals.statements import VoteStatement
     from prowess.store import VoteStore
 
+_TRIES = 100
+
 
 class StoreApprovals:
     """Adds statements of one tenant. `place` is the URL without credentials."""
@@ -25,12 +27,16 @@ class StoreApprovals:
         self._votes, self.place = votes, place
 
     def add(self, vote: Callable[[Sequence[VoteStatement]], VoteStatement]) -> VoteStatement:
-        """Add the result of `vote`, which gets the statements that are there; it is called again if others voted."""
-        while True:
-            bodies = self._votes.votes()
+        """Add the result of `vote`, which gets the statements that are there; it is called again if others voted.
+
+        Raises StoreError if others are always faster.
+        """
+        for _ in range(_TRIES):
+            last, bodies = self._votes.numbered_votes()
             added = vote(statements_of(bodies, self.place))
-            if self._votes.add_vote(encode(added).decode(), number=len(bodies) + 1):
+            if self._votes.add_vote(encode(added).decode(), number=last + 1):
                 return added
+        raise StoreError(self.place, f"the vote was not added: others were faster {_TRIES} times; vote again")
 
 
 def statements_of(bodies: Sequence[str], place: str) -> tuple[VoteStatement, ...]:

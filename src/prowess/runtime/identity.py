@@ -27,17 +27,20 @@ class Identity(Struct, frozen=True, kw_only=True):
     roles: tuple[str, ...] | None = None
 
 
-def caller_of(given: Caller | None, identity: Identity | None, audience: Audience) -> Caller:
+def caller_of(
+    given: Caller | None, identity: Identity | None, audience: Audience, *, tenant: str | None = None
+) -> Caller:
     """Return the caller of a session: `given` or this process's user, with the facts of the host and `audience`.
 
-    Tenant, team and environment that an enrolled machine was given win over all others.
+    `given` is the word of the host, whatever it says of itself. `tenant` is the one of the session's store; it wins
+    over the host's. Tenant, team and environment that an enrolled machine was given win over all others.
     """
-    caller = Caller.here() if given is None else given
+    caller = Caller.here() if given is None else replace(given, identified_by="host")
     here = audience.here()
     caller = replace(
         caller,
         agent=caller.agent or here.agent,
-        tenant=given_to_machine("tenant") or caller.tenant or here.tenant,
+        tenant=given_to_machine("tenant") or tenant or caller.tenant or here.tenant,
         team=given_to_machine("team") or caller.team,
         environment=given_to_machine("environment") or caller.environment or here.environment,
     )

@@ -10,6 +10,7 @@ from anyio import to_thread
 from prowess import audit, governance
 from prowess.errors import SkillApprovalRequiredError, StoreError
 from prowess.policy.organisation.known_generation import knowing
+from prowess.store.tenants import EVERY
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -35,7 +36,7 @@ class TenantStore(Protocol):
 class SessionOrganisation:
     """The decisions of an organisation, and the log and the requests of its tenant, for sessions with one shared store.
 
-    All are None for a session with a store of one machine.
+    All are None for a session with a store of one machine. `tenant` is None too for a store of the whole organisation.
     """
 
     def __init__(
@@ -44,7 +45,9 @@ class SessionOrganisation:
         log: AuditLog | None = None,
         requests: CallRequests | None = None,
         refused: RefusedSkills | None = None,
+        tenant: str | None = None,
     ) -> None:
+        self.tenant = tenant
         self.source, self.log, self.requests, self._refused = source, log, requests, refused
 
     async def note(self, error: SkillError | None) -> None:
@@ -77,4 +80,5 @@ def organisation_of(store: SessionStore | None) -> SessionOrganisation:
         audit.SharedAuditLog(store.database),
         governance.SharedCallRequests(store.database),
         governance.RefusedSkills(store.database),
+        None if store.database.tenant == EVERY else store.database.tenant,
     )

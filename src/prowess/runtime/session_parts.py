@@ -92,7 +92,7 @@ class SessionParts:
         self.session_id = uuid7() if options.session_id is None else options.session_id
         self._options, self._origin = options, origin
         self.organisation = organisation = organisation_of(options.store) if origin is None else origin.organisation
-        caller = caller_of(options.caller, options.identity, catalog.audience)
+        caller = _caller(options, catalog, origin, organisation)
         self.policy = policy = policy_of(options.policy, self._requester(caller), organisation.source)
         store = MemorySessionStore() if options.store is None else options.store
         events = Events(
@@ -291,6 +291,15 @@ class SessionParts:
     async def _dropped(self, skills: Sequence[ActiveSkill]) -> None:
         await self.hooks.dropped(skills)
         await self._told.dropped(skills)
+
+
+def _caller(
+    options: SessionOptions, catalog: Catalog, origin: ForkOrigin | None, organisation: SessionOrganisation
+) -> Caller:
+    """Return the caller of a session. That of a fork comes from its parent, which knows who vouches for it."""
+    if origin is not None and options.caller is not None:
+        return options.caller
+    return caller_of(options.caller, options.identity, catalog.audience, tenant=organisation.tenant)
 
 
 def _seen_in_fork(catalog: Catalog, agent: AgentType | None, root_dir: str) -> Catalog:

@@ -120,7 +120,10 @@ class VoteStore(Protocol):
         """Add a vote as JSON text, with the next number, counted from 1. Return False if the number is taken."""
 
     def votes(self) -> list[str]:
-        """Return all votes, in their order. The last one has their number."""
+        """Return all votes, in their order."""
+
+    def numbered_votes(self) -> tuple[int, list[str]]:
+        """Return the number of the last vote, 0 if there is none, and all votes, in their order."""
 
     def generation(self) -> int:
         """Return a number that grows with each vote, and with each other act that holds for the tenant."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def store_call(url: str, tenant: str | None, token_file: str | None = None) -> ServiceCall:
-    """Return the call of a command to a shared store, in `tenant`, by default `default`.
+    """Return the call of a command to a shared store, in `tenant`, by default that of the token, else `default`.
 
     Raises:
         click.BadParameter: the URL names no shared store, or a tenant cannot have this name.
@@ -33,12 +33,14 @@ def store_call(url: str, tenant: str | None, token_file: str | None = None) -> S
     from prowess.cli.organisation.local import owner_of
     from prowess.governance.service.service_call import Actor, ServiceCall
 
-    wanted = DEFAULT if tenant is None else tenant
-    if wanted != EVERY and (fault := tenant_name_fault(wanted)):
+    if tenant not in {None, EVERY} and (fault := tenant_name_fault(tenant or "")):
         raise click.BadParameter(fault, param_hint="--tenant")
     database = shared_database(url, EVERY)
     text = OrganisationOptions(store_url=url, token_file=token_file).token()
     if text is None:
         actor = Actor(user=person(), roles=ROLES, tenant=EVERY, identified_by="system")
-        return ServiceCall(actor, database, tenant=wanted, client="prowess")
-    return ServiceCall(owner_of(database, text), database, tenant=wanted, client="prowess")
+    else:
+        actor = owner_of(database, text)
+    if tenant is None:
+        tenant = DEFAULT if actor.tenant == EVERY else actor.tenant
+    return ServiceCall(actor, database, tenant=tenant, client="prowess")

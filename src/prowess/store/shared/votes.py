@@ -42,8 +42,13 @@ class SharedVoteStore:
 
     def votes(self) -> list[str]:
         """Return all votes, in their order."""
-        wanted = select(VOTES.c.body).where(self._mine).order_by(VOTES.c.number)
-        return list(self.database.run(lambda db: db.execute(wanted).scalars().all(), write=False))
+        return self.numbered_votes()[1]
+
+    def numbered_votes(self) -> tuple[int, list[str]]:
+        """Return the number of the last vote and all votes. Rows may be missing below it."""
+        wanted = select(VOTES.c.number, VOTES.c.body).where(self._mine).order_by(VOTES.c.number)
+        rows = self.database.run(lambda db: db.execute(wanted).all(), write=False)
+        return (rows[-1][0] if rows else 0), [body for _, body in rows]
 
     def generation(self) -> int:
         """Return the generation of governance for the tenant."""
