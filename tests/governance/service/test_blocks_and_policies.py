@@ -63,7 +63,7 @@ def test_a_block_of_the_organisation_is_lifted_by_it_alone(call_of: Callable[...
     given = BlockService(call_of(tenant="*")).add(_block(name="deploy"))
     own = BlockService(call_of())
     assert [(one.id, one.tenant) for one in own.list(ListQuery()).items] == [(given.id, "*")]
-    with pytest.raises(NoSuchItemError, match="no block of the tenant default"):
+    with pytest.raises(NoSuchItemError, match="no block of the tenant default; it is one of the organisation"):
         own.remove(given.id)
     assert own.add(_block(name="deploy")).created  # its own one would stay if the organisation lifts the other
     for role in ("viewer", "approver", "machine"):
