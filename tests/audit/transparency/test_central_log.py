@@ -21,9 +21,10 @@ from prowess import Session
 from prowess.audit import AuditEvent, SharedAuditLog
 from prowess.audit.record import time_text
 from prowess.audit.selection import RecordFilter
-from prowess.audit.transparency.central_log import checkpoint_of, export_rows, newest
+from prowess.audit.transparency.central_log import checkpoint_of, export_rows, newest, stored_records
 from prowess.audit.transparency.export_verification import verify_export
 from prowess.audit.transparency.sequencer import LogSigner, continue_log, erase, event_bytes
+from prowess.audit.transparency.store_comparison import store_faults
 from prowess.errors import AuditError, AuditReadError
 from prowess.signing.keys import new_private_key
 from prowess.signing.signed_note import note_key
@@ -215,6 +216,34 @@ def test_an_erasure_that_somebody_put_into_the_inbox_is_not_signed_as_one(centra
     kinds = [record.kind for record in newest(central.rows, ALL, 3)]
     assert kinds == ["log.unreadable", "log.unreadable", "log.machine_cut"]
     assert [fault.kind for fault in central.verified().faults] == ["missing"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("UPDATE audit_records SET at = '2020' WHERE sequence = 2", "record 2: the column 'at'"),
+        ("UPDATE audit_records SET person = NULL WHERE sequence = 2", "record 2: the column 'person'"),
+        ("UPDATE audit_tiles SET hashes = (SELECT leaf FROM audit_records WHERE sequence = 2)", "tile 0 of level 0"),
+    ],
+)
+def test_a_changed_time_person_or_tile_beside_the_records_is_named(central: Log, statement: str, named: str) -> None:
+    central.add(1, 2, 3)
+    continue_log(central.rows, SIGNER)
+    assert list(store_faults(central.rows, 3)) == []
+    central.change(statement)
+    (found,) = store_faults(central.rows, 3)
+    assert (found.kind, found.message.startswith(named)) == ("changed", True)
+
+
+def test_a_record_is_found_and_kept_by_the_time_that_was_signed(central: Log) -> None:
+    central.add(1, 2, 3)
+    continue_log(central.rows, SIGNER)
+    central.change("UPDATE audit_records SET at = '2020' WHERE sequence = 3")
+    assert [record.data["n"] for record in stored_records(central.rows, since="2021")] == [1, 2, 3]
+    assert list(stored_records(central.rows, until="2021")) == []
+    with pytest.raises(AuditError, match="nothing was erased: the column 'at' of record 3 was changed in the store"):
+        erase(central.rows, SIGNER, by={}, user=None, before="2021")
+    assert central.verified().erased == 0
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,15 @@ def test_the_log_of_a_store_is_shown_exported_and_verified(capsys: Capture, key:
     assert document(capsys, "audit", "verify", *STORE)["ok"] is True
 
 
+def test_a_changed_time_in_the_store_is_a_fault_of_its_log(capsys: Capture, key: str) -> None:
+    assert document(capsys, "audit", "checkpoint", *STORE)["size"] == 2
+    with closing(sqlite3.connect("shared.db")) as store, store:
+        store.execute("UPDATE audit_records SET at = '2020' WHERE sequence = 2")
+    faults = document(capsys, "audit", "verify", *STORE, "--key", key, code=1)["faults"]
+    assert isinstance(faults, list)
+    assert [(fault["kind"], fault["record"]) for fault in faults] == [("changed", 2)]
+
+
 def test_a_checkpoint_of_a_store_needs_the_key_of_the_organisation(capsys: Capture) -> None:
     signed = document(capsys, "audit", "checkpoint", *STORE)
     assert signed["size"] == 2

@@ -22,6 +22,7 @@ from prowess.audit.record import AuditEvent, seal, time_text
 from prowess.audit.transparency.checkpoint import is_signed, read_checkpoint, signed_checkpoint
 from prowess.audit.transparency.erased import ERASED_KIND
 from prowess.audit.transparency.merkle import leaf_hash, root_of
+from prowess.audit.transparency.store_comparison import difference
 from prowess.audit.transparency.tiles import TileTree, extended
 from prowess.errors import AuditError, AuditReadError, SignatureError
 from prowess.signing.signed_note import note_key
@@ -82,6 +83,10 @@ def erase(
 
     The hashes stay, so every proof still holds, and a record in the log states how many bodies were removed and by
     whom (`by`). Return the number; None if another process was continuing the log, so that nothing was done.
+
+    Raises:
+        StoreError, SignatureError: as `continue_log`.
+        AuditError: the log was changed, or a record of it says another time or user than the store; nothing is removed.
     """
 
     def work(step: Sequencing) -> tuple[int, Checkpoint | None]:
@@ -91,7 +96,7 @@ def erase(
             return 0, None
         while waiting := step.take(BATCH):  # waiting records may be about this user too
             _append(step, waiting, origin, signer)
-        count = step.erase(person=person, before=before)
+        count = _remove_bodies(step, origin, person=person, before=before)
         data = {"records": count, "person": person, "before": before}
         event = AuditEvent(kind=ERASED_KIND, data={**data, **by})
         row = InboxRow(id=f"{ERASURE}{uuid7()}", at=time_text(), person=None, body=event_bytes(event))
@@ -103,6 +108,17 @@ def erase(
     count, signed = erased
     if signed is not None:
         _keep(signed, signer)
+    return count
+
+
+def _remove_bodies(step: Sequencing, origin: str, *, person: str | None, before: str | None) -> int:
+    count, last = 0, 0
+    while page := step.erasable(last, person=person, before=before):
+        for row in page:
+            if (name := difference(row)) is not None:
+                reason = f"nothing was erased: the column {name!r} of record {row.sequence} was changed in the store"
+                raise AuditError(origin, f"{reason}; run `audit verify`")
+        count, last = count + step.erase([row.sequence for row in page]), page[-1].sequence
     return count
 
 

@@ -50,7 +50,7 @@ def extended(read: ReadTile, size: int, leaves: Sequence[bytes]) -> dict[tuple[i
     level, added = 0, list(leaves)
     while added:
         number, offset = divmod(size, WIDTH)
-        row = [*(_hashes(read(level, number)) if offset else ()), *added]
+        row = [*(_hashes(read(level, number))[:offset] if offset else ()), *added]
         complete: list[bytes] = []
         for at in range(0, len(row), WIDTH):
             tile = row[at : at + WIDTH]

@@ -18,6 +18,7 @@ from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.places import audit_path
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.audit.caller import Caller
+from prowess.audit.chain_walk import MAX_FINDINGS
 from prowess.audit.selection import RecordFilter
 from prowess.audit.transparency.checkpoint import is_signed, read_checkpoint
 from prowess.audit.transparency.export import NotAnExportError, read_header_of
@@ -37,8 +38,9 @@ from prowess.signing.keys import read_public_key
 from prowess.signing.signed_note import cosign_note, is_note_key, note_key, read_note, read_note_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from prowess.audit.chain_walk import AuditFinding
     from prowess.audit.transparency.checkpoint import Checkpoint
     from prowess.audit.transparency.export_verification import ExportVerification
     from prowess.cli.organisation.local import LocalOrganisation
@@ -255,9 +257,11 @@ def verify_organisation(
         out = os.path.join(place, "export")
         with opened_organisation(of, "audit") as organisation:
             # Imported here because SQLAlchemy takes long.
+            from prowess.distribution.organisation_server.client import RemoteAudit
             from prowess.governance.service.audit import AuditSelection
 
             organisation.audit.save(AuditSelection(), out)
+            beside = () if isinstance(organisation.audit, RemoteAudit) else tuple(organisation.audit.store_faults())
             shown = organisation.place
             if key is None:
                 key = organisation.audit.checkpoint().public_key
@@ -265,13 +269,20 @@ def verify_organisation(
                     f"verified with the key that {'the store' if of.store_url else 'the server'} states, "
                     f"{printable_line(key)}; --key takes one that you have from elsewhere"
                 )
-        return verify_file(out, key, checkpoint, witness, as_json=as_json, shown=shown)
+        return verify_file(out, key, checkpoint, witness, as_json=as_json, shown=shown, beside=beside)
 
 
 def verify_file(
-    path: str, key: str | None, checkpoint: str | None, witness: str | None, *, as_json: bool, shown: str | None = None
+    path: str,
+    key: str | None,
+    checkpoint: str | None,
+    witness: str | None,
+    *,
+    as_json: bool,
+    shown: str | None = None,
+    beside: Sequence[AuditFinding] = (),
 ) -> int:
-    """Verify an export file, and print the result. `shown` is its name in the result."""
+    """Verify an export file, and print the result. `shown` is its name in the result, `beside` are further faults."""
     if key is None:
         raise click.UsageError("--export needs --key, the public key of the log")
     with usage_errors():
@@ -283,6 +294,10 @@ def verify_file(
         raise click.BadParameter("this is the key of a log, not of a witness", param_hint="--witness")
     with usage_errors():
         verdict = replace(verify_export(path, log, kept=kept, witness=by), path=shown or path)
+    if beside:
+        faults = (*verdict.faults, *beside)
+        more = verdict.more + max(0, len(faults) - MAX_FINDINGS)
+        verdict = replace(verdict, ok=False, faults=faults[:MAX_FINDINGS], more=more)
     if as_json:
         output.document(to_builtins(verdict))
     else:

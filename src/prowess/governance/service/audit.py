@@ -21,12 +21,16 @@ from prowess.audit.transparency.central_log import (
 )
 from prowess.audit.transparency.export import write_export
 from prowess.audit.transparency.merkle import consistency_proof, inclusion_proof
+from prowess.audit.transparency.store_comparison import store_faults
 from prowess.audit.transparency.tiles import TileTree
 from prowess.errors import AuditReadError, ConfigurationError
 from prowess.governance.service.listing import MOST_ITEMS, ListPage, NoSuchItemError
 from prowess.store.shared.audit_rows import SharedAuditRows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.audit.chain_walk import AuditFinding
     from prowess.audit.transparency.central_log import LogExport
     from prowess.audit.transparency.checkpoint import Checkpoint
     from prowess.governance.service.service_call import ServiceCall
@@ -202,6 +206,11 @@ class AuditService:
         """Write an export of the records that match into a file. Raises OSError too."""
         found = self.export(selection)
         write_export(path, found.header, found.lines)
+
+    def store_faults(self) -> Iterator[AuditFinding]:
+        """Yield what the store has beside the records of the log and is not as they were signed: times and tiles."""
+        self._call.require("audit")
+        return store_faults(self._rows, checkpoint_of(self._rows).size)
 
     def _tree(self) -> TileTree:
         return TileTree(self._rows.tile, self._rows.database.url)

@@ -280,13 +280,24 @@ class Sequencing:
             self._replace(AUDIT_TILES, row, ["tenant", "level", "number"])
         self._replace(AUDIT_LOGS, {"tenant": self._tenant, **_fields(end)}, ["tenant"])
 
-    def erase(self, *, person: str | None = None, before: str | None = None) -> int:
-        """Remove the bodies of the records of a person, or from before a time. Return their number."""
-        change = update(AUDIT_RECORDS).where(AUDIT_RECORDS.c.tenant == self._tenant, AUDIT_RECORDS.c.body.is_not(None))
+    def erasable(self, after: int, *, person: str | None = None, before: str | None = None) -> list[LogRow]:
+        """Return a page of the records of a person, or from before a time, that have a body and a number above `after`.
+
+        They are chosen by columns, which are not signed.
+        """
+        columns = [AUDIT_RECORDS.c[name] for name in LogRow.__struct_fields__]
+        wanted = select(*columns).where(AUDIT_RECORDS.c.tenant == self._tenant, AUDIT_RECORDS.c.body.is_not(None))
+        wanted = wanted.where(AUDIT_RECORDS.c.sequence > after).order_by(AUDIT_RECORDS.c.sequence).limit(_PAGE)
         if person is not None:
-            change = change.where(AUDIT_RECORDS.c.person == person)
+            wanted = wanted.where(AUDIT_RECORDS.c.person == person)
         if before is not None:
-            change = change.where(*_erasable_before(before))
+            wanted = wanted.where(*_erasable_before(before))
+        return [LogRow(**dict(zip(LogRow.__struct_fields__, row, strict=True))) for row in self._db.execute(wanted)]
+
+    def erase(self, numbers: Sequence[int]) -> int:
+        """Remove the bodies of the records with these numbers. Return how many had one."""
+        mine = (AUDIT_RECORDS.c.tenant == self._tenant, AUDIT_RECORDS.c.body.is_not(None))
+        change = update(AUDIT_RECORDS).where(*mine, AUDIT_RECORDS.c.sequence.in_(numbers))
         return self._db.execute(change.values(body=None)).rowcount
 
     def forget(self, user: str) -> str | None:
