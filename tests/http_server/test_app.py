@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
 
 from prowess.governance.organisation import add_token
@@ -46,6 +47,21 @@ def test_a_token_that_was_removed_or_has_ended_is_refused_at_the_next_request(ac
     acme.server.database.run(lambda db: db.exec_driver_sql("DELETE FROM tokens WHERE id = ?", (made.token.id,)))
     assert client.get("/api/v1/me", headers=headers).status_code == 401
     assert client.get("/api/v1/me", headers={"authorization": f"Bearer {ended.text}"}).status_code == 401
+
+
+def test_the_body_of_a_call_that_no_role_permits_is_not_read(acme: ServedOrganisation) -> None:
+    headers = [(b"host", b"localhost"), (b"authorization", f"Bearer {acme.token('viewer')}".encode())]
+    scope = {"type": "http", "method": "POST", "path": "/api/v1/deployments", "query_string": b"", "headers": headers}
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        raise AssertionError("the body was read")
+
+    async def send(message: Any) -> None:  # noqa: ANN401 -- a message of the protocol
+        sent.append(message)
+
+    anyio.run(acme.app, scope, receive, send)
+    assert sent[0]["status"] == 403
 
 
 def test_probes_need_no_token(acme: ServedOrganisation) -> None:

@@ -15,7 +15,7 @@ from starlette.routing import compile_path
 from prowess.errors import SkillError
 from prowess.http_listener.request_guard import BodyGuard
 from prowess.http_server.api.decoding import BadRequestError, decoded_body, decoded_query
-from prowess.http_server.api.route_table import ApiRequest, TenantQuery, require_role
+from prowess.http_server.api.route_table import ApiRequest, TenantQuery, may_call, require_role
 from prowess.http_server.api.routes import ROUTES
 from prowess.http_server.authentication import authenticate
 from prowess.http_server.faults import error_answer, error_bytes, error_response
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, MutableMapping
 
     from prowess.governance.service.service_call import Actor
-    from prowess.http_listener.error_bodies import Receive, Send
+    from prowess.http_listener.error_bodies import App, Receive, Send
     from prowess.http_server.api.route_table import ApiRoute
     from prowess.http_server.server import OrganisationServer
 
@@ -81,17 +81,20 @@ class ApiApp:
         paths = sorted((route.path for route, _ in methods.values()), key=lambda path: "{" in path)
         return [route.method for route in ROUTES if route.path == paths[0]] if paths else []
 
-    def _guarded(self, route: ApiRoute, path: dict[str, str], actor: Actor) -> BodyGuard:
+    def _guarded(self, route: ApiRoute, path: dict[str, str], actor: Actor) -> App:
+        is_permitted = may_call(route, actor) and not _is_login_change(route, actor)
+
         async def answer(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
             request = Request(scope, receive)
             try:
-                body = await request.body()
+                body = await request.body() if is_permitted else b""
                 answer = await to_thread.run_sync(self._answered, route, actor, path, request, body)
             except Exception as fault:  # noqa: BLE001 -- every fault becomes an answer
                 answer = error_response(fault)
             await answer(scope, receive, send)
 
-        return BodyGuard(answer, route.most, error_body=error_bytes)
+        # Who may not call the route is refused by `_answered`; the body is not read, so that none is held in memory.
+        return BodyGuard(answer, route.most, error_body=error_bytes) if is_permitted else answer
 
     def _answered(self, route: ApiRoute, actor: Actor, path: dict[str, str], request: Request, body: bytes) -> Response:
         pairs = request.query_params.multi_items()
@@ -100,7 +103,7 @@ class ApiApp:
         if call is None:
             raise HTTPException(404, "there is no such tenant, or it is not yours")
         require_role(route, call)
-        if route.method in _CHANGES and actor.identified_by == "login":
+        if _is_login_change(route, actor):
             return error_answer(403, "changes need a token; the cookie of a login is for reading")
         asked = ApiRequest(
             server=self._server,
@@ -116,6 +119,10 @@ class ApiApp:
         if route.answer is None:
             return Response(status_code=204)
         return Response(msgspec.json.encode(value), route.status, media_type=_JSON)
+
+
+def _is_login_change(route: ApiRoute, actor: Actor) -> bool:
+    return route.method in _CHANGES and actor.identified_by == "login"
 
 
 def _decoded(route: ApiRoute, request: Request, body: bytes) -> object:
