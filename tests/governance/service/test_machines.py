@@ -87,6 +87,18 @@ def test_records_of_a_machine_are_in_the_log_of_its_tenant_once_and_in_order(
     assert findings(database) == []
 
 
+def test_a_machine_cannot_record_acts_of_people_in_the_organisation(database: SharedDatabase, log: Log) -> None:
+    said = {"user": "ada", "identified_by": "token", "host": "server", "vote": "approve"}
+    for kind in ("governance.vote", "login.done", "machine.enrolled", "tool.started"):
+        log.log.append(AuditEvent(kind=kind, data=said))
+    send(database, *log.lines)
+    found = {kind: data for kind, data in logged(database) if "machine_record" in data}
+    assert list(found) == ["machine.governance.vote", "machine.login.done", "machine.machine.enrolled", "tool.started"]
+    for data in found.values():
+        facts = {name: data[name] for name in said}
+        assert facts == {"user": "ada", "identified_by": "host", "host": "laptop", "vote": "approve"}
+
+
 def test_a_machine_is_listed_with_its_report_and_a_new_token_needs_a_new_enrolment(database: SharedDatabase) -> None:
     send(database)
     (found,) = MachineService(call_of(database)).list(MachineQuery(behind=True)).items

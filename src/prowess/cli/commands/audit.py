@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 _OF_CALLS, _REFUSING = ("tool.", "approval."), {"tool.refused", "approval.given", "approval.refused"}
 _NOT_SHOWN = {*CALLER_KEYS, *CALL_KEYS, "requester"}
+_ON_MACHINE = "machine."  # before the kinds of acts on a machine, in the log of an organisation
 _GOVERNANCE, _ACTS, _ENDED = "governance.", ("operation", "act"), ("code", "error", "outcome")
 MOST_ON_A_PAGE = 500
 _TAIL = 20
@@ -270,7 +271,9 @@ def _row(record: AuditRecord | None, *, unfinished: bool) -> str:
         return "     ?  not a record; run `prowess audit verify`"
     at = record.at[:19].replace("T", " ")
     lead = f"{record.sequence:>6}  {printable_line(at)}Z  {printable_line(record.kind):<13}  "
-    about, outcome = _gist_of_act(record) if record.kind.startswith(_GOVERNANCE) else _gist(record)
+    about, outcome = (
+        _gist_of_act(record) if record.kind.removeprefix(_ON_MACHINE).startswith(_GOVERNANCE) else _gist(record)
+    )
     if unfinished:
         outcome = "unfinished or still running"
     width = get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize  # a pipe has no width

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from prowess.audit.record import AuditRecord
     from prowess.governance.machine.collected_log import LogFinding, LogPlace
 
+_OF_PEOPLE = frozenset({"governance", "login", "machine"})  # first words of kinds that only the centre writes
+_VOUCHED = ("system", "host")  # by whom a machine may say that a user is known
 _FUTURE = timedelta(minutes=5)
 _PAST = timedelta(days=400)
 
@@ -23,17 +25,25 @@ def record_id(machine: str, record: AuditRecord) -> str:
     return _id(_stated(record), f"{record.sequence:012x}", f"{machine} {record.hash}")
 
 
-def machine_event(record: AuditRecord, *, machine: str, tenant: str) -> PlacedEvent:
+def machine_event(record: AuditRecord, *, machine: str, name: str, tenant: str) -> PlacedEvent:
     """Return a record of a machine for the central log, with the machine, its number there, and when it came.
 
-    The facts about its caller are those that the machine has verified; the tenant is the verified one of the machine.
+    The facts about its caller are the word of the machine; `host` is its name, and the tenant its verified one. An act
+    on the machine has the kind `machine.governance.block` and so on, so it is never taken for one in the organisation.
     """
     at = _time_of(record)
-    own = {"machine": machine, "machine_record": record.sequence, "machine_at": record.at, "received": time_text()}
-    kind = f"machine.{record.kind}" if record.kind.startswith(OWN_KINDS) else record.kind
-    event = AuditEvent(
-        kind=kind, session_id=record.session_id, call_id=record.call_id, data={**record.data, **own, "tenant": tenant}
-    )
+    own: dict[str, object] = {
+        "machine": machine,
+        "machine_record": record.sequence,
+        "machine_at": record.at,
+        "received": time_text(),
+    }
+    own |= {"host": name, "tenant": tenant}
+    if record.data.get("identified_by", "host") not in _VOUCHED:
+        own["identified_by"] = "host"
+    is_marked = record.kind.startswith(OWN_KINDS) or record.kind.partition(".")[0] in _OF_PEOPLE
+    kind = f"machine.{record.kind}" if is_marked else record.kind
+    event = AuditEvent(kind=kind, session_id=record.session_id, call_id=record.call_id, data={**record.data, **own})
     return PlacedEvent(id=record_id(machine, record), at=time_text(at), event=event)
 
 

@@ -142,7 +142,10 @@ class MachineService:
         tenant = self._call.tenant
         self._call.log.add_placed(
             [
-                *(machine_event(record, machine=machine, tenant=tenant) for record in step.records),
+                *(
+                    machine_event(record, machine=machine, name=sent.machine.name, tenant=tenant)
+                    for record in step.records
+                ),
                 *(
                     finding_event(one, number, machine, sent.machine.name, before.place)
                     for number, one in enumerate(step.findings)
