@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess._internal.files.toml_file import TomlLines
+from prowess._internal.files.toml_file import TomlFile, TomlLines
 
 _TEXT = '''\
 # a comment with [[rule]]
@@ -54,7 +54,7 @@ end = 2
         (("rule", 1, "quoted key"), 20),
         (("rule", 1, "quoted key", "b"), 20),
         (("rule", 1, "end"), 24),
-        (("rule", 2), 1),
+        (("rule", 2), 8),
         (("nothing",), 1),
         ((), 1),
     ],
@@ -102,3 +102,25 @@ def test_what_is_no_toml_does_not_hang(text: str) -> None:
     except tomllib.TOMLDecodeError:
         return
     assert TomlLines(text).of("a") >= 1
+
+
+@pytest.mark.parametrize("text", ["%s = 1", "[%s]", "[[%s]]", "x = { %s = 1 }", "s = 'a' # b\n%s = 1"])
+def test_a_key_of_very_many_parts_is_refused_before_it_is_read(text: str) -> None:
+    assert TomlFile("p", (text % ".".join("a" * 32)).encode()).content
+    for name in (".".join("a" * 33), " . ".join(["'a'"] * 33)):
+        with pytest.raises(ValueError, match=r"^p: a key has more than 32 parts \(at line \d\)"):
+            TomlFile("p", (text % name).encode())
+
+
+def test_dots_in_strings_comments_and_numbers_are_no_parts_of_keys() -> None:
+    dots = "." * 100
+    text = f"a = \"{dots}\" # {dots}\nb = '''\n{dots}\n'''\nc = [{'1.5, ' * 100}]\n'{dots}' = \"\"\"{dots}\"\"\"\n"
+    assert len(TomlFile("p", text.encode()).content) == 4
+
+
+def test_after_20_faults_one_sentence_says_that_there_are_more() -> None:
+    file = TomlFile("p", b"a = 1\n" * 1)
+    for _ in range(1000):
+        file.fault("is wrong", "a")
+    assert len(file.faults) == 21
+    assert file.faults[-1] == "p: there are more faults"

@@ -31,8 +31,10 @@ class TableReader:
         return RuleOrigin(path=self.path, line=self._file.line(*at))
 
     def only(self, table: Mapping[str, object], known: tuple[str, ...], *at: str | int) -> None:
-        """Report every key that is not known."""
+        """Report every key that is not known, until there are too many faults."""
         for key in table:
+            if self._file.has_more_faults:
+                return
             if key not in known:
                 near = near_words(key, known)
                 meant = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"

@@ -12,14 +12,20 @@ import re
 import stat
 
 _BLANK = r"(?:[ \t\r\n]|#[^\n]*)*"
-_STRING = r'(?s)"""(?:\\.|[^\\])*?"{3,5}|' + r"'''.*?'{3,5}|" + r'"(?:\\.|[^"\\\n])*"|' + r"'[^'\n]*'"
+_BLOCK = r'(?s)"""(?:\\.|[^\\])*?"{3,5}|' + r"'''.*?'{3,5}"
+_IN_LINE = r'"(?:\\.|[^"\\\n])*"|' + r"'[^'\n]*'"
+_STRING = f"{_BLOCK}|{_IN_LINE}"
 _KEY = r"""[A-Za-z0-9_-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*'"""
+_OPEN = ('"""', "'''", '"', "'")  # of a string that does not end
+_PART = rf"{_BLOCK}|{_OPEN[0]}|{_OPEN[1]}|{_IN_LINE}|[\"']|#[^\n]*|[.=,\[\]{{}}\n]"
 _BETWEEN_KEYS = r"[ \t]*(?:\.[ \t]*)?"
 
 KeyPath = tuple[str | int, ...]
 
 
 MAX_BYTES = 1024 * 1024
+_MOST_KEY_PARTS = 32  # `tomllib` takes time and memory for the square of the parts
+_MOST_FAULTS = 20
 
 
 def read_toml_bytes(path: str, most: int = MAX_BYTES) -> bytes:
@@ -53,8 +59,10 @@ class TomlFile:
 
         self.path, self._inside = path, inside
         self._faults: list[tuple[int, str]] = []  # line and sentence
+        self.has_more_faults = False
         try:
             text = data.decode("utf-8")
+            _require_short_keys(text)
             self.content: dict[str, object] = tomllib.loads(text)
         except RecursionError:
             raise ValueError(f"{path}: it is nested too deep") from None
@@ -64,8 +72,9 @@ class TomlFile:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """One sentence for each fault, in the order of the lines."""
-        return tuple(sentence for _, sentence in sorted(self._faults))
+        """One sentence for each fault, in the order of the lines; after 20, one that there are more."""
+        more = (f"{self.path}: there are more faults",) if self.has_more_faults else ()
+        return (*(sentence for _, sentence in sorted(self._faults)), *more)
 
     def line(self, *at: str | int) -> int:
         """Return the 1-based line of a key. For an array of tables, `at` also has the index."""
@@ -73,9 +82,30 @@ class TomlFile:
 
     def fault(self, what: str, *at: str | int, named: tuple[str, ...] | None = None) -> None:
         """Report a fault at the key `at`. `named` is how the message names the key; defaults to `at`."""
+        if len(self._faults) >= _MOST_FAULTS:
+            self.has_more_faults = True
+            return
         name = ".".join(str(part) for part in (*self._inside, *(named or at)) if not isinstance(part, int))
         line = self.line(*at)
         self._faults.append((line, f"{self.path}:{line}: {f'{name}: ' if name else ''}{what}"))
+
+
+def _require_short_keys(text: str) -> None:
+    """Refuse a text in which a key has too many parts. Raises ValueError. Dots in strings and comments do not count."""
+    dots = 0
+    for part in re.compile(_PART).finditer(text):
+        match part.group()[0]:
+            case ".":
+                dots += 1
+                if dots >= _MOST_KEY_PARTS:
+                    line = text.count("\n", 0, part.start()) + 1
+                    raise ValueError(f"a key has more than {_MOST_KEY_PARTS} parts (at line {line})")
+            case '"' | "'" if part.group() in _OPEN:
+                return  # a string that does not end: `tomllib` refuses the text here, and reads no further
+            case '"' | "'" | "#":
+                pass
+            case _:
+                dots = 0
 
 
 class TomlLines:
@@ -100,8 +130,10 @@ class TomlLines:
     def _walk(self) -> None:
         table: KeyPath = ()
         at = self._after(_BLANK, 0)
+        line, counted = 1, 0
         while at < len(self._text):
-            line = self._text.count("\n", 0, at) + 1
+            line += self._text.count("\n", counted, at)
+            counted = at
             if self._text[at] == "[":
                 is_array = self._text.startswith("[[", at)
                 names, at = self._keys(at + 1 + is_array)
