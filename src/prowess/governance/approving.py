@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from prowess._internal.text.canonical_json import sha256_of
 from prowess._internal.text.terminal_text import counted, printable_line
+from prowess._internal.text.user_names import is_same_person
 from prowess.errors import PolicyDeniedError, SkillError
 from prowess.execution.interpreters import has_interpreter
 from prowess.governance.voters import authorship
@@ -202,7 +203,7 @@ def statement_of(question: ApprovalQuestion, ballot: Ballot, voter: Voter) -> Vo
     if key is not None:
         voter = replace(voter, key=key.public.fingerprint)
     why = None if skill is None else authorship(voter, skill, question.signer, by_owner=question.is_machine)
-    if why is None and question.asked_by == voter.user:
+    if why is None and question.asked_by is not None and is_same_person(question.asked_by, voter.user):
         why = "this person asked for the approval"
     voter = replace(voter, is_author=why is not None)
     statement = VoteStatement(

@@ -77,6 +77,15 @@ def test_after_the_last_vote_the_same_call_succeeds_and_a_revocation_holds_at_th
         assert (read.error_detail or {})["code"] == "approval_required"
 
 
+@pytest.mark.parametrize("spelling", ["Ann", "ann ", "a\u200bnn", "ann\x00", "\uff41nn"])
+def test_one_person_counts_once_in_every_spelling(spelling: str, two: str, call_of: CallOf) -> None:
+    _vote(call_of("ann", "approver"), two)
+    with pytest.raises(VoteRefusedError, match="each person and key counts once"):
+        _vote(call_of(spelling, "approver"), two)
+    with pytest.raises(VoteRefusedError, match="is an author"):
+        _vote(call_of("EVE\u200b", "approver"), two)
+
+
 def test_a_second_vote_the_authors_own_and_one_about_other_bytes_are_refused(two: str, call_of: CallOf) -> None:
     _vote(call_of("ann", "approver"), two)
     with pytest.raises(VoteRefusedError, match="ann has approved 'deploy' already"):
@@ -203,6 +212,8 @@ def test_a_call_that_waits_in_one_process_is_answered_in_another(
         (item,) = service.list(ApprovalQuery(kind="call")).items
         shown: Any = service.get(item.id).arguments
         assert (item.tool, item.arguments, shown["path"]) == ("skills.read", None, "references/a.md")
+        for role in ("viewer", "user", "author"):
+            assert ApprovalService(call_of("vic", role)).get(item.id).arguments is None
         with pytest.raises(PolicyDeniedError):
             _vote(call_of("eve", "author"), item.id)
         assert service.vote(item.id, _APPROVE).state == "approved"

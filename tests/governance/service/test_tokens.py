@@ -39,11 +39,11 @@ def database(tmp_path: Path) -> Iterator[SharedDatabase]:
 
 def test_a_token_is_shown_once_and_is_valid_until_it_is_removed(database: SharedDatabase) -> None:
     service = _service(database)
-    given = service.add(TokenRequest(role="approver", user="bob\x00", team="core", expires="1h"))
+    given = service.add(TokenRequest(role="approver", user="bob", team="core", expires="1h"))
     store = SharedTokenStore(database)
     found = store.use_token(token_digest(given.token), time.time())
     assert found is not None
-    assert (found.user, found.role, found.tenant, found.team) == ("bob\x00", "approver", "default", "core")
+    assert (found.user, found.role, found.tenant, found.team) == ("bob", "approver", "default", "core")
     assert found.expires_at == pytest.approx(time.time() + 3600, abs=60)
     assert given.token not in repr(service.list(ListQuery()))
     service.remove(given.id)
@@ -51,6 +51,12 @@ def test_a_token_is_shown_once_and_is_valid_until_it_is_removed(database: Shared
     for missing in (given.id, "none", "nul\x00"):
         with pytest.raises(NoSuchItemError):
             service.remove(missing)
+
+
+@pytest.mark.parametrize("user", ["bob\x00", "bob ", " bob", "b\u200bob", "bob\u202e", "bob\n"])
+def test_a_token_has_no_owner_whose_name_looks_like_another(database: SharedDatabase, user: str) -> None:
+    with pytest.raises(InvalidArgumentsError, match="no control or format characters"):
+        _service(database).add(TokenRequest(role="approver", user=user))
 
 
 def test_tokens_are_listed_page_by_page(database: SharedDatabase) -> None:

@@ -7,6 +7,7 @@ import time
 import click
 
 from prowess._internal.text.terminal_text import counted, printable_line
+from prowess._internal.text.user_names import NOT_PLAIN, is_plain_name
 from prowess.cli import exit_codes, output
 from prowess.cli.audit.erasing import erase_records
 from prowess.cli.options.governance_options import governance_log
@@ -217,6 +218,8 @@ def token_add(
         raise click.BadParameter("a machine belongs to one tenant; name it", param_hint="--tenant")
     if not user.strip():
         raise click.BadParameter("a token belongs to somebody", param_hint="--user")
+    if not is_plain_name(user):
+        raise click.BadParameter(NOT_PLAIN, param_hint="--user")
     facts = {"store": shown_url(url), "tenant": tenant_name, "role": role, "user": user, "team": team}
     with act(governance_log("administer"), "token", facts):
         made = add_token(url, tenant=tenant_name, role=role, user=user, team=team, seconds=seconds)

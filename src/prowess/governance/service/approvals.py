@@ -171,9 +171,13 @@ class ApprovalService:
         return page_of(wanted, query, lambda one: f"{one.at or ''} {one.id}")
 
     def get(self, wanted: str) -> ApprovalItem:
-        """Return one question with what a person is shown (`text`) and every vote. Raises NoSuchItemError."""
+        """Return one question with what a person is shown (`text`) and every vote. Raises NoSuchItemError.
+
+        The arguments of a call are shown to those alone who may approve, or read records of other people.
+        """
         if wanted.startswith(CALL_PREFIX):
-            return _call_item(self._call_request(wanted), shown=True)
+            may_see = self._call.actor.may("approve") or self._call.actor.may("audit")
+            return _call_item(self._call_request(wanted), shown=may_see)
         policy = self._policy()
         row, question = self._question(wanted, policy)
         votes = statements_about(question.tree, policy.approvals, question.rule.origin.path)

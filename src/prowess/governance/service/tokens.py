@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
+from prowess._internal.text.user_names import NOT_PLAIN, is_plain_name
 from prowess._internal.uuid7 import uuid7
 from prowess.errors import InvalidArgumentsError, PolicyDeniedError
 from prowess.governance.organisation import new_token
@@ -72,10 +73,13 @@ class TokenService:
 
         Raises:
             PolicyDeniedError: its role may do something that the giver may not.
-            InvalidArgumentsError: it is of a machine, and the call is one for the organisation.
+            InvalidArgumentsError: it is of a machine, and the call is one for the organisation; or the name of its
+                owner has characters that nobody sees.
         """
         self._call.require("administer")
         self._require_not_above(asked.role)
+        if not is_plain_name(asked.user):
+            raise InvalidArgumentsError((f"user: {NOT_PLAIN}",))
         if asked.role == "machine" and self._call.tenant == EVERY:
             raise InvalidArgumentsError(("tenant: a machine belongs to one tenant; name it",))
         seconds = None if asked.expires is None else seconds_of(asked.expires)

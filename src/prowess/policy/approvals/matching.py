@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from prowess._internal.files.enrolment import server_options
 from prowess._internal.places import MACHINE_POLICY
+from prowess._internal.text.user_names import is_same_person
 from prowess.policy.approvals.rules import ApprovalRule
 from prowess.policy.approvals.statements import request_id
 from prowess.policy.decision import ApprovalNeeded, Deny, RuleOrigin
@@ -64,7 +65,9 @@ def votes_for(rule: ApprovalRule, statements: Iterable[VoteStatement], now: date
 
 def is_same_voter(one: VoteStatement, other: VoteStatement) -> bool:
     """Return whether two statements are of one person: one user, or one key."""
-    return one.voter.user == other.voter.user or (one.voter.key is not None and one.voter.key == other.voter.key)
+    return is_same_person(one.voter.user, other.voter.user) or (
+        one.voter.key is not None and one.voter.key == other.voter.key
+    )
 
 
 def statements_about(tree: str, approvals: Sequence[Approvals], policy_file: str) -> list[VoteStatement]:
