@@ -103,7 +103,9 @@ def test_every_answer_has_the_security_headers(acme: ServedOrganisation) -> None
         assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_a_store_that_went_away_is_503_until_it_is_back(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_store_that_went_away_is_503_until_it_is_back(
+    tmp_path_factory: pytest.TempPathFactory, caplog: pytest.LogCaptureFixture
+) -> None:
     place = tmp_path_factory.mktemp("away")
     with in_file(place) as organisation:
         client = organisation.client("viewer")
@@ -112,6 +114,10 @@ def test_a_store_that_went_away_is_503_until_it_is_back(tmp_path_factory: pytest
         answer = client.get("/api/v1/me")
         assert (answer.status_code, answer.json()["error"]["code"]) == (503, "store_unavailable")
         assert int(answer.headers["retry-after"]) > 0
+        assert answer.json()["error"]["message"] == "the store cannot be used now; try again"
+        assert str(file) in caplog.text  # the reason is for those who run the server
+        page = client.get("/", headers={"cookie": "prowess_login=x"})
+        assert str(file) not in page.text
         organisation.server.database.run(lambda db: db.exec_driver_sql("ALTER TABLE hidden RENAME TO tokens"))
         assert client.get("/api/v1/me").status_code == 200
         assert file.exists()

@@ -31,6 +31,8 @@ from prowess.governance.approving import VoteRefusedError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from prowess.governance.service.service_call import Actor
+
 _log = logging.getLogger(__name__)
 _RETRY_SECONDS = 2
 _CODES = {401: "policy_denied", 403: "policy_denied", 404: "resource_not_found", 413: "limit_exceeded"}
@@ -78,14 +80,26 @@ def status_of(fault: Exception) -> int:
     return 500 if fault.code == "internal" else 400
 
 
-def error_response(fault: Exception) -> Response:
-    """Return the answer for an error. An unexpected one is logged, and not shown."""
+def sentence_of(fault: SkillError, actor: Actor | None) -> str:
+    """Return the sentence that a client gets. What names the store is logged, and shown to administrators alone."""
+    if not isinstance(fault, StoreError | AuditError):
+        return str(fault)
+    _log.error("%s", fault)
+    if actor is not None and actor.may("administer"):
+        return str(fault)
+    return f"the {'store' if isinstance(fault, StoreError) else 'audit log'} cannot be used now; try again"
+
+
+def error_response(fault: Exception, actor: Actor | None = None) -> Response:
+    """Return the answer for an error to `actor`. An unexpected one is logged, and not shown."""
     status = status_of(fault)
     if isinstance(fault, HTTPException):
         return error_answer(status, fault.detail, headers=fault.headers)
     if isinstance(fault, SkillError):
         headers = {"retry-after": str(_RETRY_SECONDS)} if status == 503 else {}  # noqa: PLR2004 -- the status
-        return error_answer(status, str(fault), code=fault.code, suggestions=fault.suggestions, headers=headers)
+        return error_answer(
+            status, sentence_of(fault, actor), code=fault.code, suggestions=fault.suggestions, headers=headers
+        )
     _log.error("request failed", exc_info=fault)
     return error_answer(status, "the server failed; its log has the reason")
 

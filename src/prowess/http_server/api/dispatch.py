@@ -90,7 +90,7 @@ class ApiApp:
                 body = await request.body() if is_permitted else b""
                 answer = await to_thread.run_sync(self._answered, route, actor, path, request, body)
             except Exception as fault:  # noqa: BLE001 -- every fault becomes an answer
-                answer = error_response(fault)
+                answer = error_response(fault, actor)
             await answer(scope, receive, send)
 
         # Who may not call the route is refused by `_answered`; the body is not read, so that none is held in memory.
