@@ -13,8 +13,10 @@ from prowess.audit.record import AuditEvent
 from prowess.errors import PolicyDeniedError
 from prowess.governance.machine.collected_log import LogPlace
 from prowess.governance.machine.reports import MachineReport, SentRecords
+from prowess.governance.organisation import new_token
 from prowess.governance.service.listing import NoSuchItemError
 from prowess.governance.service.machines import MachineQuery, MachineService
+from prowess.store.shared.tokens import SharedTokenStore
 from tests.governance.service.organisations import ROLES, call_of, logged, new_organisation
 
 if TYPE_CHECKING:
@@ -115,6 +117,25 @@ def test_a_machine_is_listed_with_its_report_and_a_new_token_needs_a_new_enrolme
     with pytest.raises(NoSuchItemError):
         MachineService(call_of(database)).remove(MACHINE)
     assert not MachineService(call_of(database)).list(MachineQuery()).items
+
+
+def test_a_token_takes_over_no_machine_whose_own_token_is_valid(database: SharedDatabase) -> None:
+    tokens = SharedTokenStore(database)
+    made = new_token(tokens, tenant="default", role="machine", user="m", team=None, seconds=None)
+    assert made is not None
+    send(database, token=made.token.id)
+    other = MachineService(call_of(database, "machine", token="token-2"))
+    again = SentRecords(machine=MachineReport(id=MACHINE, name="laptop", is_enrolment=True))
+    for _ in range(2):
+        with pytest.raises(PolicyDeniedError, match="has a valid token"):
+            other.collect(again)
+    with pytest.raises(PolicyDeniedError, match="another token"):
+        send(database, token="token-2")
+    assert [kind for kind, _ in logged(database)].count("governance.refused") == 2
+    send(database, token=made.token.id)
+    tokens.remove_token(made.token.id)
+    other.collect(again)
+    send(database, token="token-2")
 
 
 @pytest.mark.parametrize("role", [role for role in ROLES if role != "machine"])

@@ -11,6 +11,8 @@ from sqlalchemy import text
 
 from benchmarks.replaying import lines
 from prowess.audit.record import AuditEvent
+from prowess.audit.selection import RecordFilter
+from prowess.audit.transparency.central_log import newest
 from prowess.errors import PolicyDeniedError, PolicyError
 from prowess.governance.replay.recorded_calls import replay_records
 from prowess.governance.service.policies import NewPolicy, PolicyService, PushQuery
@@ -101,6 +103,9 @@ def test_a_push_that_newly_denies_is_refused_unless_that_is_accepted(acme: Organ
         policies.put("main", NewPolicy(toml=_RULES), accept=service.gate())
     with pytest.raises(PolicyDeniedError):
         policies.put("main", NewPolicy(toml=_RULES), accept=service.gate(denied - 1))
+    acme.continue_log()
+    refused = [one for one in newest(acme.rows, RecordFilter(), 10) if one.kind == "governance.refused"]
+    assert [one.data["rule"] for one in refused] == ["policy.push", "policy.push"]
     assert policies.put("main", NewPolicy(toml=_RULES), accept=service.gate(denied)).number == 1
     assert policies.put("open", NewPolicy(toml='default = "allow"\n'), accept=service.gate()).number == 1
 

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import text
 
 from prowess.errors import InvalidArgumentsError, PolicyDeniedError
 from prowess.governance.organisation import token_digest
@@ -57,6 +58,21 @@ def test_a_token_is_shown_once_and_is_valid_until_it_is_removed(database: Shared
 def test_a_token_has_no_owner_whose_name_looks_like_another(database: SharedDatabase, user: str) -> None:
     with pytest.raises(InvalidArgumentsError, match="no control or format characters"):
         _service(database).add(TokenRequest(role="approver", user=user))
+
+
+def test_who_removes_a_token_second_has_failed(database: SharedDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    service, remove = _service(database), SharedTokenStore.remove_token
+    given = service.add(TokenRequest(role="viewer", user="bob"))
+
+    def after_another(store: SharedTokenStore, token_id: str) -> bool:
+        return remove(store, token_id) and remove(store, token_id)
+
+    monkeypatch.setattr(SharedTokenStore, "remove_token", after_another)
+    with pytest.raises(NoSuchItemError):
+        service.remove(given.id)
+    with database._connections.engine().begin() as db:
+        bodies = db.execute(text("SELECT CAST(body AS TEXT) FROM audit_inbox")).scalars().all()
+    assert [one for one in bodies if "governance.failed" in str(one)]
 
 
 def test_tokens_are_listed_page_by_page(database: SharedDatabase) -> None:

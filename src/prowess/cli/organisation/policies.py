@@ -14,7 +14,7 @@ from prowess.audit.record import time_text
 from prowess.cli import exit_codes, output
 from prowess.cli.options.organisation_options import OrganisationOptions, opened_organisation, organisation_options
 from prowess.cli.organisation.waiting import waits_for_machines
-from prowess.errors import PolicyError
+from prowess.errors import PolicyDeniedError, PolicyError
 from prowess.store.tenants import EVERY
 
 if TYPE_CHECKING:
@@ -63,13 +63,17 @@ def push(name: str, file: str, *, of: OrganisationOptions, accept: int, as_json:
             for line in replay_lines(replayed):
                 output.line(line)
         stored = None
-        if is_accepted:
+        try:  # a push that is not accepted is asked for as well, because the organisation records the refusal
             stored = organisation.policies.push(name, NewPolicy(toml=toml), PushQuery(accept=accept))
+        except PolicyDeniedError:
+            if is_accepted:
+                raise
     if as_json:
         known = {key: None if stored is None else getattr(stored, key) for key in ("tenant", "number", "generation")}
-        output.document({"name": name, "pushed": is_accepted, **known, "replay": to_builtins(replayed)})
-    require_accepted(replayed, accept)
-    if stored is not None and not as_json:
+        output.document({"name": name, "pushed": stored is not None, **known, "replay": to_builtins(replayed)})
+    if stored is None:
+        require_accepted(replayed, accept)
+    elif not as_json:
         whom = "the organisation" if stored.tenant == EVERY else f"the tenant {stored.tenant}"
         output.line(printable_line(f"{name} is version {stored.number} of this policy of {whom} now"))
     return exit_codes.OK

@@ -22,6 +22,7 @@ from prowess.governance.service.listing import ListPage, ListQuery, NoSuchItemEr
 from prowess.store.protocols import MachineRow
 from prowess.store.shared.audit_rows import SharedAuditRows
 from prowess.store.shared.machines import SharedMachineStore
+from prowess.store.shared.tokens import SharedTokenStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,7 +131,8 @@ class MachineService:
         the chain of the machine's log are taken too, and are a finding.
 
         Raises:
-            PolicyDeniedError: the actor is no machine, or the machine was enrolled with another token.
+            PolicyDeniedError: the actor is no machine, or the machine was enrolled with another token. A new token
+                needs an enrolment, and that the old one was removed or has expired.
             AuditError: the records cannot be recorded.
             StoreError: the store cannot be used.
         """
@@ -162,10 +164,8 @@ class MachineService:
         actor, before = self._call.actor, self._store.machine(report.id)
         state = _state_of(before)
         is_new = before is None or report.is_enrolment
-        if before is not None and not is_new and state.token != actor.token_id:
-            reason = "it was enrolled with another token; run `prowess machine enroll` again"
-            self._mark(before, state, f"its records are refused: {reason}")
-            raise PolicyDeniedError("machine", f"the machine {report.name!r}: {reason}")
+        if before is not None and state.token != actor.token_id:
+            self._require_free(before, state, report)
         if is_new:
             told = {"machine": report.id, "name": report.name, "token": actor.token_id}
             self._call.record(ENROLLED, {**told, "team": report.team, "environment": report.environment})
@@ -199,6 +199,25 @@ class MachineService:
         """Show people why a machine is refused. Its next report that is taken replaces this."""
         if state.fault != fault:
             self._store.put_machine(replace(row, state=encode(replace(state, fault=fault)).decode()))
+
+    def _require_free(self, before: MachineRow, state: MachineState, report: MachineReport) -> None:
+        """Check that a known machine may change its token. A refusal that is repeated is recorded once."""
+        if not report.is_enrolment:
+            reason = "it was enrolled with another token; run `prowess machine enroll` again"
+        elif self._is_valid(state.token):
+            reason = "another machine with this id has a valid token; remove that token first, or the machine"
+        else:
+            return
+        fault = f"its records are refused: {reason}"
+        refused = PolicyDeniedError("machine", f"the machine {report.name!r}: {reason}")
+        if state.fault != fault:
+            refused = self._call.refused("machine", refused.rule, refused.reason)
+        self._mark(before, state, fault)
+        raise refused
+
+    def _is_valid(self, token_id: str | None) -> bool:
+        token = None if token_id is None else SharedTokenStore(self._call.database).token(token_id)
+        return token is not None and (token.expires_at is None or token.expires_at > time.time())
 
     def _after(self, cursor: str) -> Iterator[Machine]:
         versions: dict[str, int] = {}

@@ -69,7 +69,10 @@ class ReplayService:
         def check(file: PolicyFile) -> Replayed:
             since = time_text(datetime.now(UTC) - timedelta(days=PUSH_DAYS))
             found = replay_store(policy_alone_of(file), self._logs(), since=since)
-            require_accepted(found, accept)
+            try:
+                require_accepted(found, accept)
+            except PolicyDeniedError as fault:
+                raise self._call.refused("administer", fault.rule, fault.reason) from None
             return found
 
         return check

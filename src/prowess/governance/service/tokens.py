@@ -111,9 +111,8 @@ class TokenService:
         if "\x00" in token_id or (known := self._store.token(token_id)) is None:
             raise NoSuchItemError("token", token_id)
         with self._call.act("token-removed", {"token": known.id}):
-            removed = self._store.remove_token(known.id)
-        if not removed:  # somebody else was faster
-            raise NoSuchItemError("token", token_id)
+            if not self._store.remove_token(known.id):  # somebody else was faster
+                raise NoSuchItemError("token", token_id)
 
     def _require_not_above(self, role: ActorRole) -> None:
         if role == "machine":
