@@ -6,7 +6,7 @@ import http.client
 import json
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
@@ -94,3 +94,18 @@ def test_a_stream_ends_soon_after_its_token_was_removed(acme: ServedOrganisation
     with listening(acme) as port, Stream(port, made.text) as stream:
         store.remove_token(made.token.id)
         assert stream.next_record() is None
+
+
+def test_one_token_has_8_streams_at_most_and_others_have_theirs(acme: ServedOrganisation) -> None:
+    first, other = acme.token("approver", user="eight"), acme.token("approver", user="nine")
+    with listening(acme) as port:
+        with ExitStack() as streams:
+            for _ in range(8):
+                streams.enter_context(Stream(port, first))
+            refused = acme.client("approver").get("/api/v1/events", headers={"authorization": f"Bearer {first}"})
+            assert (refused.status_code, refused.json()["error"]["code"]) == (429, "limit_exceeded")
+            streams.enter_context(Stream(port, other))
+        deadline = time.monotonic() + 10
+        while acme.server.streams and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert not acme.server.streams

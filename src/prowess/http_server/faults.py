@@ -35,7 +35,13 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _RETRY_SECONDS = 2
-_CODES = {401: "policy_denied", 403: "policy_denied", 404: "resource_not_found", 413: "limit_exceeded"}
+_CODES = {
+    401: "policy_denied",
+    403: "policy_denied",
+    404: "resource_not_found",
+    413: "limit_exceeded",
+    429: "limit_exceeded",
+}
 # The first class that fits decides. What is left is the caller's: 404 if it is a LookupError, otherwise 400.
 _STATUSES: tuple[tuple[type[SkillError], int], ...] = (
     (StoreError, 503),

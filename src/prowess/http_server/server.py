@@ -6,6 +6,7 @@ The interface, the pages and the logins share one `OrganisationServer`.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,7 @@ class OrganisationServer:
         self.logins = LoginServer(store, login or LoginSettings())
         self._store, self._tokens = store, SharedTokenStore(store.database)
         self._views: dict[str, SharedDatabase] = {EVERY: self.database}
+        self.streams: Counter[str] = Counter()  # how many each token or login has open
         self._live: dict[str, LiveRecords] = {}
         self.skill_texts = SkillTexts()
 

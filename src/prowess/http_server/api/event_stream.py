@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import anyio
 import msgspec
-from starlette.responses import StreamingResponse
 
 from prowess.errors import StoreError
 from prowess.governance.service.audit import AuditSelection
 from prowess.http_server.api.route_table import ApiRoute
 from prowess.http_server.authentication import present_actor
+from prowess.http_server.event_streams import EVENT_STREAM, EventStream
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -20,14 +20,13 @@ if TYPE_CHECKING:
 
     from prowess.http_server.api.route_table import ApiRequest
 
-MEDIA_TYPE = "text/event-stream"
 _MOST_SECONDS = 10.0  # then the client comes back, with the id of its last event, and is asked for its token again
 _CHECK_SECONDS = 2.0  # between two looks at the token; also a sign of life for proxies
 
 
 def _events(asked: ApiRequest) -> Response:
     asked.query.filter()  # so that a wrong time is an error of the request
-    return StreamingResponse(_stream(asked), media_type=MEDIA_TYPE, headers={"x-accel-buffering": "no"})
+    return EventStream(_stream(asked), asked.call.actor, asked.server.streams)
 
 
 async def _stream(asked: ApiRequest) -> AsyncIterator[bytes]:
@@ -60,6 +59,6 @@ EVENT_ROUTES = (
         needs="audit",
         handle=_events,
         query=AuditSelection,
-        media=MEDIA_TYPE,
+        media=EVENT_STREAM,
     ),
 )

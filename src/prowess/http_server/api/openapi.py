@@ -29,6 +29,7 @@ _FAULTS = {
     "404": "It does not exist, or belongs to another tenant.",
     "409": "It conflicts with what there is.",
     "413": "The body is too large.",
+    "429": "Too many streams of this token or login are open.",
     "503": "The store or the log cannot be used now.",
 }
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import anyio
 import msgspec
 from anyio import to_thread
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from prowess.audit.transparency.arriving_records import latest_records
 from prowess.errors import StoreError
 from prowess.governance.service.audit import AuditSelection
 from prowess.http_server.authentication import authenticate, present_actor
+from prowess.http_server.event_streams import EventStream
 from prowess.http_server.pages.audit import several
 from prowess.http_server.pages.record_view import record_row
 from prowess.http_server.pages.rendering.page_request import call_of
@@ -72,7 +73,7 @@ def activity_stream(server: OrganisationServer) -> Callable[[Request], object]:
             return await present_actor(server, request) != actor
 
         events = _events(server.live(call.tenant).listen(after), wanted, is_over)
-        return StreamingResponse(events, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+        return EventStream(events, actor, server.streams)
 
     return endpoint
 
