@@ -10,13 +10,22 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.json import encode
+from msgspec.json import decode, encode
 
+from prowess._internal.text.terminal_text import counted, printable_line
+from prowess._internal.text.user_names import is_same_person
 from prowess.errors import StoreError
+from prowess.governance.approving import VoteRefusedError
 from prowess.store import RequestRow, SharedApprovalRequestStore
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from prowess.policy.approvals.matching import ApprovalState
     from prowess.store import SharedDatabase
+
+
+MOST_QUESTIONS = 100  # of one person, that wait
 
 
 class AskedSkill(Struct, frozen=True, kw_only=True):
@@ -33,6 +42,17 @@ def request_row(request_id: str, body: AskedSkill) -> RequestRow:
     """Return the row of a question that is asked now."""
     at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return RequestRow(id=request_id, at=at, body=encode(body).decode())
+
+
+def require_room(user: str, rows: Collection[RequestRow], states: Iterable[tuple[RequestRow, ApprovalState]]) -> None:
+    """Raise VoteRefusedError if too many questions of a person wait. `states` are read only if it has asked many."""
+    mine = {row.id for row in rows if is_same_person(decode(row.body, type=AskedSkill).by or "", user)}
+    if len(mine) < MOST_QUESTIONS:
+        return
+    waiting = sum(state == "waiting" for row, state in states if row.id in mine)
+    if waiting >= MOST_QUESTIONS:
+        has = f"{printable_line(user)} has {counted(waiting, 'question')} without an answer"
+        raise VoteRefusedError(f"{has}; ask again when people have approved or refused some of them")
 
 
 class RefusedSkills:

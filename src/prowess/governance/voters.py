@@ -19,12 +19,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.format.skill import Skill
+    from prowess.governance.service.service_call import Actor
 
 _LOGIN_UID = "/proc/self/loginuid"
 _NO_LOGIN = 2**32 - 1
 _FIRST_PERSON = 500 if sys.platform == "darwin" else 1000  # the user ids below belong to the system
 _NO_SHELLS = frozenset({"nologin", "false", "sync", "halt", "shutdown"})
 _NAME = re.compile(r"[^\s,;<>()]+")
+
+
+def voter_of(actor: Actor) -> Voter:
+    """Return the voter that an actor is. A machine never counts as a person."""
+    by = "system" if actor.identified_by == "host" else actor.identified_by
+    return Voter(user=actor.user, kind="service" if actor.is_machine else "person", identified_by=by)
 
 
 def present_voter() -> Voter:

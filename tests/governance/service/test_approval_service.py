@@ -111,6 +111,19 @@ def test_only_a_role_that_the_rule_names_answers(role: str, two: str, call_of: C
     assert ApprovalService(call_of()).get(two).given == 0
 
 
+def test_a_person_has_a_limited_number_of_waiting_questions(
+    two: str, call_of: CallOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prowess.governance.shared_approval_requests.MOST_QUESTIONS", 1)
+    eve, asked = ApprovalService(call_of("eve", "author")), _asked(digest=_OTHER, capabilities=("scripts",))
+    with pytest.raises(VoteRefusedError, match="eve has 1 question without an answer; ask again when"):
+        eve.add(asked)
+    assert eve.add(_asked(capabilities=("scripts",))).id == two  # it is there already
+    assert ApprovalService(call_of("dan", "author")).add(asked).state == "waiting"
+    _vote(call_of("ann", "approver"), two, NewVote(vote="refuse"))
+    assert eve.add(_asked("other", f"sha256:{'7' * 64}", capabilities=("scripts",))).state == "waiting"
+
+
 def test_a_machine_and_a_viewer_ask_for_nothing(call_of: CallOf) -> None:
     for role in ("machine", "viewer"):
         with pytest.raises(PolicyDeniedError, match="needs the role"):

@@ -23,15 +23,16 @@ from prowess.governance.approving import (
 )
 from prowess.governance.call_requests import CALL_PREFIX, vote_on_call
 from prowess.governance.service.listing import ListQuery, NoSuchItemError, page_of
-from prowess.governance.shared_approval_requests import AskedSkill, request_row
+from prowess.governance.shared_approval_requests import AskedSkill, request_row, require_room
 from prowess.governance.shared_call_requests import SharedCallRequests
 from prowess.governance.shared_decisions import SharedDecisions
 from prowess.governance.store_approvals import StoreApprovals
+from prowess.governance.voters import voter_of
 from prowess.governance.voting import cast_vote
 from prowess.policy.approval import Scope  # noqa: TC001 -- msgspec decodes it
 from prowess.policy.approvals.matching import ApprovalState, statements_about
 from prowess.policy.approvals.rules import APPROVED_FACT, ApprovalRule
-from prowess.policy.approvals.statements import Voter, request_id
+from prowess.policy.approvals.statements import request_id
 from prowess.policy.decision import RuleOrigin
 from prowess.policy.facts.capabilities import CAPABILITY_PATTERN, checked_capabilities
 from prowess.policy.facts.skill_identity import SkillIdentity
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
     from prowess.governance.approving import ApprovalQuestion
     from prowess.governance.call_requests import CallRequest
     from prowess.governance.service.listing import ListPage
-    from prowess.governance.service.service_call import Actor, ServiceCall
-    from prowess.policy.approvals.statements import Vote, VoteStatement
+    from prowess.governance.service.service_call import ServiceCall
+    from prowess.policy.approvals.statements import Vote, Voter, VoteStatement
 
 _Digest = Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$")]
 _Text = Annotated[str, Meta(max_length=4096)]
@@ -155,7 +156,7 @@ class ApprovalService:
         voter: Voter | None = None,
     ) -> None:
         self._call, self._capabilities = call, capabilities
-        self._voter = _voter_of(call.actor) if voter is None else voter
+        self._voter = voter_of(call.actor) if voter is None else voter
         self._requests = SharedApprovalRequestStore(call.database)
         self._calls = SharedCallRequests(call.database)
 
@@ -190,7 +191,8 @@ class ApprovalService:
         same question.
 
         Raises:
-            VoteRefusedError: the requester asks only to vote, and no policy asks about the skill.
+            VoteRefusedError: the requester asks only to vote, and no policy asks about the skill; or too many
+                questions of the requester wait.
             PolicyDeniedError: the actor is a machine, or its role permits no use of skills.
             ConfigurationError: a capability is unknown.
             AuditError: the question cannot be recorded, so it was not asked.
@@ -211,6 +213,9 @@ class ApprovalService:
         rules = _rules_about(new, policy)
         if new.to_vote and rules == [_ANY]:
             raise VoteRefusedError(f"no policy of the organisation asks for an approval of {new.skill!r}")
+        if not new.to_vote and any(request_id(new.digest, rule.name) not in rows for rule in rules):
+            states = ((row, one.state) for row, one in self.questions(policy) if row is not None)
+            require_room(self._call.actor.user, rows.values(), states)
         for rule in rules:
             row = request_row(request_id(new.digest, rule.name), body)
             before = rows.get(row.id)
@@ -357,12 +362,6 @@ class ApprovalService:
 
 
 _ANY = ApprovalRule(words=(), id=APPROVED_FACT, origin=RuleOrigin(path="store:", line=0))  # no policy asks for more
-
-
-def _voter_of(actor: Actor) -> Voter:
-    """Return the voter that an actor is. A machine never counts as a person."""
-    by = "system" if actor.identified_by == "host" else actor.identified_by
-    return Voter(user=actor.user, kind="service" if actor.is_machine else "person", identified_by=by)
 
 
 def _rules_about(new: NewApproval, policy: Policy) -> list[ApprovalRule]:
