@@ -14,7 +14,7 @@ from prowess.audit.record import time_text
 from prowess.cli import exit_codes, output
 from prowess.cli.options.organisation_options import OrganisationOptions, opened_organisation, organisation_options
 from prowess.cli.organisation.waiting import waits_for_machines
-from prowess.errors import PolicyDeniedError, PolicyError
+from prowess.errors import PolicyError, SkillError
 from prowess.store.tenants import EVERY
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def push(name: str, file: str, *, of: OrganisationOptions, accept: int, as_json:
         stored = None
         try:  # a push that is not accepted is asked for as well, because the organisation records the refusal
             stored = organisation.policies.push(name, NewPolicy(toml=toml), PushQuery(accept=accept))
-        except PolicyDeniedError:
+        except SkillError:  # of a server, its answer
             if is_accepted:
                 raise
     if as_json:
