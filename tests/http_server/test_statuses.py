@@ -110,6 +110,20 @@ def test_an_archive_is_deployed_and_a_broken_one_is_refused(acme: ServedOrganisa
     assert _error(client.post("/api/v1/deployments/revoke", json={"skills": ["none"]}))[0] == 409
 
 
+def test_what_the_database_cannot_hold_is_the_fault_of_the_request(postgresql: Postgresql) -> None:
+    with ServedOrganisation(postgresql.url()) as organisation:
+        client, machine = organisation.client("administrator"), organisation.client("machine")
+        assert _error(client.get("/api/v1/machines/%00")) == (404, "resource_not_found")
+        assert _error(client.delete("/api/v1/machines/%00")) == (404, "resource_not_found")
+        report = {"id": "0" * 36, "name": "laptop"}
+        for sent in (
+            {"machine": {**report, "bundle": 2**63}},
+            {"machine": {**report, "release": -1}},
+            {"machine": report, "end": {"sequence": -5}},
+        ):
+            assert _error(machine.post("/api/v1/audit/records", json=sent)) == (400, "invalid_arguments")
+
+
 def test_a_database_that_goes_away_is_503_and_requests_work_again_when_it_is_back(postgresql: Postgresql) -> None:
     with ServedOrganisation(postgresql.url()) as organisation:
         client = organisation.client("administrator")

@@ -6,9 +6,9 @@ of a machine's log that were changed, cut, begun anew or deleted are named, and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from prowess.audit.record import BadLineError, ChangedRecordError, read_line, time_text
 
@@ -33,7 +33,7 @@ class LogFinding(Struct, frozen=True, kw_only=True):
 class LogPlace(Struct, frozen=True, kw_only=True):
     """A place in the chain of a log: after `sequence` records, the last of which has `hash`."""
 
-    sequence: int = 0
+    sequence: Annotated[int, Meta(ge=0)] = 0
     hash: str | None = None
 
 

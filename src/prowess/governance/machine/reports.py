@@ -11,6 +11,7 @@ from prowess.governance.machine.collected_log import LogPlace  # noqa: TC001 -- 
 MACHINE_ID = "^[0-9a-f-]{36}$"
 MOST_RECORDS = 500  # in one sending
 _Name = Annotated[str, Meta(min_length=1, max_length=256)]
+_Version = Annotated[int, Meta(ge=0, le=2**63 - 1)]  # a BIGINT of the store
 _Text = Annotated[str, Meta(max_length=1024)]
 
 
@@ -38,9 +39,9 @@ class MachineReport(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     name: _Name
     team: _Name | None = None
     environment: _Name | None = None
-    bundle: int | None = None
-    release: int | None = None
-    tenant_release: int | None = None
+    bundle: _Version | None = None
+    release: _Version | None = None
+    tenant_release: _Version | None = None
     fault: Annotated[str, Meta(max_length=4096)] | None = None
     inventory: Annotated[tuple[ReportedCopy, ...], Meta(max_length=10_000)] | None = None
     is_enrolment: bool = False

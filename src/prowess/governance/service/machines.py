@@ -105,7 +105,7 @@ class MachineService:
     def get(self, machine_id: str) -> Machine:
         """Return the machine with this id. Raises as `list`, and NoSuchItemError."""
         self._call.require("audit")
-        row = self._store.machine(machine_id)
+        row = None if "\x00" in machine_id else self._store.machine(machine_id)  # TEXT of PostgreSQL cannot hold NUL
         if row is None:
             raise NoSuchItemError(kind="machine", id=machine_id)
         return _machine(row, self._version(row.tenant))
@@ -121,7 +121,7 @@ class MachineService:
         """
         self._call.require("administer")
         with self._call.act("machine-removed", {"machine": machine_id}):
-            if not self._store.remove_machine(machine_id):
+            if "\x00" in machine_id or not self._store.remove_machine(machine_id):
                 raise NoSuchItemError(kind="machine", id=machine_id)
 
     def collect(self, sent: SentRecords) -> Collected:
