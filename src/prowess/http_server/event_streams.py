@@ -25,7 +25,7 @@ MOST_STREAMS = 8  # of one token, or of one person who is logged in, in one proc
 _RETRY = {"retry-after": "10"}
 
 
-class EventStream(StreamingResponse):
+class LimitedEventStream(StreamingResponse):
     """The answer with `events` to `actor`. `streams` counts those that are open; one too many is answered with 429."""
 
     def __init__(self, events: AsyncIterator[bytes], actor: Actor, streams: Counter[str]) -> None:

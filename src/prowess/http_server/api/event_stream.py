@@ -11,7 +11,7 @@ from prowess.errors import StoreError
 from prowess.governance.service.audit import AuditSelection
 from prowess.http_server.api.route_table import ApiRoute
 from prowess.http_server.authentication import present_actor
-from prowess.http_server.event_streams import EVENT_STREAM, EventStream
+from prowess.http_server.event_streams import EVENT_STREAM, LimitedEventStream
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -26,7 +26,7 @@ _CHECK_SECONDS = 2.0  # between two looks at the token; also a sign of life for 
 
 def _events(asked: ApiRequest) -> Response:
     asked.query.filter()  # so that a wrong time is an error of the request
-    return EventStream(_stream(asked), asked.call.actor, asked.server.streams)
+    return LimitedEventStream(_stream(asked), asked.call.actor, asked.server.streams)
 
 
 async def _stream(asked: ApiRequest) -> AsyncIterator[bytes]:

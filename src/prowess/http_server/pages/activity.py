@@ -15,7 +15,7 @@ from prowess.audit.transparency.arriving_records import latest_records
 from prowess.errors import StoreError
 from prowess.governance.service.audit import AuditSelection
 from prowess.http_server.authentication import authenticate, present_actor
-from prowess.http_server.event_streams import EventStream
+from prowess.http_server.event_streams import LimitedEventStream
 from prowess.http_server.pages.audit import several
 from prowess.http_server.pages.record_view import record_row
 from prowess.http_server.pages.rendering.page_request import call_of
@@ -73,7 +73,7 @@ def activity_stream(server: OrganisationServer) -> Callable[[Request], object]:
             return await present_actor(server, request) != actor
 
         events = _events(server.live(call.tenant).listen(after), wanted, is_over)
-        return EventStream(events, actor, server.streams)
+        return LimitedEventStream(events, actor, server.streams)
 
     return endpoint
 
