@@ -29,13 +29,18 @@ MOST_QUESTIONS = 100  # of one person, that wait
 
 
 class AskedSkill(Struct, frozen=True, kw_only=True):
-    """The body of a stored question. `by` is who asked; None if a session was refused."""
+    """The body of a stored question. `by` is who asked, and `also` later; None if a session was refused."""
 
     skill: str
     digest: str
     capabilities: tuple[str, ...] | None = None
     reason: str = ""
     by: str | None = None
+    also: tuple[str, ...] = ()
+
+    def asked_by(self, user: str) -> bool:
+        """Whether this person has asked."""
+        return any(is_same_person(one, user) for one in (self.by or "", *self.also))
 
 
 def request_row(request_id: str, body: AskedSkill) -> RequestRow:

@@ -124,6 +124,15 @@ def test_a_person_has_a_limited_number_of_waiting_questions(
     assert eve.add(_asked("other", f"sha256:{'7' * 64}", capabilities=("scripts",))).state == "waiting"
 
 
+def test_no_requester_of_several_may_approve(two: str, call_of: CallOf) -> None:
+    asked = ApprovalService(call_of("ann", "approver")).add(_asked(capabilities=("scripts",)))
+    assert (asked.id, asked.requested_by) == (two, "eve")
+    for requester in ("ann", "eve"):
+        with pytest.raises(VoteRefusedError, match="asked for the approval"):
+            _vote(call_of(requester, "approver"), two)
+    assert _vote(call_of("bob", "approver"), two).given == 1
+
+
 def test_a_machine_and_a_viewer_ask_for_nothing(call_of: CallOf) -> None:
     for role in ("machine", "viewer"):
         with pytest.raises(PolicyDeniedError, match="needs the role"):

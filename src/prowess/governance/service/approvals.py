@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
-from msgspec.json import decode
+from msgspec.json import decode, encode
 from msgspec.structs import replace
 
 from prowess.errors import ConfigurationError
@@ -219,10 +219,15 @@ class ApprovalService:
         for rule in rules:
             row = request_row(request_id(new.digest, rule.name), body)
             before = rows.get(row.id)
+            known = None if before is None else _read(before)
+            if known is not None and (new.to_vote or known.asked_by(self._call.actor.user)):
+                continue
             # One without a requester only notes that a session was refused, or that somebody wants to vote.
-            if before is None or (_read(before).by is None and not new.to_vote):
-                with self._call.act("request", {"request": row.id, "skill": new.skill, "digest": new.digest}):
-                    self._requests.put_request(row, expected=before)
+            if before is not None and known is not None and known.by is not None:
+                also = replace(known, also=(*known.also, self._call.actor.user))
+                row = replace(before, body=encode(also).decode())
+            with self._call.act("request", {"request": row.id, "skill": new.skill, "digest": new.digest}):
+                self._requests.put_request(row, expected=before)
         asked = [(row, one) for row, one in self.questions(policy) if one.tree == new.digest]
         return next((_item(one, row) for row, one in asked if one.state != "approved"), _item(asked[0][1], asked[0][0]))
 
@@ -270,7 +275,8 @@ class ApprovalService:
         rows = self._requests.requests()
         row = next((one for one in rows if one.id == question.id), None)
         if row is not None:
-            question = replace(question, asked_by=_read(row).by)
+            asked = _read(row)  # by several people perhaps, of whom none may approve
+            question = replace(question, asked_by=self._voter.user if asked.asked_by(self._voter.user) else asked.by)
             if ballot.vote == "approve" and (newer := _newer(row, rows)) is not None:
                 reason = f"{newer.id} asks about its new digest {_read(newer).digest}"
                 raise VoteRefusedError(f"{question.name!r} has changed since: {reason}")
