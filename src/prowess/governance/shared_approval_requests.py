@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.json import decode, encode
+from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess._internal.text.user_names import is_same_person
@@ -43,8 +44,14 @@ class AskedSkill(Struct, frozen=True, kw_only=True):
         return any(is_same_person(one, user) for one in (self.by or "", *self.also))
 
 
-def request_row(request_id: str, body: AskedSkill) -> RequestRow:
-    """Return the row of a question that is asked now."""
+def request_row(request_id: str, body: AskedSkill, before: RequestRow | None = None) -> RequestRow:
+    """Return the row of a question that is asked now. If `before` has a requester, it is kept, with one more.
+
+    One without a requester only notes that a session was refused, or that somebody wants to vote.
+    """
+    known = None if before is None else decode(before.body, type=AskedSkill)
+    if before is not None and known is not None and known.by is not None and body.by is not None:
+        return replace(before, body=encode(replace(known, also=(*known.also, body.by))).decode())
     at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return RequestRow(id=request_id, at=at, body=encode(body).decode())
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
-from msgspec.json import decode, encode
+from msgspec.json import decode
 from msgspec.structs import replace
 
 from prowess.errors import ConfigurationError
@@ -217,15 +217,10 @@ class ApprovalService:
             states = ((row, one.state) for row, one in self.questions(policy) if row is not None)
             require_room(self._call.actor.user, rows.values(), states)
         for rule in rules:
-            row = request_row(request_id(new.digest, rule.name), body)
-            before = rows.get(row.id)
-            known = None if before is None else _read(before)
-            if known is not None and (new.to_vote or known.asked_by(self._call.actor.user)):
+            before = rows.get(request_id(new.digest, rule.name))
+            if before is not None and (new.to_vote or _read(before).asked_by(self._call.actor.user)):
                 continue
-            # One without a requester only notes that a session was refused, or that somebody wants to vote.
-            if before is not None and known is not None and known.by is not None:
-                also = replace(known, also=(*known.also, self._call.actor.user))
-                row = replace(before, body=encode(also).decode())
+            row = request_row(request_id(new.digest, rule.name), body, before)
             with self._call.act("request", {"request": row.id, "skill": new.skill, "digest": new.digest}):
                 self._requests.put_request(row, expected=before)
         asked = [(row, one) for row, one in self.questions(policy) if one.tree == new.digest]
