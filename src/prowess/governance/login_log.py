@@ -37,8 +37,8 @@ class LoginLog:
 
     def failed(self, means: LoginMeans, reason: str, detail: str, at: LoginOrigin, who: Caller | None = None) -> None:
         """Record that a login was refused; `who` is None if that is not known."""
-        nobody = Caller(tenant=self._database.tenant)
-        self._record("governance.login-failed", who or nobody, at, {"means": means, "reason": reason, "detail": detail})
+        other = Caller(tenant=self._database.tenant)
+        self._record("governance.login-failed", who or other, at, {"means": means, "reason": reason, "detail": detail})
 
     def ended(self, who: Caller, at: LoginOrigin) -> None:
         """Record that a person logs out."""

@@ -312,7 +312,7 @@ def _gist_of_act(record: AuditRecord) -> tuple[str, str]:
 
 
 def _plain(value: object) -> str:
-    """Return a list as `a, b`, an object as `key value, key value`, and nothing for null and what is empty."""
+    """Return a list as `a, b`, an object as `key value, key value`, and nothing for null and empty values."""
     if isinstance(value, dict):
         return ", ".join(f"{key} {plain}" for key, one in value.items() if (plain := _plain(one)))
     if isinstance(value, list | tuple):

@@ -147,7 +147,7 @@ def opened_organisation(
 
 
 def note_tenant(organisation: LocalOrganisation | RemoteOrganisation) -> None:
-    """Mention the tenant in which nothing was found, if nobody named one."""
+    """Mention the tenant in which nothing was found, if none was named."""
     if organisation.meant not in {None, EVERY}:
         output.note(f"the tenant is {organisation.meant}, because none was named; --tenant NAME names another")
 

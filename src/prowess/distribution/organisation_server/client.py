@@ -227,7 +227,7 @@ class RemoteOrganisation:
     """The services of an organisation through its server. `place` is its URL.
 
     The server gives records their places in the log, so none is counted as waiting. `meant` is the tenant of the
-    requests if nobody named one; else None.
+    requests if none was named; else None.
     """
 
     is_remote: Final = True

@@ -188,6 +188,6 @@ def _contents(skill: Skill, facts: PackageFacts, policy: Policy) -> dict[str, An
     found: dict[str, Any] = {}
     if policy.needs_files:
         found |= file_facts(skill, policy.script_dirs, has_interpreter)
-    if policy.needs_findings and skill.digest in facts.digests:  # what is scanned is what the rules are asked about
+    if policy.needs_findings and skill.digest in facts.digests:  # the digest of the question
         found["findings"] = lint.worst_security_finding(skill)
     return found

@@ -74,7 +74,7 @@ class TokenService:
         Raises:
             PolicyDeniedError: its role may do something that the giver may not.
             InvalidArgumentsError: it is of a machine, and the call is one for the organisation; or the name of its
-                owner has characters that nobody sees.
+                owner has invisible characters.
         """
         self._call.require("administer")
         self._require_not_above(asked.role)

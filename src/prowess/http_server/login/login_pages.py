@@ -13,6 +13,6 @@ if TYPE_CHECKING:
 
 
 def login_page(name: str, *, status: int = 200, **values: object) -> Response:
-    """Return the page `login/NAME.html`. Nobody is logged in on it, so it has no navigation."""
+    """Return the page `login/NAME.html`. It has no navigation, because it is for people without a login."""
     known: dict[str, object] = {"actor": None, "done": None, "problem": None, **values}
     return HTMLResponse(templates().get_template(f"login/{name}.html").render(known), status)

@@ -1,1 +1,1 @@
-"""What all pages share: requests and answers, templates, navigation, errors, forms and static files."""
+"""Shared by all pages: requests and answers, templates, navigation, errors, forms and static files."""
