@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import anyio
 
+from prowess._internal.uuid7 import uuid7
 from prowess.audit.record import AuditEvent
 from prowess.audit.transparency.central_log import SharedAuditLog
 from prowess.governance.machine.reports import MachineReport, ReportedCopy, SentRecords
 from prowess.governance.service.blocks import BlockMatch, BlockService, NewBlock
 from prowess.governance.service.machines import MachineService
 from prowess.governance.service.service_call import Actor, ServiceCall
-from prowess.governance.service.tokens import TokenRequest, TokenService
 from prowess.http_listener.listener import HttpListener, bound
+from prowess.store import Token
+from prowess.store.shared.tokens import SharedTokenStore
 from tests.http_server.organisation import in_file
 from tools.sample_decisions import add_decisions
 from tools.sample_organisation import add_records
@@ -96,7 +99,9 @@ def add_hostile_names(database: SharedDatabase) -> None:
     actor = Actor(user=HOSTILE, roles=("administrator",), tenant="default", identified_by="token")
     call = ServiceCall(actor, database, tenant="default", client=HOSTILE)
     BlockService(call).add(NewBlock(match=BlockMatch(source=f"https://host/{'w' * 200}"), reason=MARKUP + "w" * 300))
-    TokenService(call).add(TokenRequest(role="user", user=HOSTILE[:200], team=HOSTILE[:200]))
+    # New tokens have plain names; one in the store may be older.
+    old = Token(id=uuid7(), tenant="default", role="user", user=HOSTILE[:200], team=HOSTILE[:200], created_at=0.0)
+    SharedTokenStore(call.database).add_token(old, os.urandom(32))
     machine = Actor(user=HOSTILE, roles=("machine",), tenant="default", identified_by="token", token_id="token-h")
     copy = ReportedCopy(name=HOSTILE, layer=HOSTILE, place=HOSTILE, source=HOSTILE, approval=HOSTILE, findings=HOSTILE)
     report = MachineReport(id=HOSTILE_MACHINE, name=HOSTILE[:200], team=HOSTILE[:200], fault=HOSTILE, inventory=(copy,))
