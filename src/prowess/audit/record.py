@@ -62,6 +62,20 @@ class AuditRecord(Struct, frozen=True, kw_only=True):
     hash: str
 
 
+def waiting_record(event: AuditEvent, at: str) -> AuditRecord:
+    """Return the record of an event that has no place in its log yet: with the number 0 and without hashes."""
+    return AuditRecord(
+        sequence=0,
+        at=at,
+        kind=event.kind,
+        session_id=event.session_id,
+        call_id=event.call_id,
+        data=event.data,
+        previous=None,
+        hash="",
+    )
+
+
 class AuditLog(Protocol):
     """An append-only log of events in one order. Safe to call from several threads; calls block."""
 

@@ -10,6 +10,7 @@ from prowess.audit.selection import RecordFilter
 from prowess.audit.transparency.central_log import newest
 from prowess.audit.transparency.sequencer import LogSigner, continue_log
 from prowess.errors import PolicyDeniedError
+from prowess.governance.service.listing import ListPage, ListQuery, every_item, page_of
 from prowess.governance.service.service_call import Actor, ServiceCall
 from prowess.signing.keys import new_private_key
 from prowess.signing.signed_note import note_key
@@ -66,3 +67,14 @@ def test_an_actor_of_one_tenant_sees_no_other(database: SharedDatabase) -> None:
     with pytest.raises(PolicyDeniedError, match="does not belong"):
         ServiceCall(_actor("administrator", "other"), database, tenant="default")
     assert ServiceCall(_actor("administrator", "*"), database, tenant="default").tenant == "default"
+
+
+def test_every_item_of_a_list_is_read_part_by_part() -> None:
+    asked: list[ListQuery] = []
+
+    def list_of(query: ListQuery) -> ListPage[int]:
+        asked.append(query)
+        return page_of(range(1234), query, lambda number: f"{number:04}")
+
+    assert list(every_item(list_of, ListQuery())) == list(range(1234))
+    assert [(one.limit, one.cursor) for one in asked] == [(500, None), (500, "0499"), (500, "0999")]

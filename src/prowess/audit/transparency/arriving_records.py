@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess.audit.record import AuditRecord, read_line
+from prowess.audit.record import read_line, waiting_record
 from prowess.audit.transparency.central_log import with_name
 from prowess.audit.transparency.sequencer import event_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from prowess.audit.record import AuditRecord
     from prowess.audit.selection import RecordFilter
     from prowess.store.shared.audit_rows import InboxRow, LogRow, SharedAuditRows
 
@@ -100,21 +101,7 @@ def _arrived(row: InboxRow | LogRow, people: dict[str, str]) -> ArrivedRecord | 
     if row.body is None:
         return None
     try:
-        record = read_line(row.body) if hasattr(row, "sequence") else _waiting_record(row.at, row.body)
+        record = read_line(row.body) if hasattr(row, "sequence") else waiting_record(event_of(row.body), row.at)
     except (ValueError, TypeError, RecursionError):
         return None
     return ArrivedRecord(id=row.id, record=with_name(record, people))
-
-
-def _waiting_record(at: str, body: bytes) -> AuditRecord:
-    event = event_of(body)
-    return AuditRecord(
-        sequence=0,
-        at=at,
-        kind=event.kind,
-        session_id=event.session_id,
-        call_id=event.call_id,
-        data=event.data,
-        previous=None,
-        hash="",
-    )

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from prowess._internal.text.canonical_json import NotJsonError
 from prowess._internal.uuid7 import uuid7
-from prowess.audit.record import MAX_LINE_BYTES, AuditRecord, time_text
+from prowess.audit.record import MAX_LINE_BYTES, AuditRecord, time_text, waiting_record
 from prowess.audit.selection import RecordFilter, RecordPage, cursor_number
 from prowess.audit.transparency.checkpoint import Checkpoint, read_checkpoint
 from prowess.audit.transparency.erased import erased_line
@@ -74,16 +74,7 @@ class SharedAuditLog:
         if event.kind.startswith(OWN_KINDS):
             raise AuditError(self._rows.database.url, f"kind {event.kind!r} is reserved for the log itself")
         self.add_placed([PlacedEvent(id=uuid7(), at=at, event=event)])
-        return AuditRecord(
-            sequence=0,
-            at=at,
-            kind=event.kind,
-            session_id=event.session_id,
-            call_id=event.call_id,
-            data=event.data,
-            previous=None,
-            hash="",
-        )
+        return waiting_record(event, at)
 
     def add_placed(self, events: Sequence[PlacedEvent]) -> None:
         """Write events whose ids and times are given, also of the log's own kinds: for the collector of machines' logs.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 from msgspec import to_builtins
+from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
@@ -53,18 +54,11 @@ def command(*, of: OrganisationOptions, as_json: bool, **filters: str | None) ->
 
 
 def _of_organisation(of: OrganisationOptions, filters: dict[str, str | None]) -> list[SkillCopy]:
-    found: list[SkillCopy] = []
-    cursor: str | None = None
     with opened_organisation(of, "audit", tenant=DEFAULT) as organisation:
         from prowess.governance.service.inventory import InventoryQuery  # Imported here because SQLAlchemy is slow.
-        from prowess.governance.service.listing import MOST_ITEMS  # as above
+        from prowess.governance.service.listing import every_item  # as above
 
-        while True:
-            page = organisation.inventory.list(InventoryQuery(limit=MOST_ITEMS, cursor=cursor, **filters))
-            found += page.items
-            cursor = page.next
-            if cursor is None:
-                return found
+        return list(every_item(organisation.inventory.list, replace(InventoryQuery(), **filters)))
 
 
 def _of_this_user(filters: dict[str, str | None]) -> list[ReportedCopy]:

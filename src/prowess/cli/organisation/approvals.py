@@ -132,15 +132,9 @@ def _about(wanted: WantedApproval, approvals: RemoteApprovals) -> list[ApprovalI
 
 def _all(approvals: RemoteApprovals) -> Iterator[ApprovalItem]:
     from prowess.governance.service.approvals import ApprovalQuery  # Imported here because SQLAlchemy takes long.
-    from prowess.governance.service.listing import MOST_ITEMS  # as above
+    from prowess.governance.service.listing import every_item  # as above
 
-    cursor: str | None = None
-    while True:
-        page = approvals.list(ApprovalQuery(limit=MOST_ITEMS, cursor=cursor))
-        yield from page.items
-        cursor = page.next
-        if cursor is None:
-            return
+    return every_item(approvals.list, ApprovalQuery())
 
 
 def _voted(approvals: RemoteApprovals, found: ApprovalItem, ballot: Ballot, scope: Scope) -> ApprovalItem | None:

@@ -45,17 +45,10 @@ def lift_shared_block(of: OrganisationOptions, block_id: str, *, as_json: bool) 
 
 def shared_blocks(of: OrganisationOptions, *, as_json: bool) -> int:
     """List all blocks that hold."""
-    found: list[SharedBlock] = []
     with opened_organisation(of, "use", tenant=EVERY) as organisation:
-        from prowess.governance.service.listing import MOST_ITEMS, ListQuery  # Imported here: see above.
+        from prowess.governance.service.listing import ListQuery, every_item  # Imported here: see above.
 
-        cursor: str | None = None
-        while True:
-            page = organisation.blocks.list(ListQuery(limit=MOST_ITEMS, cursor=cursor))
-            found += page.items
-            cursor = page.next
-            if cursor is None:
-                break
+        found = list(every_item(organisation.blocks.list, ListQuery()))
     if as_json:
         output.long_document({"blocks": [to_builtins(one) for one in found]})
         return exit_codes.OK

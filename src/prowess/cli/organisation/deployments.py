@@ -95,9 +95,9 @@ def show_shared_releases(of: OrganisationOptions, *, as_json: bool) -> int:
     """Print the releases, the present one first."""
     with opened_organisation(of, "use", tenant=EVERY) as organisation:
         # Imported here because SQLAlchemy is slow.
-        from prowess.governance.service.listing import MOST_ITEMS, ListQuery
+        from prowess.governance.service.listing import ListQuery, every_item
 
-        releases = organisation.deployments.list(ListQuery(limit=MOST_ITEMS)).items
+        releases = list(every_item(organisation.deployments.list, ListQuery()))
         place = organisation.place
     if as_json:
         rows = [{"number": one.number, "skills": [to_builtins(skill) for skill in one.skills]} for one in releases]

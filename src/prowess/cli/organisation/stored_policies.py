@@ -27,18 +27,11 @@ def list_policies(*, of: OrganisationOptions, as_json: bool) -> int:
 
     Example: prowess policy list --store postgresql:///prowess
     """
-    found: list[PolicySummary] = []
     with opened_organisation(of, "use", tenant=EVERY) as organisation:
         # Imported here because SQLAlchemy takes long.
-        from prowess.governance.service.listing import MOST_ITEMS, ListQuery
+        from prowess.governance.service.listing import ListQuery, every_item
 
-        cursor: str | None = None
-        while True:
-            page = organisation.policies.list(ListQuery(limit=MOST_ITEMS, cursor=cursor))
-            found += page.items
-            cursor = page.next
-            if cursor is None:
-                break
+        found = list(every_item(organisation.policies.list, ListQuery()))
     if as_json:
         output.document({"policies": [to_builtins(one) for one in found]})
         return exit_codes.OK

@@ -56,15 +56,8 @@ def wait_for_machines(of: OrganisationOptions) -> int:
 
 def enrolled_machines(of: OrganisationOptions) -> list[Machine]:
     """Return all enrolled machines of the organisation, or of one tenant. Raises as `opened_organisation`."""
-    found: list[Machine] = []
-    cursor: str | None = None
     with opened_organisation(of, "audit", tenant=EVERY) as organisation:
-        from prowess.governance.service.listing import MOST_ITEMS  # Imported here because SQLAlchemy is slow.
+        from prowess.governance.service.listing import every_item  # Imported here because SQLAlchemy is slow.
         from prowess.governance.service.machines import MachineQuery  # as above
 
-        while True:
-            page = organisation.machines.list(MachineQuery(limit=MOST_ITEMS, cursor=cursor))
-            found += page.items
-            cursor = page.next
-            if cursor is None:
-                return found
+        return list(every_item(organisation.machines.list, MachineQuery()))

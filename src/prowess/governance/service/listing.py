@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 MOST_ITEMS = 500
 Cursor = Annotated[str, Meta(max_length=1000, pattern=r"^[^\x00]*$")]  # TEXT of PostgreSQL cannot hold NUL
@@ -30,6 +31,9 @@ class ListPage(Struct, Generic[_Item], frozen=True, kw_only=True):
     next: str | None = None
 
 
+_Query = TypeVar("_Query", bound=ListQuery)
+
+
 class NoSuchItemError(SkillError, LookupError):
     """The tenant has no item of this kind with this id. Also raised for an item of another tenant."""
 
@@ -48,3 +52,14 @@ def page_of(items: Iterable[_Item], query: ListQuery, key: Callable[[_Item], str
     wanted = [pair for pair in left if after is None or pair[0] > after]
     shown = wanted[: query.limit]
     return ListPage(items=tuple(item for _, item in shown), next=shown[-1][0] if len(wanted) > query.limit else None)
+
+
+def every_item(list_of: Callable[[_Query], ListPage[_Item]], query: _Query) -> Iterator[_Item]:
+    """Yield the items of all parts of a list from the part that `query` names. Raises as `list_of`."""
+    query = replace(query, limit=MOST_ITEMS)
+    while True:
+        part = list_of(query)
+        yield from part.items
+        if part.next is None:
+            return
+        query = replace(query, cursor=part.next)

@@ -8,7 +8,7 @@ import msgspec
 
 from prowess.governance.approving import VoteRefusedError
 from prowess.governance.service.approvals import ApprovalItem, ApprovalQuery, NewVote
-from prowess.governance.service.listing import MOST_ITEMS
+from prowess.governance.service.listing import every_item
 from prowess.http_server.pages.rendering.page_request import redirect
 from prowess.http_server.pages.skill_difference import difference_of
 from prowess.policy.approvals.matching import ApprovalState
@@ -74,6 +74,6 @@ def _approval(page: PageRequest, *, problem: str | None = None, status: int = 20
 
 def _approved_before(service: ApprovalService, one: ApprovalItem) -> str | None:
     """Return the digest of the version of the skill that was approved last, None if none was."""
-    approved = service.list(ApprovalQuery(state="approved", kind="skill", limit=MOST_ITEMS)).items
+    approved = every_item(service.list, ApprovalQuery(state="approved", kind="skill"))
     others = [other for other in approved if other.skill == one.skill and other.digest != one.digest]
     return max(others, key=lambda other: other.at or "").digest if others else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from prowess.catalog.layers import Layer
 from prowess.distribution.deployment.store_releases import present_deployments
 from prowess.governance.service.approvals import ApprovalQuery, ApprovalService
-from prowess.governance.service.listing import MOST_ITEMS
+from prowess.governance.service.listing import MOST_ITEMS, every_item
 from prowess.governance.service.skills import SkillQuery, SkillService
 from prowess.store.tenants import EVERY
 
@@ -71,5 +71,5 @@ def _answers(call: ServiceCall) -> dict[str, str]:
     """Return the state of the questions to people by the digest of the skill."""
     if call.tenant == EVERY:  # approvals belong to one tenant
         return {}
-    found = ApprovalService(call).list(ApprovalQuery(kind="skill", limit=MOST_ITEMS)).items
+    found = every_item(ApprovalService(call).list, ApprovalQuery(kind="skill"))
     return {one.digest: one.state for one in found if one.digest is not None}
