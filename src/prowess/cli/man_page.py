@@ -20,6 +20,7 @@ _EXITS = {
     exit_codes.USAGE: "the command line or the configuration is wrong",
     exit_codes.DENIED: "the policy denied it, or it was not approved",
     exit_codes.UNAVAILABLE: "there is no sandbox, no store, or the audit log cannot be written",
+    exit_codes.CAPPED: "a cap on cost, tokens or calls ended the run of evals before it was decided",
     exit_codes.INTERRUPTED: "interrupted",
 }
 _VARIABLES = {

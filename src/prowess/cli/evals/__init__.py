@@ -1,0 +1,1 @@
+"""The subcommands of `prowess eval`, one module each."""
