@@ -1,0 +1,1 @@
+"""Transcripts of agent hosts, read into one frozen shape."""

@@ -1,0 +1,1 @@
+"""Verdicts on one skill in one run, from its transcript."""

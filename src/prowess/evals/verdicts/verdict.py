@@ -1,0 +1,41 @@
+"""The verdict on one skill in one run."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+Verdict = Literal["polluted", "triggered", "not_offered", "error", "not_triggered"]
+EvidenceKind = Literal["call", "read", "script", "user", "preload", "twin", "list", "answer", "end"]
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """One fact that a verdict rests on.
+
+    `at` is the number of the record in the transcript, None for the query and for a missing transcript. `detail` is a
+    short text from the transcript, foreign data.
+    """
+
+    kind: EvidenceKind
+    at: int | None
+    agent: str
+    detail: str
+
+
+class SkillVerdict(Struct, frozen=True, kw_only=True):
+    """The verdict on `skill`, with its evidence.
+
+    `decides` verdicts are those that rates count: triggered / (triggered + not_triggered).
+    `offered` is None if the transcript has no list of skills.
+    """
+
+    skill: str
+    verdict: Verdict
+    offered: bool | None
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def decides(self) -> bool:
+        """Whether a rate counts this verdict."""
+        return self.verdict in ("triggered", "not_triggered")
