@@ -1,0 +1,1 @@
+"""Hosts of evals: our own agent, and the command lines of other agents."""
