@@ -31,6 +31,8 @@ from tools.wrap_pages import wrapped
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from prowess.agent import ModelSettings
+
 ROOT = Path(__file__).parents[1]
 SKILLS = ROOT / "examples/skills"
 PAGE = ROOT / "docs/build/offline-model.md"
@@ -98,13 +100,13 @@ class Recording:
         self._engine = engine
         self.exchanges: list[Exchange] = []
 
-    def choose(self, question: str, labels: Sequence[str]) -> Reply:
+    def choose(self, question: str, labels: Sequence[str], settings: ModelSettings | None = None) -> Reply:
         """Ask, and keep it."""
-        return self._kept(question, list(labels), self._engine.choose(question, labels))
+        return self._kept(question, list(labels), self._engine.choose(question, labels, settings))
 
-    def write(self, prompt: str, most_tokens: int) -> Reply:
+    def write(self, prompt: str, most_tokens: int, settings: ModelSettings | None = None) -> Reply:
         """Ask, and keep it."""
-        return self._kept(prompt, None, self._engine.write(prompt, most_tokens))
+        return self._kept(prompt, None, self._engine.write(prompt, most_tokens, settings))
 
     def _kept(self, question: str, labels: list[str] | None, reply: Reply) -> Reply:
         kept = Exchange(
@@ -128,12 +130,14 @@ class Replay:
     def __init__(self, exchanges: Iterable[Exchange]) -> None:
         self._left = list(exchanges)
 
-    def choose(self, question: str, labels: Sequence[str]) -> Reply:
+    def choose(self, question: str, labels: Sequence[str], settings: ModelSettings | None = None) -> Reply:
         """Return the recorded choice."""
+        del settings  # no run of the record sets any
         return self._next(question, list(labels))
 
-    def write(self, prompt: str, most_tokens: int) -> Reply:  # noqa: ARG002 -- as an engine has it
+    def write(self, prompt: str, most_tokens: int, settings: ModelSettings | None = None) -> Reply:
         """Return the recorded text."""
+        del most_tokens, settings  # as recorded
         return self._next(prompt, None)
 
     def _next(self, question: str, labels: list[str] | None) -> Reply:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess.agent import Agent, Budget, ScriptedModel, ScriptedTurn, Usage
+from prowess.agent import Agent, Budget, ModelSettings, ScriptedModel, ScriptedTurn, Usage
 from prowess.audit import JsonlAuditLog
 from prowess.catalog import Catalog
 from prowess.execution import default_sandbox
@@ -260,3 +260,12 @@ async def test_the_audit_records_of_a_fork_stay_under_its_own_session(tmp_path: 
     assert {record["session_id"] for record in records} == {result.session_id, child}
     reads = [record for record in records if record["data"].get("tool") == "skills.read"]
     assert [record["session_id"] for record in reads] == [child, child]
+
+
+@pytest.mark.anyio
+async def test_the_settings_of_an_agent_are_in_every_request_also_in_those_of_its_forks(tmp_path: Path) -> None:
+    add_skill(tmp_path, "digest", front=FORK)
+    model = ScriptedModel([_fork("digest", "Three short lines."), "In short: three lines.", "Told."])
+    settings = ModelSettings(max_output_tokens=400, temperature=0.0, seed=3)
+    await Agent(model, catalog=Catalog(tmp_path), settings=settings).run("Sum it up.")
+    assert [request.settings for request in model.requests] == [settings] * 3

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prowess.agent import Agent, ModelError, ModelRequest, PydanticAIModel, Said, ScriptedModel, UserMessage
+from prowess.agent import (
+    Agent,
+    ModelError,
+    ModelRequest,
+    ModelSettings,
+    PydanticAIModel,
+    Said,
+    ScriptedModel,
+    UserMessage,
+)
 from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError
 from tests.agent.making import calls, error_code, value
@@ -138,13 +147,13 @@ class _Provider(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"  # connections stay open, as with a real provider
     asked: list[dict[str, Any]]
-    broken: bool
+    broken: int  # the status of every answer, or 0
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.asked.append(body)
         if self.broken:
-            self.send_response(400)
+            self.send_response(self.broken)
             said = b'{"error": {"message": "the model is asleep"}}'
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(said)))
@@ -196,7 +205,7 @@ def _answer() -> list[dict[str, Any]]:
 
 
 @contextmanager
-def _provider(*, broken: bool = False) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _provider(*, broken: int = 0) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     asked: list[dict[str, Any]] = []
     handler = type("Handler", (_Provider,), {"asked": asked, "broken": broken})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -236,7 +245,7 @@ async def test_a_run_over_the_protocol_of_a_provider() -> None:
 
 @pytest.mark.anyio
 async def test_what_a_provider_refuses_is_the_reason_that_the_run_gives() -> None:
-    with _provider(broken=True) as (url, _):
+    with _provider(broken=400) as (url, _):
         model = _openai(url)
         with pytest.raises(ModelError, match="the model is asleep"):
             [part async for part in model.stream(ASKED)]
@@ -250,3 +259,42 @@ def test_one_agent_serves_several_runs_each_with_an_event_loop_of_its_own() -> N
         agent = Agent(_openai(url), catalog=Catalog(EXAMPLES))
         texts = [agent.run_sync("Go.").text for _ in range(3)]
     assert (texts, len(asked)) == (["All done."] * 3, 4)
+
+
+@pytest.mark.anyio
+async def test_the_settings_of_a_request_reach_the_provider() -> None:
+    settings = ModelSettings(max_output_tokens=77, temperature=0.25, seed=5)
+    with _provider() as (url, asked):
+        agent = Agent(_openai(url), catalog=Catalog(EXAMPLES), settings=settings)
+        await agent.run("Go.")
+    bounds = [body.get("max_completion_tokens", body.get("max_tokens")) for body in asked]
+    assert (bounds, [body["temperature"] for body in asked], [body["seed"] for body in asked]) == (
+        [77, 77],
+        [0.25, 0.25],
+        [5, 5],
+    )
+
+
+@pytest.mark.anyio
+async def test_the_client_sends_a_failed_request_again_only_as_often_as_the_settings_say() -> None:
+    asked = ModelRequest(instructions="", messages=ASKED.messages, tools=(), settings=ModelSettings(client_retries=0))
+    with _provider(broken=503) as (url, bodies):
+        with pytest.raises(ModelError, match="the model is asleep"):
+            [part async for part in _openai(url).stream(asked)]
+        assert len(bodies) == 1
+
+
+@pytest.mark.anyio
+async def test_a_model_that_ignores_a_bound_that_caps_rest_on_is_refused() -> None:
+    class Ignoring(FunctionModel):
+        unsupported_settings = frozenset({"max_tokens", "temperature"})
+
+    async def stream(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
+        del messages, info
+        yield "Done."
+
+    model = PydanticAIModel(Ignoring(stream_function=stream))
+    unbounded = Agent(model, catalog=Catalog(EXAMPLES), settings=ModelSettings(temperature=1.0))
+    assert (await unbounded.run("Go.")).answered
+    bounded = Agent(model, catalog=Catalog(EXAMPLES), settings=ModelSettings(max_output_tokens=5))
+    assert "ignores max_tokens" in str((await bounded.run("Go.")).reason)

@@ -17,7 +17,7 @@ import anyio
 from prowess.agent.create_skill import CreateSkillTool
 from prowess.agent.instructions import ROLE, SystemPrompt, system_prompt
 from prowess.agent.local.model import PREFIX, LocalModel
-from prowess.agent.model import AgentStep, Budget
+from prowess.agent.model import AgentStep, Budget, ModelSettings
 from prowess.agent.transcript import Transcript
 from prowess.agent.turn_loop import AgentForkRunner, TurnLoop
 from prowess.catalog.given_catalog import catalog_of
@@ -45,6 +45,7 @@ class Agent:
 
     A run ends with an answer, after `max_turns` model calls, at a limit of `budget`, or when calls keep failing.
 
+    - `settings` apply to every request, also to those of forks: the bound on an answer, the temperature, the seed.
     - `models` are additional models by name. If a skill or its agent type names such a model, a fork of the skill runs
       with this model. If an active skill names such a model, the next turns use this model.
     - `on_event` is called with every step. The function may be async.
@@ -70,6 +71,7 @@ class Agent:
         role: str = ROLE,
         max_turns: int = MAX_TURNS,
         budget: Budget | None = None,
+        settings: ModelSettings | None = None,
         models: Mapping[str, Model] | None = None,
         skills: Sequence[str] = (),
         history: Sequence[Message] = (),
@@ -87,11 +89,12 @@ class Agent:
         )
         self._role, self._max_turns = role, max_turns
         self._skills, self._history = tuple(skills), tuple(history)
-        self._budget = budget or Budget()
+        self._budget, self._settings = budget or Budget(), settings or ModelSettings()
         self._on_event = on_event
         self._project = None if project is None else os.path.abspath(project)
         approver = approver_of(options.get("approve"), options.get("approver"))
-        options.setdefault("fork_runner", AgentForkRunner(self._model, models=self._models, budget=self._budget))
+        forks = AgentForkRunner(self._model, models=self._models, budget=self._budget, settings=self._settings)
+        options.setdefault("fork_runner", forks)
         # Copy iterables: every run opens its own session, so an iterator would be empty after the first one.
         tools = tuple(options.get("extra_tools", ()))
         if skills_dir is not None:
@@ -180,6 +183,7 @@ class Agent:
                     max_turns=self._max_turns,
                     budget=self._budget,
                     emit=emit,
+                    settings=self._settings,
                     transcript=written,
                     history=self._history,
                 ).run(task)

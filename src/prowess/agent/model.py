@@ -10,9 +10,9 @@ data.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
-from msgspec import Struct, to_builtins
+from msgspec import Meta, Struct, to_builtins
 from msgspec.structs import asdict
 
 from prowess.errors import SkillError
@@ -117,12 +117,26 @@ class ToolMessage(Struct, frozen=True, kw_only=True):
 Message = UserMessage | AssistantMessage | ToolMessage
 
 
+class ModelSettings(Struct, frozen=True, kw_only=True):
+    """How a model answers. `None` leaves a setting to the model.
+
+    `max_output_tokens` is the bound on the tokens of one answer, thinking included. `client_retries` is how often the
+    provider's client may send a request again by itself; 0 makes every paid call visible to the caller.
+    """
+
+    max_output_tokens: Annotated[int, Meta(ge=1)] | None = None
+    temperature: Annotated[float, Meta(ge=0)] | None = None
+    seed: int | None = None
+    client_retries: Annotated[int, Meta(ge=0)] | None = None
+
+
 class ModelRequest(Struct, frozen=True, kw_only=True):
     """One request to a model. `instructions` are new in each request; `messages` only grow."""
 
     instructions: str
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
+    settings: ModelSettings = ModelSettings()
 
 
 class Model(Protocol):
@@ -136,10 +150,11 @@ class Model(Protocol):
     def stream(self, request: ModelRequest) -> AsyncIterator[Part]:
         """Answer one request, part by part. An async generator.
 
-        Each `ToolUse` must be complete. `Usage` may be yielded several times and is added up.
+        Each `ToolUse` must be complete. `Usage` may be yielded several times and is added up. The model keeps
+        `request.settings`.
 
         Raises:
-            ModelError: the model gave no answer.
+            ModelError: the model gave no answer, or it cannot keep `max_output_tokens` or `client_retries`.
         """
         ...
 

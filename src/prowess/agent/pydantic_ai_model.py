@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from prowess.agent.model import (
     AssistantMessage,
     ModelError,
     ModelRequest,
+    ModelSettings,
     Opaque,
     Part,
     TextDelta,
@@ -32,8 +33,10 @@ if TYPE_CHECKING:
 
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import Model as TheirModel
+    from pydantic_ai.settings import ModelSettings as TheirSettings
 
 _MOST_CHARACTERS = 300  # of a provider's error text
+_KEPT = frozenset({"max_tokens", "max_retries"})  # caps on cost rest on them; pydantic-ai only warns if it ignores them
 
 
 class PydanticAIModel:
@@ -86,6 +89,19 @@ class PydanticAIModel:
         except (AgentRunError, UserError) as fault:
             raise ModelError(self._name, _short(fault)) from fault
 
+    def _settings(self, settings: ModelSettings) -> TheirSettings | None:
+        """Return the settings by their names in pydantic-ai, or None if none is set."""
+        given = {
+            "max_tokens": settings.max_output_tokens,
+            "temperature": settings.temperature,
+            "seed": settings.seed,
+            "max_retries": settings.client_retries,
+        }
+        found = {name: value for name, value in given.items() if value is not None}
+        if lost := sorted(found.keys() & _KEPT & self._model.unsupported_settings):
+            raise ModelError(self._name, f"its provider's client ignores {' and '.join(lost)}")
+        return cast("TheirSettings", found) or None
+
     async def _parts(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         from pydantic_ai.direct import model_request_stream  # optional extra, as in the constructor
         from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
@@ -100,7 +116,10 @@ class PydanticAIModel:
         ]
         parameters = ModelRequestParameters(function_tools=tools)
         async with model_request_stream(
-            self._model, _history(request), model_request_parameters=parameters
+            self._model,
+            _history(request),
+            model_settings=self._settings(request.settings),
+            model_request_parameters=parameters,
         ) as streamed:
             async for event in streamed:
                 text = ""
@@ -139,6 +158,8 @@ def _arguments(given: str | dict[str, Any] | None) -> tuple[dict[str, object], s
 
 def _usage(response: ModelResponse) -> Usage:
     used = response.usage
+    if not used.input_tokens and not used.output_tokens:
+        return Usage(cost_usd=None)  # the provider reported nothing, so the cost is unknown, not zero
     try:
         cost: float | None = float(response.cost().total_price)
     except (LookupError, AssertionError, ValueError):  # the model has no listed price

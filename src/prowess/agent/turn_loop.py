@@ -31,6 +31,7 @@ from prowess.agent.model import (
     Ended,
     ModelError,
     ModelRequest,
+    ModelSettings,
     Opaque,
     Said,
     SkillActivated,
@@ -82,12 +83,14 @@ class TurnLoop:
         max_turns: int,
         budget: Budget,
         emit: Emit,
+        settings: ModelSettings,
         offered: Callable[[tuple[ToolSpec, ...]], tuple[ToolSpec, ...]] = tuple,
         transcript: Transcript | None = None,
         history: Sequence[Message] = (),
     ) -> None:
         self._session, self._model, self._instructions, self._offered = session, model, instructions, offered
         self._max_turns, self._tally, self._emit, self._transcript = max_turns, Tally(budget), emit, transcript
+        self._settings = settings
         self._messages: list[Message] = list(history)
         self._active: tuple[ActiveSkill, ...] = ()
         self._used: dict[str, None] = {}
@@ -153,7 +156,9 @@ class TurnLoop:
         await session.refresh(whole=False)  # changes on disk or by other processes apply from this turn on
         await self._notice_skills()
         tools = self._offered(session.tools(task=task))
-        request = ModelRequest(instructions=self._instructions(), messages=tuple(self._messages), tools=tools)
+        request = ModelRequest(
+            instructions=self._instructions(), messages=tuple(self._messages), tools=tools, settings=self._settings
+        )
         self._turns += 1
         await self._emit(TurnStarted(turn=self._turns, instruction_tokens=estimate_tokens(request.instructions)))
         texts: list[str] = []
@@ -302,12 +307,21 @@ class SubAgentError(SkillError):
 
 
 class AgentForkRunner:
-    """Runs forks within `budget` each. A skill or agent type can name a model of `models`; the default is `model`."""
+    """Runs forks within `budget` each. A skill or agent type can name a model of `models`; the default is `model`.
+
+    Every request has `settings`.
+    """
 
     def __init__(
-        self, model: Model, *, models: Mapping[str, Model] | None = None, budget: Budget | None = None
+        self,
+        model: Model,
+        *,
+        models: Mapping[str, Model] | None = None,
+        budget: Budget | None = None,
+        settings: ModelSettings | None = None,
     ) -> None:
         self._model, self._models, self._budget = model, dict(models or {}), budget or Budget()
+        self._settings = settings or ModelSettings()
 
     async def run(self, request: ForkRequest) -> ForkOutcome:
         """Run one sub-agent and return its answer.
@@ -325,6 +339,7 @@ class AgentForkRunner:
             max_turns=request.max_turns,
             budget=self._budget,
             emit=_drop,
+            settings=self._settings,
             offered=lambda specs: tuple(spec for spec in specs if spec.name not in _NOT_OFFERED),
         ).run(request.input)
         report_usage(tokens=result.usage.tokens, cost_usd=result.usage.cost_usd or 0.0)

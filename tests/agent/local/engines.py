@@ -9,6 +9,8 @@ from prowess.agent.local import Reply
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from prowess.agent import ModelSettings
+
 
 class Deciding:
     """An engine that takes the label which `decide` returns the place of; `questions` keeps what was asked."""
@@ -17,12 +19,15 @@ class Deciding:
         self._decide = decide
         self.questions: list[tuple[str, list[str]]] = []
         self.prompts: list[str] = []
+        self.settings: list[ModelSettings | None] = []
 
-    def choose(self, question: str, labels: Sequence[str]) -> Reply:
+    def choose(self, question: str, labels: Sequence[str], settings: ModelSettings | None = None) -> Reply:
+        self.settings.append(settings)
         self.questions.append((question, list(labels)))
         return Reply(text=labels[self._decide(labels) % len(labels)], input_tokens=10, output_tokens=2)
 
-    def write(self, prompt: str, most_tokens: int) -> Reply:
+    def write(self, prompt: str, most_tokens: int, settings: ModelSettings | None = None) -> Reply:
+        self.settings.append(settings)
         self.prompts.append(prompt)
         return Reply(text="I think so.", input_tokens=20, output_tokens=min(4, most_tokens))
 

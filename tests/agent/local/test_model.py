@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess.agent import Agent, LocalModel, ModelError, model_named
+from prowess.agent import Agent, LocalModel, ModelError, ModelSettings, model_named
 from prowess.agent.local.model import MOST_CALLS, shortened
 from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError
@@ -156,10 +156,10 @@ async def test_a_project_cannot_put_a_skill_before_the_model_that_the_catalog_do
 
 
 class _Broken:
-    def choose(self, question: str, labels: Sequence[str]) -> Reply:
+    def choose(self, question: str, labels: Sequence[str], settings: ModelSettings | None = None) -> Reply:
         raise ModelError("broken", "it is asleep")
 
-    def write(self, prompt: str, most_tokens: int) -> Reply:
+    def write(self, prompt: str, most_tokens: int, settings: ModelSettings | None = None) -> Reply:
         raise ModelError("broken", "it is asleep")
 
 
@@ -180,3 +180,17 @@ def test_a_local_model_of_another_name_is_refused_with_the_one_there_is() -> Non
         InvalidArgumentsError, match=r"there is no local model 'local:llama'; available: local:smollm2-135m"
     ):
         model_named("local:llama")
+
+
+@pytest.mark.anyio
+async def test_the_questions_of_a_turn_share_the_bound_on_its_answer(tmp_path: Path) -> None:
+    add_skill(tmp_path, "report", body="Run scripts/a.sh.\n")
+    engine = Deciding()
+    settings = ModelSettings(max_output_tokens=3, temperature=0.5, seed=9)
+    result = await Agent(LocalModel(engine), catalog=Catalog(tmp_path), settings=settings, max_turns=1).run("report")
+    assert engine.settings == [settings]
+    short = ModelSettings(max_output_tokens=2)
+    engine = Deciding(lambda labels: len(labels) - 1)  # "none", and then a second question
+    result = await Agent(LocalModel(engine), catalog=Catalog(tmp_path), settings=short).run("report")
+    assert result.ended == "model_failed"
+    assert "needs more than 2 output tokens" in str(result.reason)

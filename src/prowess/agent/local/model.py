@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, cast
 
 from anyio import to_thread
 from msgspec import Struct
+from msgspec.structs import replace
 
-from prowess.agent.model import Part, TextDelta, ToolMessage, ToolUse, Usage, UserMessage
+from prowess.agent.model import ModelError, ModelSettings, Part, TextDelta, ToolMessage, ToolUse, Usage, UserMessage
 from prowess.catalog.matching.texts import evidence_in, stems_of
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime.disclosure.model_texts import AVAILABLE
@@ -295,7 +296,7 @@ class LocalModel:
     async def stream(self, request: ModelRequest) -> AsyncIterator[Part]:
         """Yield one call or the answer. After a cancellation, the model finishes its short reply in its thread."""
         now = situation(request)
-        turn = _Turn(self._engine)
+        turn = _Turn(self._engine, request.settings)
         option = await to_thread.run_sync(turn.take, now, abandon_on_cancel=True)
         if option.tool is None:
             yield TextDelta(text=option.text)
@@ -308,8 +309,8 @@ class LocalModel:
 class _Turn:
     """One turn, and the tokens that its questions used."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, settings: ModelSettings) -> None:
+        self._engine, self._settings = engine, settings
         self.input_tokens = self.output_tokens = 0
 
     def take(self, now: Situation) -> Option:
@@ -335,14 +336,24 @@ class _Turn:
         if now.done and not now.done[-1].worked:
             return f"I could not do it. {now.done[-1].tool} reported: {now.done[-1].output}"
         said = "" if now.body is None else f"Instructions:\n{shortened(now.body, _INSTRUCTIONS)}\n\n"
-        return self._counted(self._engine.write(f"{said}{task}\nAnswer in one or two sentences.", _MOST_WRITTEN))
+        question = f"{said}{task}\nAnswer in one or two sentences."
+        return self._counted(self._engine.write(question, _MOST_WRITTEN, self._left()))
 
     def _choose(self, question: str, options: Sequence[Option]) -> Option:
         offered = distinct(options)
         if len(offered) == 1:
             return offered[0]
-        said = self._counted(self._engine.choose(question, [option.label for option in offered]))
+        said = self._counted(self._engine.choose(question, [option.label for option in offered], self._left()))
         return next((option for option in offered if option.label == said), offered[0])
+
+    def _left(self) -> ModelSettings:
+        """Return the settings of the next question. The questions of one turn share `max_output_tokens`."""
+        bound = self._settings.max_output_tokens
+        if bound is None:
+            return self._settings
+        if bound <= self.output_tokens:
+            raise ModelError(PREFIX + NAMES[0], f"its turn needs more than {bound} output tokens")
+        return replace(self._settings, max_output_tokens=bound - self.output_tokens)
 
     def _counted(self, reply: Reply) -> str:
         self.input_tokens += reply.input_tokens
