@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -80,6 +81,24 @@ async def test_prompts_and_resources_come_in_pages_with_every_skill_once(
                 if (cursor := page.next_cursor) is None:
                     break
             assert names == sorted(os.listdir(many))
+
+
+@pytest.mark.parametrize("kind", ["prompts", "resources"])
+async def test_no_page_skips_or_repeats_an_entry_if_others_come_and_go(
+    in_process: Callable[..., Any], many: Path, kind: str
+) -> None:
+    async with in_process() as client:
+        ask = getattr(client, f"list_{kind}")
+        first = await ask()
+        last = getattr(first, kind)[-1].name
+        shutil.rmtree(many / last)
+        for name in ("aa", "ab"):
+            (many / name).mkdir()
+            (many / name / "SKILL.md").write_text(f"---\nname: {name}\ndescription: Handles {name}.\n---\nDo it.\n")
+        await client.call_tool("skills_list", {})  # looks at the directory
+        second = await ask(cursor=first.next_cursor)
+        names = sorted(name for name in os.listdir(many) if name > last)
+        assert [one.name for one in getattr(second, kind)] == names[:200]
 
 
 async def test_a_rule_that_is_written_later_takes_a_skill_out_of_every_list(

@@ -7,9 +7,11 @@ a result (`isError` with the error in `_meta`), never a protocol error.
 from __future__ import annotations
 
 import base64
+from bisect import bisect_right
 from contextlib import asynccontextmanager, contextmanager
+from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import anyio
 from mcp import types
@@ -23,14 +25,14 @@ from pydantic import Field
 from prowess import __version__
 from prowess._internal.text.invisible import visible
 from prowess.catalog.skill_uri import DOCUMENT, INDEX, skill_uri
-from prowess.errors import ApprovalRequiredError, SkillError
+from prowess.errors import ApprovalRequiredError, InvalidArgumentsError, SkillError
 from prowess.mcp_server.elicitation import elicitation_from, questions, settle
 from prowess.mcp_server.prompts import prompt_of
 from prowess.mcp_server.result_text import reading
 from prowess.mcp_server.served_session import Changes, OnlySession, ServedSession
 from prowess.mcp_server.skill_resources import JSON_TYPE, MANIFEST
 from prowess.runtime.script_output import output_to
-from prowess.runtime.tools.list import PAGE, cursor_after, last_before, position_of
+from prowess.runtime.tools.list import NO_CURSOR, PAGE, cursor_after, last_before
 from prowess.tools import ToolResult
 from prowess.tools.shapes import mcp as shapes
 
@@ -49,7 +51,6 @@ if TYPE_CHECKING:
     from prowess.runtime import OutputChunk, SessionOptions
     from prowess.runtime.options import ListeningKeywords
 
-_T = TypeVar("_T")
 RESOURCES_PAGE = 200
 IDENTIFIER = "io.modelcontextprotocol/skills"
 SETTINGS = {"directoryRead": True}
@@ -161,11 +162,8 @@ class _Handlers:
     ) -> types.ListResourcesResult:
         session = await self._sessions.of(context)
         entries = session.skills.listed()
-        first: list[types.Resource | SkillEntry] = [
-            *(types.Resource(**_facts(one)) for one in session.artifacts.listed()),
-            *([_INDEX] if entries else []),
-        ]
-        page, more = _page((*first, *entries), params)
+        left = [types.Resource(**_facts(one)) for one in session.artifacts.listed()]
+        page, more = _page([*left, *([_INDEX] if entries else [])], entries, params)
         resources = [one if isinstance(one, types.Resource) else _document(one) for one in page]
         return types.ListResourcesResult(resources=resources, next_cursor=more)
 
@@ -200,8 +198,9 @@ class _Handlers:
         self, context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         session = await self._sessions.of(context)
-        page, more = _page(session.prompts.listed(), params)
-        return types.ListPromptsResult(prompts=[_prompt(prompt_of(entry)) for entry in page], next_cursor=more)
+        page, more = _page((), session.prompts.listed(), params)
+        prompts = [_prompt(prompt_of(entry)) for entry in page if not isinstance(entry, types.Resource)]
+        return types.ListPromptsResult(prompts=prompts, next_cursor=more)
 
     async def get_prompt(
         self, context: ServerRequestContext[Any], params: types.GetPromptRequestParams
@@ -243,12 +242,30 @@ def _progress(context: ServerRequestContext[Any]) -> Callable[[OutputChunk], Awa
     return report
 
 
-def _page(every: Sequence[_T], params: types.PaginatedRequestParams | None) -> tuple[list[_T], str | None]:
-    """Return the requested page, and the cursor of the next page."""
+def _page(
+    first: Sequence[types.Resource], entries: Sequence[SkillEntry], params: types.PaginatedRequestParams | None
+) -> tuple[list[types.Resource | SkillEntry], str | None]:
+    """Return a page of `first`, which never lose one, and the skills after them, and the cursor of the next page.
+
+    A cursor is the last URI or name of the page before, so no later page skips or repeats one if others come or go.
+    """
+    every: list[types.Resource | SkillEntry] = [*first, *entries]
     with protocol_error():
-        start = position_of(None if params is None else params.cursor)
-    end = start + RESOURCES_PAGE
-    return list(every[start:end]), cursor_after(end) if len(every) > end else None
+        start = _start(last_before(None if params is None else params.cursor), first, entries)
+    page = every[start : start + RESOURCES_PAGE]
+    if len(every) <= start + len(page):
+        return page, None
+    return page, cursor_after(str(last.uri) if isinstance(last := page[-1], types.Resource) else last.name)
+
+
+def _start(last: str, first: Sequence[types.Resource], entries: Sequence[SkillEntry]) -> int:
+    """Return the position after `last`, a URI of `first` or a name. Raise InvalidArgumentsError for another URI."""
+    if "://" not in last:  # which no name has
+        return len(first) + bisect_right(entries, last, key=attrgetter("name")) if last else 0
+    places = [str(one.uri) for one in first]
+    if last not in places:
+        raise InvalidArgumentsError((NO_CURSOR,))
+    return places.index(last) + 1
 
 
 def _document(entry: SkillEntry) -> types.Resource:

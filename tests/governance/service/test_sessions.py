@@ -49,9 +49,12 @@ def _service(database: SharedDatabase, role: str = "administrator") -> SessionSe
 
 
 @pytest.mark.parametrize("limit", [1, 2, 6])
-def test_sessions_are_listed_from_the_last_used_one_on_each_once(database: SharedDatabase, limit: int) -> None:
-    found, cursor = list[str](), None
+def test_sessions_are_listed_from_the_newest_on_each_once_also_if_they_are_used_meanwhile(
+    database: SharedDatabase, limit: int
+) -> None:
+    found, cursor, store = list[str](), None, SharedSessionStore(database)
     while True:
+        anyio.run(store.touch, ("s0", "s3", "odd\x00")[len(found) % 3], 1764446000.0 + len(found))
         page = _service(database).list(SessionQuery(limit=limit, cursor=cursor))
         found += [one.id for one in page.items]
         cursor = page.next

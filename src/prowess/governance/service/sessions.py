@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class SessionQuery(ListQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A part of the list of sessions. `skill` selects those in which a skill of this name is active."""
 
-    cursor: Annotated[str, Meta(max_length=1000, pattern=r"^[0-9]{1,12}\.[0-9]{1,9}:")] | None = None
+    cursor: Annotated[str, Meta(max_length=1000, pattern=r"^[0-9]{1,12}\.[0-9]{1,9}:[^:\x00]*:")] | None = None
     skill: str | None = None
 
 
@@ -44,11 +44,15 @@ class SkillInSession(Struct, frozen=True, kw_only=True):
 
 
 class StoredSession(Struct, frozen=True, kw_only=True):
-    """A session. `touched_at` is the time of its last call, in seconds since the epoch; `version` counts changes."""
+    """A session. `touched_at` is the time of its last call; `version` counts changes.
+
+    Times are in seconds since the epoch. `created_at` is 0 if an older Prowess made the session.
+    """
 
     id: str
     tenant: str
     touched_at: float
+    created_at: float
     version: int
     active: tuple[SkillInSession, ...]
 
@@ -72,7 +76,7 @@ class SessionService:
         self._call, self._sessions = call, SharedSessionList(call.database)
 
     def list(self, query: SessionQuery) -> ListPage[StoredSession]:
-        """Return sessions, the one that was used last first."""
+        """Return sessions, the one that was made last first: this order stays while sessions are used."""
         self._call.require("audit")
         found: list[StoredSession] = []
         for row in self._rows(query.cursor):
@@ -83,16 +87,16 @@ class SessionService:
                 break
         page = found[: query.limit]
         last = page[-1] if len(found) > query.limit else None
-        return ListPage(items=tuple(page), next=None if last is None else f"{last.touched_at:.9f}:{last.id}")
+        return ListPage(items=tuple(page), next=None if last is None else _place(last))
 
     def _rows(self, cursor: str | None) -> Iterator[ListedSession]:
         before = None
         if cursor is not None:
-            at, _, session_id = cursor.partition(":")
-            before = (float(at), session_id)
+            at, tenant, session_id = cursor.split(":", 2)
+            before = (float(at), tenant, session_id)
         while rows := self._sessions.sessions(MOST_ITEMS, before):
             yield from rows
-            before = (rows[-1].touched_at, rows[-1].id)
+            before = (rows[-1].created_at, rows[-1].tenant, rows[-1].id)
 
     def get(self, session_id: str) -> StoredSession:
         """Return a session. Raises NoSuchItemError."""
@@ -114,11 +118,21 @@ class SessionService:
         return found
 
 
+def _place(session: StoredSession) -> str:
+    """Return the place of a session in the list. It never changes."""
+    return f"{session.created_at:.9f}:{session.tenant}:{session.id}"
+
+
 def _session(row: ListedSession) -> StoredSession:
     active = _object(row.state).get("active")
     skills = [_skill(one) for one in active if isinstance(one, dict)] if isinstance(active, list) else []
     return StoredSession(
-        id=row.id, tenant=row.tenant, touched_at=row.touched_at, version=row.version, active=tuple(skills)
+        id=row.id,
+        tenant=row.tenant,
+        touched_at=row.touched_at,
+        created_at=row.created_at,
+        version=row.version,
+        active=tuple(skills),
     )
 
 

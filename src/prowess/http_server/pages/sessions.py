@@ -50,7 +50,7 @@ class SessionStory(Struct, frozen=True, kw_only=True):
 
 
 def sessions_page(page: PageRequest) -> Response:
-    """Show the sessions of the store, the one that was used last first."""
+    """Show the sessions of the store, the newest first."""
     chosen = page.queries(("skill",))
     query = {"limit": _LIMIT, "cursor": page.query("cursor"), "skill": chosen.get("skill")}
     found = SessionService(page.call).list(msgspec.convert(query, SessionQuery))

@@ -35,7 +35,7 @@ PAGE = 50
 MOST_MATCHES = 200  # of one query, on all pages
 _MARK, _OF_MATCHES = b"after:", b"match:"
 _MAX_LENGTH = 8192
-_NO_CURSOR = "Invalid parameter value: cursor: pass the cursor of the previous page unchanged, or none"
+NO_CURSOR = "Invalid parameter value: cursor: pass the cursor of the previous page unchanged, or none"
 
 SPEC = ToolSpec(
     name="skills.list",
@@ -163,9 +163,9 @@ def last_before(cursor: str | None, mark: bytes = _MARK) -> str:
         )
         last = data.removeprefix(mark).decode()
     except (ValueError, binascii.Error):
-        raise InvalidArgumentsError((_NO_CURSOR,)) from None
+        raise InvalidArgumentsError((NO_CURSOR,)) from None
     if not last or cursor_after(last, mark) != cursor:
-        raise InvalidArgumentsError((_NO_CURSOR,))
+        raise InvalidArgumentsError((NO_CURSOR,))
     return last
 
 
@@ -173,5 +173,5 @@ def position_of(cursor: str | None, mark: bytes = _MARK) -> int:
     """Return the position inside a cursor, or 0. Raise InvalidArgumentsError for an unknown or other list's cursor."""
     last = last_before(cursor, mark) or "0"
     if not (last.isascii() and last.isdigit() and len(last) < len("1000000000")):
-        raise InvalidArgumentsError((_NO_CURSOR,))
+        raise InvalidArgumentsError((NO_CURSOR,))
     return int(last)

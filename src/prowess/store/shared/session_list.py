@@ -16,17 +16,20 @@ if TYPE_CHECKING:
 
     from prowess.store.shared.database import SharedDatabase
 
-_COLUMNS = (SESSIONS.c.tenant, SESSIONS.c.session_id, SESSIONS.c.version, SESSIONS.c.state, SESSIONS.c.touched_at)
+_COLUMNS = tuple(
+    SESSIONS.c[name] for name in ("tenant", "session_id", "version", "state", "touched_at", "created_at")
+)
 
 
 class ListedSession(Struct, frozen=True, kw_only=True):
-    """A stored session. `state` is JSON text, not parsed; `touched_at` is in seconds since the epoch."""
+    """A stored session. `state` is JSON text, not parsed; both times are in seconds since the epoch."""
 
     tenant: str
     id: str
     version: int
     state: str
     touched_at: float
+    created_at: float
 
 
 class SharedSessionList:
@@ -40,13 +43,16 @@ class SharedSessionList:
         self._database = database
         self._mine = () if database.tenant == EVERY else (SESSIONS.c.tenant == database.tenant,)
 
-    def sessions(self, limit: int, before: tuple[float, str] | None = None) -> list[ListedSession]:
-        """Return the sessions that were last touched, the newest first, after the time and the id of `before`."""
-        wanted = select(*_COLUMNS).where(*self._mine).order_by(SESSIONS.c.touched_at.desc(), SESSIONS.c.session_id)
+    def sessions(self, limit: int, before: tuple[float, str, str] | None = None) -> list[ListedSession]:
+        """Return the sessions that were made last, the newest first, after the time, tenant and id of `before`.
+
+        The time of the last touch is no order for pages: a session that is used meanwhile would be skipped.
+        """
+        at, tenant, session_id = SESSIONS.c.created_at, SESSIONS.c.tenant, SESSIONS.c.session_id
+        wanted = select(*_COLUMNS).where(*self._mine).order_by(at.desc(), tenant, session_id)
         if before is not None:
-            at, session_id = before
-            same = and_(SESSIONS.c.touched_at == at, SESSIONS.c.session_id > session_id)
-            wanted = wanted.where(or_(SESSIONS.c.touched_at < at, same))
+            in_tenant = and_(at == before[0], tenant == before[1], session_id > before[2])
+            wanted = wanted.where(or_(at < before[0], and_(at == before[0], tenant > before[1]), in_tenant))
         rows = self._database.run(lambda db: db.execute(wanted.limit(limit)).all(), write=False)
         return [_session(row) for row in rows]
 
@@ -66,5 +72,7 @@ class SharedSessionList:
 
 
 def _session(row: Row[*tuple[Any, ...]]) -> ListedSession:
-    tenant, session_id, version, state, touched_at = row
-    return ListedSession(tenant=tenant, id=session_id, version=version, state=state, touched_at=touched_at)
+    tenant, session_id, version, state, touched_at, created_at = row
+    return ListedSession(
+        tenant=tenant, id=session_id, version=version, state=state, touched_at=touched_at, created_at=created_at
+    )

@@ -63,6 +63,7 @@ class SharedSessionStore:
             "version": row.version,
             "state": row.state,
             "touched_at": row.touched_at,
+            "created_at": row.touched_at,
         }
         new = module.insert(SESSIONS).values(values).on_conflict_do_nothing().returning(SESSIONS.c.version)
         return db.execute(new).first() is not None

@@ -53,8 +53,10 @@ SESSIONS = Table(
     Column("version", BigInteger, nullable=False),
     Column("state", AnyText, nullable=False),
     Column("touched_at", Double, nullable=False),
+    Column("created_at", Double, nullable=False, server_default="0"),  # 0 of those before revision 0004
     PrimaryKeyConstraint("tenant", "session_id"),
     Index("sessions_by_age", "tenant", "touched_at"),
+    Index("sessions_by_creation", "tenant", "created_at"),
 )
 
 EVENTS = Table(

@@ -86,5 +86,7 @@ def upgrade() -> None:
     if op.get_bind().dialect.name == "postgresql":
         # A writer of records locks the pseudonym of its user until they are there, and PostgreSQL asks for UPDATE.
         op.execute(f"GRANT UPDATE (pseudonym) ON audit_people TO {ROLE}")
+    op.add_column("sessions", sa.Column("created_at", sa.Double, nullable=False, server_default="0"))
+    op.create_index("sessions_by_creation", "sessions", ["tenant", "created_at"])
     op.create_index("logins_by_expiry", "logins", ["expires_at"])
     op.create_index("audit_records_by_time", "audit_records", ["tenant", "at"])
