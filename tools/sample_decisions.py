@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from prowess.distribution.deployment.store_releases import StoreReleases
 from prowess.distribution.publishing.packing import PackedFile, pack, read_skill_files
 from prowess.governance.machine.reports import MachineReport, ReportedCopy, SentRecords
-from prowess.governance.service.approvals import ApprovalService, NewApproval, NewVote
+from prowess.governance.service.approval_items import NewApproval, NewVote
+from prowess.governance.service.approvals import ApprovalService
 from prowess.governance.service.blocks import BlockMatch, BlockService, NewBlock
 from prowess.governance.service.deployments import DeploymentService, NewDeployment
 from prowess.governance.service.listing import ListQuery

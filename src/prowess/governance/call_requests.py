@@ -43,7 +43,10 @@ _MOST = 1000
 
 
 class CallRequest(Struct, frozen=True, kw_only=True):
-    """One request, and its answer: `approve`, `refuse`, or None while it waits. `at` is in seconds since the epoch."""
+    """One request, and its answer: `approve`, `refuse`, or None while it waits.
+
+    `at` is when it was asked first, in seconds since the epoch.
+    """
 
     id: str
     tool: str
@@ -91,7 +94,7 @@ class CallRequests:
         def used(before: CallRequest | None) -> CallRequest | None:
             found[:] = [] if before is None or before.vote is None else [before]
             if not found:
-                return _kept(request)
+                return _kept(request, time.time() if before is None else before.at)
             return None if found[0].scope == "once" else found[0]
 
         try:
@@ -213,7 +216,7 @@ def request_of(body: bytes, request_id: str) -> CallRequest | None:
     return found if found.as_request().id == request_id and found.at > time.time() - SECONDS_KEPT else None
 
 
-def _kept(request: ApprovalRequest) -> CallRequest:
+def _kept(request: ApprovalRequest, at: float) -> CallRequest:
     return CallRequest(
         id=request.id,
         tool=request.tool,
@@ -221,7 +224,7 @@ def _kept(request: ApprovalRequest) -> CallRequest:
         reason=request.reason,
         skills=tuple(request.skills),
         session=request.session_id,
-        at=time.time(),
+        at=at,
     )
 
 

@@ -30,7 +30,7 @@ MOST_QUESTIONS = 100  # of one person, that wait
 
 
 class AskedSkill(Struct, frozen=True, kw_only=True):
-    """The body of a stored question. `by` is who asked, and `also` later; None if a session was refused."""
+    """The body of a stored question. `by` asked it at `asked_at`, `also` later; None if a session was refused."""
 
     skill: str
     digest: str
@@ -38,27 +38,46 @@ class AskedSkill(Struct, frozen=True, kw_only=True):
     reason: str = ""
     by: str | None = None
     also: tuple[str, ...] = ()
+    asked_at: str | None = None
 
     def asked_by(self, user: str) -> bool:
         """Whether this person has asked."""
         return any(is_same_person(one, user) for one in (self.by or "", *self.also))
 
 
+def asked_of(row: RequestRow) -> AskedSkill:
+    """Return what was asked. Raises msgspec.DecodeError if the row is damaged."""
+    return decode(row.body, type=AskedSkill)
+
+
+def request_time(moment: datetime) -> str:
+    """Return a time as rows have it: in UTC, so that texts sort as times do."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def row_of_request(request_id: str, body: AskedSkill, at: str) -> RequestRow:
+    """Return the row of a question that was known first at this time."""
+    return RequestRow(id=request_id, digest=body.digest, at=at, body=encode(body).decode())
+
+
 def request_row(request_id: str, body: AskedSkill, before: RequestRow | None = None) -> RequestRow:
     """Return the row of a question that is asked now. If `before` has a requester, it is kept, with one more.
 
-    One without a requester only notes that a session was refused, or that somebody wants to vote.
+    One without a requester only notes that a session was refused, or that somebody wants to vote. The time of the row
+    stays, because lists are in its order.
     """
-    known = None if before is None else decode(before.body, type=AskedSkill)
-    if before is not None and known is not None and known.by is not None and body.by is not None:
-        return replace(before, body=encode(replace(known, also=(*known.also, body.by))).decode())
-    at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    return RequestRow(id=request_id, at=at, body=encode(body).decode())
+    now = request_time(datetime.now(UTC))
+    known = None if before is None else asked_of(before)
+    if known is not None and known.by is not None and body.by is not None:
+        body = replace(known, also=(*known.also, body.by))
+    elif body.by is not None:
+        body = replace(body, asked_at=now)
+    return row_of_request(request_id, body, now if before is None else before.at)
 
 
 def require_room(user: str, rows: Collection[RequestRow], states: Iterable[tuple[RequestRow, ApprovalState]]) -> None:
     """Raise VoteRefusedError if too many questions of a person wait. `states` are read only if it has asked many."""
-    mine = {row.id for row in rows if is_same_person(decode(row.body, type=AskedSkill).by or "", user)}
+    mine = {row.id for row in rows if is_same_person(asked_of(row).by or "", user)}
     if len(mine) < MOST_QUESTIONS:
         return
     waiting = sum(state == "waiting" for row, state in states if row.id in mine)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -319,9 +319,13 @@ class BlockStore(Protocol):
 
 
 class RequestRow(Struct, frozen=True, kw_only=True):
-    """One question to people. `body` is JSON text, not parsed; `at` is a time in UTC (ISO 8601)."""
+    """One question to people about the skill with a tree digest. `body` is JSON text, not parsed.
+
+    `at` is the time in UTC (ISO 8601) at which the question was known first.
+    """
 
     id: str
+    digest: str
     at: str
     body: str
 
@@ -334,10 +338,13 @@ class ApprovalRequestStore(Protocol):
     """
 
     def put_request(self, request: RequestRow, *, expected: RequestRow | None) -> bool:
-        """Add a question, or replace the `expected` one. Return False, without a change, if there is another one."""
+        """Add a question, or replace the body of the `expected` one: its digest and its time stay.
 
-    def requests(self) -> list[RequestRow]:
-        """Return all questions, the oldest first."""
+        Return False, without a change, if there is another one.
+        """
+
+    def requests(self, *, digests: Collection[str] | None = None) -> list[RequestRow]:
+        """Return all questions, or those about these digests, the oldest first."""
 
 
 class CallRequestRow(Struct, frozen=True, kw_only=True):

@@ -5,18 +5,24 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
 from msgspec.structs import replace
+from sqlalchemy import delete
 
 from prowess import Catalog, SyncSession
 from prowess.errors import ConfigurationError, PolicyDeniedError
 from prowess.format.reading import read_skill
 from prowess.governance.approving import VoteRefusedError
-from prowess.governance.service.approvals import ApprovalQuery, ApprovalService, NewApproval, NewVote
+from prowess.governance.service.approval_items import ApprovalQuery, NewApproval, NewVote
+from prowess.governance.service.approvals import ApprovalService
 from prowess.governance.service.listing import NoSuchItemError
 from prowess.governance.service.policies import NewPolicy, PolicyService
 from prowess.governance.shared_call_requests import SharedCallRequests
-from prowess.store import SharedSessionStore
+from prowess.governance.store_approvals import StoreApprovals
+from prowess.policy.approval import ApprovalRequest
+from prowess.store import SharedSessionStore, SharedVoteStore
+from prowess.store.shared.tables import APPROVAL_REQUESTS
 from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:
@@ -173,6 +179,40 @@ def test_each_rule_that_asks_has_a_question_and_the_first_that_waits_is_returned
     assert [one.rule for one in service.list(ApprovalQuery(state="waiting", limit=1, cursor=page.next)).items] == [
         "new-skills"
     ]
+
+
+def test_a_question_keeps_its_place_in_the_list_whoever_asks_it_later(
+    call_of: CallOf, database: SharedDatabase
+) -> None:
+    PolicyService(call_of()).put("base", NewPolicy(toml=_TWO))
+    ann, eve = ApprovalService(call_of("ann", "approver")), ApprovalService(call_of("eve", "author"))
+    first = ann.add(_asked(to_vote=True))
+    ann.vote(first.id, _APPROVE)
+    second = eve.add(_asked("other", _OTHER))
+    database.run(lambda db: db.execute(delete(APPROVAL_REQUESTS).where(APPROVAL_REQUESTS.c.id == second.id)))
+    StoreApprovals(SharedVoteStore(database), "").add(
+        lambda before: replace(before[0], tree=_OTHER, skill="other", at=before[0].at + timedelta(seconds=1))
+    )
+    page = ann.list(ApprovalQuery(limit=1))
+    asked = [eve.add(_asked()), eve.add(_asked("other", _OTHER))]  # a question for a vote, and one of votes alone
+    assert [one.requested_by for one in asked] == ["eve", "eve"]
+    rest = ann.list(ApprovalQuery(limit=1, cursor=page.next))
+    assert ([one.id for one in (*page.items, *rest.items)], rest.next) == ([first.id, second.id], None)
+    assert page.items[0].at == asked[0].at
+
+
+def test_questions_about_one_digest_are_found(two: str, call_of: CallOf) -> None:
+    eve = ApprovalService(call_of("eve", "author"))
+    other = eve.add(_asked("other", _OTHER))
+    assert [one.id for one in eve.list(ApprovalQuery(digest=_OTHER)).items] == [other.id]
+    assert eve.states([_DIGEST, "sha256:none"]) == {_DIGEST: "waiting"}
+
+
+def test_a_call_that_is_sent_again_while_it_waits_keeps_its_place(database: SharedDatabase) -> None:
+    requests = SharedCallRequests(database)
+    for name in ("read", "write", "read"):
+        anyio.run(requests.approve, ApprovalRequest(tool=name, arguments={}, reason="a rule asks"))
+    assert [one.tool for one in requests.all()] == ["read", "write"]
 
 
 def test_who_asks_only_to_vote_is_no_author_and_a_later_requester_is(call_of: CallOf) -> None:

@@ -112,7 +112,7 @@ class Voting:
     def questions_elsewhere(self, known: Collection[str]) -> Iterator[ApprovalQuestion]:
         """Yield the questions in the store whose ids are not known, about skills that are not here."""
         if self.service is not None:
-            yield from (one for _, one in self.service.questions(self.policy) if one.id not in known)
+            yield from (one for one in self.service.questions(self.policy) if one.id not in known)
 
     def cast(self, question: ApprovalQuestion, ballot: Ballot) -> ApprovalQuestion:
         """Write a vote of this process's user, or of the owner of the token. Returns and raises as `cast_vote`."""

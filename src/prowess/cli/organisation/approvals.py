@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from prowess.distribution.organisation_server.approvals import RemoteApprovals
     from prowess.distribution.organisation_server.client import RemoteOrganisation
     from prowess.governance.approving import Ballot
-    from prowess.governance.service.approvals import ApprovalItem, GivenVote, NewApproval
+    from prowess.governance.service.approval_items import ApprovalItem, GivenVote, NewApproval
     from prowess.policy.approval import Scope
 
 _OF_CALL = ("id", "state", "tool", "reason", "session", "needed", "given", "by")
@@ -120,7 +120,7 @@ def _remote(organisation: LocalOrganisation | RemoteOrganisation) -> RemoteAppro
 
 
 def _question(wanted: WantedApproval) -> NewApproval:
-    from prowess.governance.service.approvals import NewApproval  # Imported here because SQLAlchemy takes long.
+    from prowess.governance.service.approval_items import NewApproval  # Imported here because SQLAlchemy takes long.
 
     return NewApproval(skill=wanted.skill, digest=wanted.digest, capabilities=wanted.capabilities, to_vote=True)
 
@@ -131,7 +131,7 @@ def _about(wanted: WantedApproval, approvals: RemoteApprovals) -> list[ApprovalI
 
 
 def _all(approvals: RemoteApprovals) -> Iterator[ApprovalItem]:
-    from prowess.governance.service.approvals import ApprovalQuery  # Imported here because SQLAlchemy takes long.
+    from prowess.governance.service.approval_items import ApprovalQuery  # Imported here because SQLAlchemy takes long.
     from prowess.governance.service.listing import every_item  # as above
 
     return every_item(approvals.list, ApprovalQuery())
@@ -139,7 +139,7 @@ def _all(approvals: RemoteApprovals) -> Iterator[ApprovalItem]:
 
 def _voted(approvals: RemoteApprovals, found: ApprovalItem, ballot: Ballot, scope: Scope) -> ApprovalItem | None:
     """Return the question after the vote, None if a person at a terminal did not confirm it."""
-    from prowess.governance.service.approvals import NewVote  # Imported here because SQLAlchemy takes long.
+    from prowess.governance.service.approval_items import NewVote  # Imported here because SQLAlchemy takes long.
 
     if ballot.key is not None:
         raise click.UsageError("--server excludes --key: the server vouches for who votes")

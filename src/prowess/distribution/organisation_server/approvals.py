@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess.governance.service.approvals import ApprovalItem, ApprovalQuery, NewApproval, NewVote
+from prowess.governance.service.approval_items import ApprovalItem, ApprovalQuery, NewApproval, NewVote
 from prowess.governance.service.listing import ListPage
 
 if TYPE_CHECKING:

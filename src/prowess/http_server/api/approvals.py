@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
-from prowess.governance.service.approvals import ApprovalItem, ApprovalQuery, ApprovalService, NewApproval, NewVote
+from prowess.governance.service.approval_items import ApprovalItem, ApprovalQuery, NewApproval, NewVote
 from prowess.governance.service.listing import ListPage
 from prowess.http_server.api.route_table import ApiRequest, ApiRoute
 from prowess.http_server.pages.page_services import PageServices
+
+if TYPE_CHECKING:
+    from prowess.governance.service.approvals import ApprovalService
 
 
 class RevokeQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

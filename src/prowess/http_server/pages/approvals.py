@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 import msgspec
 
 from prowess.governance.approving import VoteRefusedError
-from prowess.governance.service.approvals import ApprovalItem, ApprovalQuery, NewVote
+from prowess.governance.service.approval_items import ApprovalItem, ApprovalQuery, NewVote
 from prowess.governance.service.listing import every_item
 from prowess.http_server.pages.rendering.page_request import redirect
 from prowess.http_server.pages.skill_difference import difference_of

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from prowess.catalog.layers import Layer
 from prowess.distribution.deployment.store_releases import present_deployments
-from prowess.governance.service.approvals import ApprovalQuery, ApprovalService
-from prowess.governance.service.listing import MOST_ITEMS, every_item
+from prowess.governance.service.approvals import ApprovalService
+from prowess.governance.service.listing import MOST_ITEMS
 from prowess.governance.service.skills import SkillQuery, SkillService
 from prowess.store.tenants import EVERY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from starlette.responses import Response
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from prowess.governance.service.skills import SkillSummary
     from prowess.http_server.pages.rendering.page_request import Fields, PageRequest
     from prowess.http_server.pages.skill_texts import SkillText
+    from prowess.policy.approvals.matching import ApprovalState
 
 _LIMIT = 100
 
@@ -36,13 +37,14 @@ def skills_page(page: PageRequest) -> Response:
     )
     found = skill_service(page.call).list(query)
     texts = page.server.skill_texts.present(page.services)
+    shown = [skill for skill in found.items if _fits(skill, chosen, texts)]
     return page.render(
         "skills.html",
         chosen=chosen,
-        skills=[skill for skill in found.items if _fits(skill, chosen, texts)],
+        skills=shown,
         texts=texts,
         layers=(("", "any"), *((layer.value, layer.value) for layer in Layer)),
-        answers=_answers(page.call),
+        answers=_answers(page.call, shown),
         next=found.next,
         first=page.query("cursor") is not None,
     )
@@ -53,7 +55,8 @@ def skill_page(page: PageRequest) -> Response:
     detail = skill_service(page.call).get(page.request.query_params.get("name", ""))
     texts = page.server.skill_texts.present(page.services)
     shown = next((texts[one.digest] for one in detail.skill.versions if one.digest in texts), None)
-    return page.render("skill.html", skill=detail.skill, copies=detail.copies, text=shown, answers=_answers(page.call))
+    answers = _answers(page.call, [detail.skill])
+    return page.render("skill.html", skill=detail.skill, copies=detail.copies, text=shown, answers=answers)
 
 
 def _fits(skill: SkillSummary, chosen: Fields, texts: Mapping[str, SkillText]) -> bool:
@@ -67,9 +70,8 @@ def skill_service(call: ServiceCall) -> SkillService:
     return SkillService(call, present_deployments(call.database))
 
 
-def _answers(call: ServiceCall) -> dict[str, str]:
-    """Return the state of the questions to people by the digest of the skill."""
+def _answers(call: ServiceCall, skills: Sequence[SkillSummary]) -> dict[str, ApprovalState]:
+    """Return the state of the questions to people about the versions of these skills, by digest."""
     if call.tenant == EVERY:  # approvals belong to one tenant
         return {}
-    found = every_item(ApprovalService(call).list, ApprovalQuery(kind="skill"))
-    return {one.digest: one.state for one in found if one.digest is not None}
+    return ApprovalService(call).states({version.digest for skill in skills for version in skill.versions})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import asdict
 from sqlalchemy import delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -11,7 +12,7 @@ from prowess.store.protocols import CallRequestRow, RequestRow
 from prowess.store.shared.tables import APPROVAL_REQUESTS, CALL_REQUESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from sqlalchemy import Connection
 
@@ -28,24 +29,25 @@ class SharedApprovalRequestStore:
         self._mine = APPROVAL_REQUESTS.c.tenant == database.tenant
 
     def put_request(self, request: RequestRow, *, expected: RequestRow | None) -> bool:
-        """Add a question, or replace the `expected` one. Return False, without a change, if there is another one."""
+        """Add a question, or replace the body of the `expected` one; see `ApprovalRequestStore`."""
         mine = (self._mine, APPROVAL_REQUESTS.c.id == request.id)
-        values = {"tenant": self.database.tenant, "id": request.id, "at": request.at, "body": request.body}
+        values = {"tenant": self.database.tenant, **asdict(request)}
 
         def work(db: Connection) -> bool:
             if expected is not None:
                 change = APPROVAL_REQUESTS.update().where(*mine, APPROVAL_REQUESTS.c.body == expected.body)
-                return db.execute(change.values(values)).rowcount == 1
+                return db.execute(change.values(body=request.body)).rowcount == 1
             module = postgresql if db.dialect.name == "postgresql" else sqlite
             new = module.insert(APPROVAL_REQUESTS).values(values).on_conflict_do_nothing()
             return db.execute(new.returning(APPROVAL_REQUESTS.c.id)).first() is not None
 
         return self.database.run(work)
 
-    def requests(self) -> list[RequestRow]:
-        """Return all questions, the oldest first."""
+    def requests(self, *, digests: Collection[str] | None = None) -> list[RequestRow]:
+        """Return all questions, or those about these digests, the oldest first."""
         columns = (APPROVAL_REQUESTS.c[name] for name in RequestRow.__struct_fields__)
-        wanted = select(*columns).where(self._mine).order_by(APPROVAL_REQUESTS.c.at, APPROVAL_REQUESTS.c.id)
+        about = () if digests is None else (APPROVAL_REQUESTS.c.digest.in_(digests),)
+        wanted = select(*columns).where(self._mine, *about).order_by(APPROVAL_REQUESTS.c.at, APPROVAL_REQUESTS.c.id)
         rows = self.database.run(lambda db: db.execute(wanted).all(), write=False)
         return [RequestRow(**row._asdict()) for row in rows]
 

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
     from prowess.store.shared.database import SharedDatabase
 
-_COLUMNS = tuple(
-    SESSIONS.c[name] for name in ("tenant", "session_id", "version", "state", "touched_at", "created_at")
-)
+_COLUMNS = tuple(SESSIONS.c[name] for name in ("tenant", "session_id", "version", "state", "touched_at", "created_at"))
 
 
 class ListedSession(Struct, frozen=True, kw_only=True):

@@ -209,9 +209,11 @@ APPROVAL_REQUESTS = Table(
     METADATA,
     Column("tenant", Text, nullable=False),
     Column("id", Text, nullable=False),
+    Column("digest", Text, nullable=False),
     Column("at", Text, nullable=False),
     Column("body", AnyText, nullable=False),
     PrimaryKeyConstraint("tenant", "id"),
+    Index("approval_requests_by_digest", "tenant", "digest"),
 )
 
 RELEASE_FILES = Table(

@@ -113,13 +113,15 @@ class ApprovalRequestStoreConformance:
     def test_a_question_is_asked_once(self, tmp_path: Path) -> None:
         """A second one with the id is refused and changes nothing. The oldest is first."""
         store = self.open_store(tmp_path)
-        rows = [RequestRow(id=f"{place}", at=f"{place}", body=text) for place, text in enumerate(HOSTILE_TEXTS)]
+        texts = enumerate(HOSTILE_TEXTS)
+        rows = [RequestRow(id=f"{at}", digest=f"sha256:{at % 2}", at=f"{at}", body=text) for at, text in texts]
         assert all(store.put_request(row, expected=None) for row in reversed(rows))
         assert not store.put_request(replace(rows[0], body="another"), expected=None)
         assert not store.put_request(replace(rows[0], body="another"), expected=rows[1])
         assert store.requests() == rows
-        assert store.put_request(replace(rows[0], body="another"), expected=rows[0])
-        assert store.requests() == [replace(rows[0], body="another"), *rows[1:]]
+        assert store.put_request(replace(rows[0], at="9", body="another"), expected=rows[0])
+        assert store.requests() == [replace(rows[0], body="another"), *rows[1:]]  # its place in the list stays
+        assert store.requests(digests=["sha256:1"]) == rows[1::2]
 
 
 class CallRequestStoreConformance:

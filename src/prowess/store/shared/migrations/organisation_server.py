@@ -34,6 +34,7 @@ def upgrade() -> None:
         ),
         "approval_requests": (
             sa.Column("id", sa.Text, nullable=False),
+            sa.Column("digest", sa.Text, nullable=False),
             sa.Column("at", sa.Text, nullable=False),
             sa.Column("body", sa.LargeBinary, nullable=False),
             sa.PrimaryKeyConstraint("tenant", "id"),
@@ -88,5 +89,6 @@ def upgrade() -> None:
         op.execute(f"GRANT UPDATE (pseudonym) ON audit_people TO {ROLE}")
     op.add_column("sessions", sa.Column("created_at", sa.Double, nullable=False, server_default="0"))
     op.create_index("sessions_by_creation", "sessions", ["tenant", "created_at"])
+    op.create_index("approval_requests_by_digest", "approval_requests", ["tenant", "digest"])
     op.create_index("logins_by_expiry", "logins", ["expires_at"])
     op.create_index("audit_records_by_time", "audit_records", ["tenant", "at"])
