@@ -37,6 +37,7 @@ from prowess.errors import MissingExtraError, SkillError
 from prowess.evals.graders.registry import GraderNotFoundError
 from prowess.evals.scenarios.assertions import AssertionUndecidedError
 from prowess.evals.scenarios.doubles import DoubleAnsweredError, NoResponseError
+from prowess.evals.statistics.outcome_files import OutcomeFileError
 from prowess.execution import staging
 from prowess.format.suites.changes import ChangesDoNotFitError
 from prowess.format.suites.suite import SuiteError, SuiteFileError, UnreadableTextError
@@ -162,6 +163,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (UnreadableTextError("is not JSON", 3), "is not JSON"),
     (SuiteFileError("has no prompt", "a/prompt.md", 0), "a/prompt.md: has no prompt"),
     (ChangesDoNotFitError(), ""),
+    (OutcomeFileError("a.json", "rows is empty"), "a.json: rows is empty"),
     (GraderNotFoundError("sum", ("sums",)), "no grader is called 'sum'"),
     (DoubleAnsweredError("it is down"), "it is down"),
     (NoResponseError("Fetch", "{}"), "no response of the case fits the call of Fetch with {}"),

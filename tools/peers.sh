@@ -140,8 +140,14 @@ pymerkle() {
     said "pymerkle agrees with our roots and proofs" "$PLACE/pymerkle/bin/python" tools/peers/merkle_proofs.py "$HERE/src"
 }
 
+statistics() {
+    environment statistics "scipy==1.17.0" "statsmodels==0.15.0" || { skip statistics "its environment could not be made; see $PLACE/statistics.log"; return; }
+    said "scipy and statsmodels still return the values that the tests compare the statistics of evals with" \
+        "$PLACE/statistics/bin/python" tools/peers/statistics_reference.py tests/evals/statistics/reference.json --check
+}
+
 peers=("$@")
-[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector mcp_conformance agentskills anthropic neovim vscode action pre_commit pymerkle)
+[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector mcp_conformance agentskills anthropic neovim vscode action pre_commit pymerkle statistics)
 for peer in "${peers[@]}"; do
     declare -F "$peer" >/dev/null || { echo "no peer is called $peer" >&2; exit 2; }
     "$peer"

@@ -50,6 +50,7 @@
     ├── ConfigurationError(ValueError)     .problems              invalid_arguments   unreadable settings
     ├── ApproverError(TypeError)           .approver .reason     internal            tools: an approver misbehaved
     ├── GraderNotFoundError(LookupError)   .name .suggestions     tool_not_found      evals: no such grader
+    ├── OutcomeFileError(ValueError)       .path .reason          invalid_arguments   evals: not a file of outcomes
     ├── DoubleAnsweredError                .reason                internal            evals: as the case prescribes
     ├── NoResponseError                    .tool .arguments       internal            evals: the case has no answer
     ├── FunctionFailedError                .tool .text            internal            tools: a function raised

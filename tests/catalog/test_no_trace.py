@@ -97,6 +97,7 @@ _CASES: dict[str, list[list[str]] | str] = {
     "fmt": _PATHS,
     "test": _PATHS,
     "eval convert": _PATHS,
+    "eval stats": _PATHS,
     "new": _PATHS,
     "rule": _NO_SKILLS,
     "conformance": _NO_SKILLS,

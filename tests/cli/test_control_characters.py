@@ -164,6 +164,7 @@ CASES: list[tuple[str, ...]] = [
     ("test", "--json", f"skills/bad{ODD}"),
     ("test", "--configurations", "prowess.toml", "skills/good"),
     ("eval", "convert", ODD, "--to", "waza", "--out", f"out{ODD}"),
+    ("eval", "stats", ODD),
     ("serve", "--http", ODD),
     ("serve", "--store", ODD),
     ("serve", "--print-config", "vscode", "--root", f"skills/bad{ODD}"),

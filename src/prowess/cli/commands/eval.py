@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from prowess.cli.evals.convert import convert
+from prowess.cli.evals.stats import stats
 
 
 @click.group(name="eval")
@@ -16,3 +17,4 @@ def command() -> None:
 
 
 command.add_command(convert)
+command.add_command(stats)

@@ -1,0 +1,1 @@
+"""Statistics of evals in plain Python: rates, paired comparisons, repeated attempts, and when to stop."""
