@@ -12,7 +12,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo admin test check quick room pages docs receipts proof reference bench peers counterparts conformance local hosts fuzz stress clean
+.PHONY: help setup demo admin test check quick room pages docs receipts proof reference bench peers counterparts conformance local fuzz stress clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,9 +81,6 @@ counterparts: setup ## Download registries, clients and libraries of other peopl
 
 local: setup ## Test the offline model in an environment of its own (127 MB of wheels), run it, and write its page
 	@tools/local.sh
-
-hosts: setup ## Install four agents' command lines (1.1 GB), run each through the gateway without a network, capture transcripts in build/hosts (HOSTS=)
-	@tools/hosts/run.sh $(HOSTS)
 
 fuzz: setup ## Put 200 000 documents through the parser and 100 000 command lines through bash (DOCUMENTS=, COMMAND_LINES=)
 	PROWESS_FUZZ=$(DOCUMENTS) $(BIN)/pytest -q -n 2 -m fuzz tests

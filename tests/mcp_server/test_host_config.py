@@ -15,13 +15,13 @@ from prowess.mcp_server.host_config import HOSTS, snippet
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from prowess.mcp_server.host_config import Host
+    from prowess.mcp_server.host_config import HostConfig
 
 KEYS = {"claude": "mcpServers", "vscode": "servers", "zed": "context_servers", "codex": "mcp_servers"}
 ODD = 'a "b" \\ c\u00fc'
 
 
-def _entry(name: str, host: Host, *arguments: str, environment: dict[str, str] | None = None) -> dict[str, Any]:
+def _entry(name: str, host: HostConfig, *arguments: str, environment: dict[str, str] | None = None) -> dict[str, Any]:
     text = snippet(host, arguments, environment)
     value = tomllib.loads(text) if name == "codex" else json.loads(text)
     (key,) = value
@@ -31,7 +31,7 @@ def _entry(name: str, host: Host, *arguments: str, environment: dict[str, str] |
 
 
 @pytest.mark.parametrize(("name", "host"), HOSTS.items())
-def test_every_snippet_is_well_formed_and_keeps_odd_characters(name: str, host: Host) -> None:
+def test_every_snippet_is_well_formed_and_keeps_odd_characters(name: str, host: HostConfig) -> None:
     entry = _entry(name, host, "--root", ODD, environment={"PROWESS_HOME": ODD})
     assert [entry["command"], *entry["args"]] == [*own_command(), "serve", "--root", ODD]
     assert entry["env"] == {"PROWESS_HOME": ODD}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Entry = dict[str, object]
 
 
-class Host(Struct, frozen=True, kw_only=True):
+class HostConfig(Struct, frozen=True, kw_only=True):
     """A program that can start MCP servers; `place` is the file for the snippet."""
 
     place: str
@@ -53,21 +53,23 @@ def _escaped(text: str) -> str:
     return re.sub(UNSAFE, lambda match: f"\\U{ord(match[0]):08X}", text)
 
 
-HOSTS: Mapping[str, Host] = {
-    "claude": Host(
+HOSTS: Mapping[str, HostConfig] = {
+    "claude": HostConfig(
         place="claude_desktop_config.json (Settings, Developer, Edit Config)", render=_json_under("mcpServers")
     ),
-    "claude-code": Host(place=".mcp.json in the project", render=_json_under("mcpServers", kind=True)),
-    "codex": Host(place="~/.codex/config.toml", render=_toml),
-    "cursor": Host(place=".cursor/mcp.json in the project, or ~/.cursor/mcp.json", render=_json_under("mcpServers")),
-    "gemini": Host(place="~/.gemini/settings.json", render=_json_under("mcpServers")),
-    "vscode": Host(place=".vscode/mcp.json in the project", render=_json_under("servers", kind=True)),
-    "windsurf": Host(place="~/.codeium/windsurf/mcp_config.json", render=_json_under("mcpServers")),
-    "zed": Host(place="settings.json of Zed", render=_json_under("context_servers")),
+    "claude-code": HostConfig(place=".mcp.json in the project", render=_json_under("mcpServers", kind=True)),
+    "codex": HostConfig(place="~/.codex/config.toml", render=_toml),
+    "cursor": HostConfig(
+        place=".cursor/mcp.json in the project, or ~/.cursor/mcp.json", render=_json_under("mcpServers")
+    ),
+    "gemini": HostConfig(place="~/.gemini/settings.json", render=_json_under("mcpServers")),
+    "vscode": HostConfig(place=".vscode/mcp.json in the project", render=_json_under("servers", kind=True)),
+    "windsurf": HostConfig(place="~/.codeium/windsurf/mcp_config.json", render=_json_under("mcpServers")),
+    "zed": HostConfig(place="settings.json of Zed", render=_json_under("context_servers")),
 }
 
 
-def snippet(host: Host, arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
+def snippet(host: HostConfig, arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
     """Return the snippet for `host` that starts `prowess serve` with `arguments`."""
     command, *rest = own_command()
     entry: Entry = {"command": command, "args": [*rest, "serve", *arguments]}

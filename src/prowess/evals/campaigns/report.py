@@ -74,9 +74,12 @@ class UnitResult(Struct, frozen=True, kw_only=True):
 
 
 class SpentReport(Struct, frozen=True, kw_only=True):
-    """What a campaign has cost, with calls of the judge. `in_doubt_usd` is of calls without a kept answer."""
+    """What a campaign has cost, with calls of the judge. `in_doubt_usd` is of calls without a kept answer.
 
-    usd: float = 0.0
+    `usd` is None if a price is unknown.
+    """
+
+    usd: float | None = 0.0
     in_doubt_usd: float = 0.0
     calls: int = 0
     input_tokens: int = 0
@@ -102,11 +105,14 @@ class ConfigurationSummary(Struct, frozen=True, kw_only=True):
 
 
 class RateDelta(Struct, frozen=True, kw_only=True):
-    """The difference of rates (with the skill minus baseline), over evals with both, with its 95 % interval."""
+    """The difference of rates (with the skill minus baseline), over evals with both, with its 95 % interval.
+
+    There is no interval over a single eval.
+    """
 
     mean: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 class WeakAssertion(Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from prowess.format.suites.grader_specs import RUNNABLE_GRADERS
 from prowess.format.suites.suite import Check, CheckKind
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ def _check(item: object) -> Check | None:
     value = item.get(member)
     if not isinstance(value, str):
         kind, value = "judged", None
-    return Check(text=text, kind=kind, value=value, name=text_in(item, "name"))
+    grader = item if item.get("type") in RUNNABLE_GRADERS else None
+    return Check(text=text, kind=kind, value=value, name=text_in(item, "name"), grader=grader)
 
 
 def typed_check(check: Check) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from prowess.format.suites.fields import TYPED, is_of_texts
 from prowess.format.suites.forms import form_of
+from prowess.format.suites.grader_specs import RUNNABLE_GRADERS, parse_grader
 from prowess.format.suites.json_text import JsonText
 from prowess.format.suites.suite import SuiteError, SuiteFault, UnreadableTextError
 
@@ -143,6 +144,11 @@ def _of_assertions(listed: object, path: JsonPath, where: str) -> Iterator[Findi
         _, member = TYPED.get(str(item.get("type")), ("judged", ""))
         if member and not isinstance(item.get(member), str):
             yield (*path, number), f"{where}[{number}] is of type {item['type']}, and must have a text `{member}`"
+        if item.get("type") in RUNNABLE_GRADERS:
+            try:
+                parse_grader(item)
+            except SuiteError as fault:
+                yield (*path, number), f"{where}[{number}] is no {fault}"
 
 
 def _of_files(entry: dict[str, Any], path: JsonPath, file_at: Callable[[str], str | None]) -> Iterator[Finding]:

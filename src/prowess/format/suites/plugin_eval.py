@@ -20,7 +20,7 @@ from prowess.format.suites.form import Parts, SuiteLayout, objects
 from prowess.format.suites.suite import Check, CheckKind, SuiteCase, SuiteError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
 PROMPT, CASE, GRADERS = "prompt.md", "case.yaml", "graders"
 _OUTPUT = "expected-output"
@@ -68,7 +68,13 @@ class PluginEvalForm(Struct, frozen=True, kw_only=True):
                 expected = check.text
             elif check is not None:
                 checks.append(check)
-        return SuiteCase(id=text_in(data, "id"), prompt=prompt, expected_output=expected, checks=tuple(checks))
+        return SuiteCase(
+            id=text_in(data, "id"),
+            prompt=prompt,
+            expected_output=expected,
+            checks=tuple(checks),
+            graders=tuple(_further(data, case)),
+        )
 
     def write_case(self, case: SuiteCase, number: int) -> dict[str, Any]:
         """Return one case. It has at least one grader, without which the case would be refused."""
@@ -92,7 +98,20 @@ def _check(name: str, grader: Mapping[str, Any]) -> Check | None:
     kind: CheckKind = "not_matches" if fields.get("match") == "not_contains" else "matches"
     if name.endswith(_PHRASE):
         kind, body = ("contains" if kind == "matches" else "not_contains"), re.sub(r"\\(.)", r"\1", body)
-    return Check(text=said(kind, body), kind=kind, value=body)
+    written = None if name.endswith(_PHRASE) else {"pattern": body, **fields}
+    return Check(text=said(kind, body), kind=kind, value=body, grader=written)
+
+
+def _further(data: Mapping[str, Any], case: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the graders that are no assertions of other forms: those on tools and files, and those in `case.yaml`."""
+    for name, grader in _object(data.get(GRADERS)).items():
+        fields = _object(_object(grader).get("fields"))
+        if fields.get("type") not in ("regex", "llm"):
+            yield {"name": name, **fields}
+    listed = case.get("graders")
+    for grader in listed if isinstance(listed, list) else ():
+        if isinstance(grader, dict):
+            yield grader
 
 
 def _grader(check: Check) -> dict[str, Any]:

@@ -6,14 +6,14 @@ no conversion loses data. Sources: Agent Skills guide on evaluating skills; publ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 CheckKind = Literal["judged", "contains", "not_contains", "matches", "not_matches"]
 
@@ -21,13 +21,15 @@ CheckKind = Literal["judged", "contains", "not_contains", "matches", "not_matche
 class Check(Struct, frozen=True, kw_only=True):
     """One assertion. `value` is the phrase or pattern of a kind that code can check; `judged` needs a judge.
 
-    `name` is a short name, or None.
+    `name` is a short name, or None. `grader` is the assertion as it was written, if it names a grader that only evals
+    with a model can run (`prowess.format.suites.grader_specs`); other forms take it as `judged`.
     """
 
     text: str
     kind: CheckKind = "judged"
     value: str | None = None
     name: str | None = None
+    grader: Mapping[str, Any] | None = None
 
 
 class SuiteCase(Struct, frozen=True, kw_only=True):
@@ -35,7 +37,7 @@ class SuiteCase(Struct, frozen=True, kw_only=True):
 
     `id` is None if the eval has none. `expected_skill` is the skill that should be chosen, None if none should be, and
     `UNSET` if the eval does not tell. `should_trigger` is None if the eval does not tell. `files` are paths relative to
-    the skill's directory.
+    the skill's directory. `graders` are further graders, as they were written; no other form has them.
     """
 
     id: str | int | None = None
@@ -45,6 +47,7 @@ class SuiteCase(Struct, frozen=True, kw_only=True):
     files: tuple[str, ...] = ()
     expected_skill: str | UnsetType | None = UNSET
     should_trigger: bool | None = None
+    graders: tuple[Mapping[str, Any], ...] = ()
 
 
 class EvalSuite(Struct, frozen=True, kw_only=True):

@@ -76,6 +76,7 @@ class WazaForm(Struct, frozen=True, kw_only=True):
             files=tuple(path for path in files if path is not None),
             expected_skill=UNSET if found.skill is None else found.skill,
             should_trigger=trigger if isinstance(trigger, bool) else None,
+            graders=tuple(found.further),
         )
 
     def write_case(self, case: SuiteCase, number: int) -> dict[str, Any]:
@@ -104,6 +105,7 @@ class _Graders:
         self.output: str | None = None
         self.skill: str | None = None
         self.checks: list[Check] = []
+        self.further: list[Mapping[str, Any]] = []
 
     def add(self, grader: Mapping[str, Any]) -> None:
         config, name = _object(grader.get("config")), text_in(grader, "name")
@@ -120,6 +122,8 @@ class _Graders:
                     self.checks += [
                         Check(text=said(kind, value), kind=kind, value=value) for value in texts_in(config, member)
                     ]
+            case _:
+                self.further.append(grader)
 
 
 def _grader(check: Check, number: int) -> dict[str, Any]:

@@ -1,0 +1,71 @@
+"""`feedback.json`: what a person wants to be better, by the directory of an eval. An empty text means accepted.
+
+The viewer of skill-creator writes another shape, with one entry for each run; it is read too.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from prowess.errors import InvalidArgumentsError
+from prowess.evals.campaigns.iterations import write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+FEEDBACK_FILE = "feedback.json"
+
+
+def read_feedback(iteration: str) -> dict[str, str]:
+    """Return the feedback of an iteration by eval directory; empty if there is none.
+
+    Raises:
+        InvalidArgumentsError: the file is neither shape.
+    """
+    path = os.path.join(iteration, FEEDBACK_FILE)
+    try:
+        with open(path, "rb") as file:
+            data = msgspec.json.decode(file.read())
+    except FileNotFoundError:
+        return {}
+    except (OSError, msgspec.DecodeError) as fault:
+        raise InvalidArgumentsError((f"{path} cannot be read: {fault}",)) from None
+    if isinstance(data, dict) and isinstance(data.get("reviews"), list):
+        return _of_reviews(data["reviews"], iteration)
+    if isinstance(data, dict) and all(isinstance(text, str) for text in data.values()):
+        return data
+    raise InvalidArgumentsError((f"{path} must be an object with one text for the directory of each eval",))
+
+
+def write_feedback(iteration: str, feedback: Mapping[str, str]) -> None:
+    """Write feedback by eval directory.
+
+    Raises:
+        InvalidArgumentsError: a name is no directory of the iteration.
+    """
+    for name in feedback:
+        if os.path.basename(name) != name or not os.path.isdir(os.path.join(iteration, name)):
+            raise InvalidArgumentsError((f"{iteration} has no eval directory {name!r}",))
+    write_json(os.path.join(iteration, FEEDBACK_FILE), dict(feedback))
+
+
+def _of_reviews(reviews: list[Any], iteration: str) -> dict[str, str]:
+    """Join the texts of all runs of an eval. A run's id begins with the eval's directory."""
+    evals = sorted((name for name in os.listdir(iteration) if name.startswith("eval-")), key=len, reverse=True)
+    found: dict[str, list[str]] = {}
+    for run, text in _texts(reviews):
+        name = next((one for one in evals if run == one or run.startswith(f"{one}-")), None)
+        if name is not None:
+            found.setdefault(name, []).extend([text] if text.strip() else [])
+    return {name: "\n".join(texts) for name, texts in sorted(found.items())}
+
+
+def _texts(reviews: list[Any]) -> Iterator[tuple[str, str]]:
+    for review in reviews:
+        if isinstance(review, dict):
+            run, text = review.get("run_id"), review.get("feedback")
+            if isinstance(run, str) and isinstance(text, str):
+                yield run, text

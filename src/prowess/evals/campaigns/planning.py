@@ -1,0 +1,197 @@
+"""The evals of a skill as they are run: one directory name, one prompt and the graders of each.
+
+An eval that cannot be run carries its fault; the others are not affected.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from prowess._internal.files.contained import ContainedRoot, check_relative
+from prowess.errors import InvalidArgumentsError, UnsafePathError
+from prowess.format.suites.files import read_suite
+from prowess.format.suites.forms import original
+from prowess.format.suites.grader_specs import AnyGrader, JudgedGrader, parse_grader
+from prowess.format.suites.suite import SuiteError, names_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from prowess.format.suites.suite import Check, CheckKind, EvalSuite, SuiteCase
+
+_PLACES = ("evals/files/", "evals/")  # prefixes that the workspace does not repeat
+
+
+class TextCheck(Struct, frozen=True, kw_only=True):
+    """A phrase or pattern that the answer contains or matches, or does not."""
+
+    kind: CheckKind
+    value: str
+
+
+class JudgedCheck(Struct, frozen=True, kw_only=True):
+    """An assertion for a judge. `text` is what it decides on."""
+
+    text: str
+
+
+class UngradedCheck(Struct, frozen=True, kw_only=True):
+    """An assertion that cannot be graded here, with the reason."""
+
+    reason: str
+
+
+class PlannedAssertion(Struct, frozen=True, kw_only=True):
+    """One assertion. `in_baseline` is false if it counts with the skill only."""
+
+    text: str
+    check: TextCheck | AnyGrader | JudgedCheck | UngradedCheck
+    in_baseline: bool = True
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether it needs a judge."""
+        return isinstance(self.check, JudgedCheck)
+
+
+class PlannedEval(Struct, frozen=True, kw_only=True):
+    """One eval. `directory` is its name in an iteration. `fault` is one sentence if it cannot be run.
+
+    `files` are pairs: the path in the skill, and the path in the workspace.
+    """
+
+    id: str
+    number: int
+    directory: str
+    prompt: str
+    expected_output: str | None
+    files: tuple[tuple[str, str], ...]
+    assertions: tuple[PlannedAssertion, ...]
+    fault: str | None = None
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a judge has something to do."""
+        return any(assertion.is_judged for assertion in self.assertions)
+
+
+class SuitePlan(Struct, frozen=True, kw_only=True):
+    """The skill's directory, and its evals in order."""
+
+    root: str
+    evals: tuple[PlannedEval, ...]
+
+
+def plan_evals(path: str) -> SuitePlan:
+    """Return the evals of a skill, of a file or a folder of evals in a skill.
+
+    Raises:
+        SuiteError: there is no suite, or it cannot be read.
+        InvalidArgumentsError: it is not inside of a skill, has no eval, two of one id, or a file outside of the skill.
+    """
+    root = _skill_of(path)
+    suite = original(read_suite(path)).suite()
+    if not suite.cases:
+        raise InvalidArgumentsError((f"{path} has no eval; add one to evals/evals.json",))
+    _require_distinct(suite, path)
+    with ContainedRoot(root) as opened:
+        planned = tuple(_planned(opened, suite.cases, path))
+    return SuitePlan(root=root, evals=planned)
+
+
+def _skill_of(path: str) -> str:
+    if not os.path.exists(path):
+        raise InvalidArgumentsError((f"{path} does not exist; name a skill, or its file of evals",))
+    here = os.path.realpath(path)
+    while not os.path.isfile(os.path.join(here, "SKILL.md")):
+        above = os.path.dirname(here)
+        if above == here:
+            raise InvalidArgumentsError((f"{path} is no skill, and is not inside of one; name a folder with SKILL.md",))
+        here = above
+    return here
+
+
+def _require_distinct(suite: EvalSuite, path: str) -> None:
+    seen: set[str] = set()
+    for case in suite.cases:
+        ident = str(case.id)
+        if case.id is not None and ident in seen:
+            raise InvalidArgumentsError((f"{path}: two evals have the id {ident!r}; give each its own",))
+        seen.add(ident)
+
+
+def _planned(root: ContainedRoot, cases: Sequence[SuiteCase], path: str) -> Iterator[PlannedEval]:
+    names = [name if name.startswith("eval-") else f"eval-{name}" for name in names_of(cases)]
+    taken: set[str] = set()
+    for number, (case, name) in enumerate(zip(cases, names, strict=True), 1):
+        directory, again = name, 1
+        while directory in taken:
+            again += 1
+            directory = f"{name}-{again}"
+        taken.add(directory)
+        files, fault = _files(root, case.files, path)
+        assertions = tuple(_assertions(case))
+        if not (case.prompt or "").strip():
+            fault = "the eval has no prompt"
+        elif not assertions and fault is None:
+            fault = "the eval has neither assertions nor an expected output, so nothing can be graded"
+        yield PlannedEval(
+            id=str(number if case.id is None else case.id),
+            number=case.id if isinstance(case.id, int) else number,
+            directory=directory,
+            prompt=case.prompt or "",
+            expected_output=case.expected_output,
+            files=files,
+            assertions=assertions,
+            fault=fault,
+        )
+
+
+def _files(root: ContainedRoot, paths: Sequence[str], shown: str) -> tuple[tuple[tuple[str, str], ...], str | None]:
+    pairs: dict[str, str] = {}
+    for path in paths:
+        try:
+            clean = "/".join(check_relative(path))
+            root.open(clean, allow_hard_links=True).close()
+        except UnsafePathError as fault:
+            raise InvalidArgumentsError((f"{shown}: the file {path!r} leaves the skill: {fault.reason}",)) from None
+        except OSError as fault:
+            return (), f"the file {path!r} cannot be read: {fault.strerror}"
+        prefix = next((one for one in _PLACES if clean.startswith(one)), "")
+        target = clean.removeprefix(prefix)
+        if pairs.setdefault(target, clean) != clean:
+            return (), f"two files would be {target!r} in the workspace"
+    return tuple((source, target) for target, source in pairs.items()), None
+
+
+def _assertions(case: SuiteCase) -> Iterator[PlannedAssertion]:
+    for check in case.checks:
+        yield _assertion(check)
+    for grader in case.graders:
+        yield _of_grader(grader, str(grader.get("name") or grader.get("type")))
+    if not case.checks and not case.graders and (case.expected_output or "").strip():
+        text = f"The result is as expected: {case.expected_output}"
+        yield PlannedAssertion(text=text, check=JudgedCheck(text=text))
+
+
+def _assertion(check: Check) -> PlannedAssertion:
+    if check.grader is not None:
+        return _of_grader(check.grader, check.text)
+    if check.kind != "judged" and check.value is not None:
+        return PlannedAssertion(text=check.text, check=TextCheck(kind=check.kind, value=check.value))
+    return PlannedAssertion(text=check.text, check=JudgedCheck(text=check.text))
+
+
+def _of_grader(data: Mapping[str, object], text: str) -> PlannedAssertion:
+    try:
+        grader = parse_grader(data)
+    except SuiteError as fault:
+        return PlannedAssertion(text=text, check=UngradedCheck(reason=str(fault)))
+    in_baseline = grader.arm not in ("with", "with-only")
+    if isinstance(grader, JudgedGrader):
+        criteria = grader.criteria or grader.text or text
+        return PlannedAssertion(text=text, check=JudgedCheck(text=criteria), in_baseline=in_baseline)
+    return PlannedAssertion(text=grader.text or text, check=grader, in_baseline=in_baseline)

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from prowess.errors import InvalidArgumentsError
+from prowess.evals.campaigns.planning import JudgedCheck, TextCheck, UngradedCheck, plan_evals
+from prowess.format.suites.files import read_suite, write_suite
+from prowess.format.suites.forms import FORMS, converted
+from prowess.format.suites.grader_specs import ToolOrderGrader, ToolUsedGrader
+from prowess.format.suites.suite import SuiteError
+from tests.evals.campaigns.skills import an_eval, skill_at
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_assertions_that_code_can_check_are_not_for_the_judge(tmp_path: Path) -> None:
+    phrase = {"text": "names the sum", "type": "contains_phrase", "phrase": "12.50"}
+    tool = {"text": "reads the file", "type": "tool_used", "tool": "Read"}
+    root = skill_at(tmp_path, an_eval(1, phrase, tool, {"text": "is polite"}))
+    (planned,) = plan_evals(str(root)).evals
+    code, used, judged = planned.assertions
+
+    assert code.check == TextCheck(kind="contains", value="12.50")
+    assert isinstance(used.check, ToolUsedGrader)
+    assert judged.check == JudgedCheck(text="is polite")
+    assert planned.is_judged
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_eval_in_every_form_has_a_directory_a_prompt_and_assertions(form: str, tmp_path: Path) -> None:
+    root = skill_at(tmp_path, an_eval(1, "names the sum"), an_eval("Q1 sums", "is polite"))
+    data, _ = converted(read_suite(str(root)), FORMS[form])
+    other = skill_at(tmp_path / "other")
+    (other / "evals").mkdir()
+    place = other / "evals" if data.form.layout == "folder" else other / "evals" / "evals.json"
+    write_suite(data, str(place / "suite" if data.form.layout == "folder" else place))
+    plan = plan_evals(str(place / "suite" if data.form.layout == "folder" else other))
+
+    assert plan.root == str(other)
+    assert [one.directory for one in plan.evals] == ["eval-1", "eval-q1-sums"]
+    assert all(one.prompt == "Sum it up" and one.assertions and one.fault is None for one in plan.evals)
+
+
+def test_an_eval_without_assertions_is_judged_by_its_expected_output(tmp_path: Path) -> None:
+    (planned,) = plan_evals(str(skill_at(tmp_path, an_eval()))).evals
+    assert planned.assertions[0].text == "The result is as expected: The sum."
+    assert planned.assertions[0].is_judged
+
+
+def test_the_folders_of_claude_plugin_eval_keep_graders_of_tools(tmp_path: Path) -> None:
+    root = skill_at(tmp_path)
+    case = root / "evals" / "reads"
+    (case / "graders").mkdir(parents=True)
+    (case / "prompt.md").write_text("Sum it up")
+    (case / "graders" / "skill.md").write_text("---\ntype: tool_used\ntool: Skill\narm: with-only\n---\n")
+    (case / "graders" / "order.md").write_text("---\ntype: tool_order\nbefore: Read\nafter: {tool: Bash}\n---\n")
+    (case / "graders" / "like.md").write_text("---\ntype: baseline\nbaseline_file: run.jsonl\n---\n")
+    by_text = {one.text: one for one in plan_evals(str(root)).evals[0].assertions}
+
+    assert isinstance(by_text["skill"].check, ToolUsedGrader)
+    assert not by_text["skill"].in_baseline
+    assert isinstance(by_text["order"].check, ToolOrderGrader)
+    assert by_text["like"].check == UngradedCheck(reason="no grader has the type 'baseline'")
+
+
+@pytest.mark.parametrize(
+    ("members", "fault"),
+    [
+        ({"prompt": "  "}, "no prompt"),
+        ({"expected_output": ""}, "nothing can be graded"),
+        ({"files": ["evals/files/missing.csv"]}, "cannot be read"),
+        ({"files": ["evals/a.csv", "evals/files/a.csv"]}, "two files would be 'a.csv'"),
+    ],
+)
+def test_a_broken_eval_does_not_take_down_the_others(members: dict[str, Any], fault: str, tmp_path: Path) -> None:
+    root = skill_at(tmp_path, an_eval(1, **members), an_eval(2))
+    for place in ("evals/a.csv", "evals/files/a.csv"):
+        (root / place).parent.mkdir(exist_ok=True)
+        (root / place).write_text("1,2")
+    broken, other = plan_evals(str(root)).evals
+
+    assert broken.fault is not None
+    assert fault in broken.fault
+    assert other.fault is None
+
+
+@pytest.mark.parametrize(
+    ("evals", "reason"),
+    [
+        ([], "has no eval"),
+        ([an_eval(1), an_eval("1")], "two evals have the id '1'"),
+        ([an_eval(1, files=["../secret"])], "leaves the skill"),
+        ([an_eval(1, files=["/etc/passwd"])], "leaves the skill"),
+    ],
+)
+def test_a_suite_that_cannot_be_run_is_refused_with_the_reason(
+    evals: list[dict[str, Any]], reason: str, tmp_path: Path
+) -> None:
+    root = skill_at(tmp_path, an_eval(1))
+    (root / "evals" / "evals.json").unlink()
+    root = skill_at(tmp_path, *evals)
+    if not evals:
+        (root / "evals" / "evals.json").write_text('{"skill_name": "sums", "evals": []}')
+    with pytest.raises(InvalidArgumentsError, match=reason):
+        plan_evals(str(root))
+
+
+def test_a_path_that_is_no_suite_or_in_no_skill_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgumentsError, match="does not exist"):
+        plan_evals(str(tmp_path / "missing"))
+    (tmp_path / "evals.json").write_text('{"skill_name": "x", "evals": [{"id": 1, "prompt": "x"}]}')
+    with pytest.raises(InvalidArgumentsError, match="not inside of one"):
+        plan_evals(str(tmp_path / "evals.json"))
+    with pytest.raises(SuiteError, match="no suite"):
+        plan_evals(str(skill_at(tmp_path)))
