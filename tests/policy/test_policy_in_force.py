@@ -102,6 +102,20 @@ def test_a_file_that_becomes_invalid_or_unreadable_closes(damage: str | None, ma
         assert _effect(in_force.now()) == "allow"
 
 
+def test_refusals_by_a_policy_that_became_unreadable_go_to_the_logs_that_were_demanded(
+    machine: Path, user: Path
+) -> None:
+    user.write_text('[audit]\nsink = "central"\n', encoding="utf-8")
+    in_force = PolicyInForce(enterprise_file=str(machine))
+    assert in_force.now().audit_sink == "central"
+    user.write_text("effect = ", encoding="utf-8")
+    for _ in range(2):
+        assert (in_force.now().fault is None, in_force.now().audit_sink) == (False, "central")
+        user.write_text("[[rule]]\n", encoding="utf-8")
+    user.write_text('[audit]\nsink = "file"\n', encoding="utf-8")
+    assert (in_force.now().fault, in_force.now().audit_sink) == (None, "file")
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 @pytest.mark.parametrize("place", ["machine", "user"])
 def test_a_file_that_someone_else_could_change_closes(machine: Path, user: Path, place: str) -> None:

@@ -84,10 +84,10 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     `blocks` are the blocked skills: no file permits a call about one of them. `approvals` are statements of people
     about skills, by the place that has them. `who` are the known facts about who makes the calls, for calls that do not
     state them. `fault` is set if a file could not be read: then every call is denied and every setting has its
-    strictest value. `store_fault` is set too if it is the store of an organisation that could not be read.
-    `unrestricted` allows every call (see `unrestricted_for_tests`). `version` is a digest of the contents of the files,
-    for records. `generation` counts the changes of the policy that this process has seen. `version` and `generation`
-    are set by `prowess.policy.PolicyInForce`.
+    strictest value; refusals go to the logs that were demanded before (`known_sinks`). `store_fault` is set too if it
+    is the store of an organisation. `unrestricted` allows every call (see `unrestricted_for_tests`). `version` is a
+    digest of the contents of the files, for records. `generation` counts the changes of the policy that this process
+    has seen. Both are set by `prowess.policy.PolicyInForce`.
     """
 
     files: tuple[PolicyFile, ...] = ()
@@ -96,6 +96,7 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     who: Requester = MappingProxyType({})
     fault: str | None = None
     store_fault: StoreError | None = None
+    known_sinks: frozenset[AuditSink] = frozenset({"file"})
     unrestricted: bool = False
     version: str = ""
     generation: int = 0
@@ -109,8 +110,7 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     def unrestricted_for_tests(cls) -> Self:
         """Return a policy that allows every call, for hosts that test themselves with harmless tools.
 
-        Audit records name this policy as the rule. On a machine with a policy file in `/etc/prowess`, every call is
-        denied.
+        Audit records name it as the rule. On a machine with a policy file in `/etc/prowess`, every call is denied.
         """
         return cls(unrestricted=True)
 
@@ -270,7 +270,7 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def audit_sinks(self) -> frozenset[AuditSink]:
         """The logs of which each must have a record before a call goes on: those that the files set, else `file`."""
-        return frozenset(file.audit_sink for file in self.files if file.audit_sink is not None) or frozenset({"file"})
+        return frozenset(file.audit_sink for file in self.files if file.audit_sink is not None) or self.known_sinks
 
     @property
     def audit_command(self) -> AuditDetail:

@@ -365,7 +365,8 @@ class PolicyInForce:
             approvals = approvals_for(files, self._enterprise_file, prowess_home(), given_here)
         except (PolicyError, StoreError) as error:
             self._error = error
-            return Policy.closed(error)
+            # The refusals are recorded where the last policy that could be read demands it.
+            return replace(Policy.closed(error), known_sinks=self._policy.audit_sinks)
         return replace(given, files=files, blocks=blocks, approvals=approvals)
 
     def _rules_of(self, place: int) -> OrganisationRules:
