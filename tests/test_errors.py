@@ -35,6 +35,9 @@ from prowess.distribution.installation.apply import LockReplacedError
 from prowess.distribution.installation.requests import SeveralSkillsError
 from prowess.errors import MissingExtraError, SkillError
 from prowess.evals.graders.registry import GraderNotFoundError
+from prowess.evals.ledger.caps import CapReachedError
+from prowess.evals.ledger.journal import JournalError
+from prowess.evals.recordings.drift import DriftError, StaleRecordingError
 from prowess.evals.scenarios.assertions import AssertionUndecidedError
 from prowess.evals.scenarios.doubles import DoubleAnsweredError, NoResponseError
 from prowess.evals.statistics.outcome_files import OutcomeFileError
@@ -227,6 +230,10 @@ EXAMPLES: list[tuple[BaseException, str]] = [
         gates.ApproverError("ask", "returned None"),
         "the approver ask of this host returned None; nothing was approved and the call was not run",
     ),
+    (CapReachedError("cost_cap", "1 US dollar", "2 US dollars"), "a call was not made: it may need 2 US dollars, and"),
+    (JournalError("a/b", "is a symbolic link", "replace it"), "journal a/b is a symbolic link; replace it"),
+    (DriftError("one", 2, "-a\n+b"), "request 2 of one is not the recorded one; run it again without --replay"),
+    (StaleRecordingError("run-1", "SKILL.md"), "the recording run-1 is stale: SKILL.md changed since"),
     (function_tool.FunctionTimeoutError("f", 2), "Timeout exceeded: f did not finish within 2 s"),
     (UnsupportedFunctionError("f: no"), "f: no"),
     (json_values.NotJsonValueError("a", "of type 'set'"), "a is of type 'set', which has no JSON form"),

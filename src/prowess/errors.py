@@ -30,7 +30,7 @@
     ├── ChangedError                       .path                  digest_changed      tools: changed during an edit
     ├── UnavailableError                   .what .retry_after     unavailable         may exist, try again later
     │   └── WorkingDirectoryError                                 unavailable         _internal: it was deleted
-    ├── ModelError                         .model .reason         unavailable         agent: the model failed
+    ├── ModelError                         .model .reason .status unavailable         agent: the model failed
     ├── SubAgentError                      .skill .reason         unavailable         agent: a sub-agent failed
     ├── TranscriptError                    .path .reason          unavailable         agent: a line cannot be written
     ├── MissingExtraError(ImportError)     .what .extra .why      unavailable         an optional library is missing
@@ -48,6 +48,10 @@
     │   ├── UnreadableTextError            .reason .offset        invalid_arguments   format: not JSON, or not YAML
     │   └── SuiteFileError                 .reason .file .offset  invalid_arguments   format: one of its files
     ├── ConfigurationError(ValueError)     .problems              invalid_arguments   unreadable settings
+    ├── CapReachedError                    .cap .left .wanted     limit_exceeded      evals: the call was not made
+    ├── JournalError                       .path .reason .advice  unavailable         evals: it cannot be used
+    ├── DriftError                         .unit .difference      digest_changed      evals: not the recorded request
+    ├── StaleRecordingError                .recording .files      digest_changed      evals: the skill changed since
     ├── ApproverError(TypeError)           .approver .reason     internal            tools: an approver misbehaved
     ├── GraderNotFoundError(LookupError)   .name .suggestions     tool_not_found      evals: no such grader
     ├── OutcomeFileError(ValueError)       .path .reason          invalid_arguments   evals: not a file of outcomes

@@ -279,9 +279,10 @@ async def test_the_settings_of_a_request_reach_the_provider() -> None:
 async def test_the_client_sends_a_failed_request_again_only_as_often_as_the_settings_say() -> None:
     asked = ModelRequest(instructions="", messages=ASKED.messages, tools=(), settings=ModelSettings(client_retries=0))
     with _provider(broken=503) as (url, bodies):
-        with pytest.raises(ModelError, match="the model is asleep"):
-            [part async for part in _openai(url).stream(asked)]
-        assert len(bodies) == 1
+        async with _openai(url) as model:
+            with pytest.raises(ModelError, match="the model is asleep") as caught:
+                [part async for part in model.stream(asked)]
+        assert (len(bodies), caught.value.status, caught.value.refused) == (1, 503, False)
 
 
 @pytest.mark.anyio

@@ -36,12 +36,21 @@ Ending = Literal[
 
 
 class ModelError(SkillError):
-    """The model gave no answer. `reason` is one sentence without credentials."""
+    """The model gave no answer. `reason` is one sentence without credentials.
+
+    `status` is the HTTP status that the provider answered with; None if there is none.
+    """
 
     code = "unavailable"
     model: str
     reason: str
+    status: int | None = None
     sentence = "model {model!r} gave no answer: {reason}"
+
+    @property
+    def refused(self) -> bool:
+        """Whether the provider rejected the request (4xx), which it does not charge."""
+        return self.status is not None and 400 <= self.status < 500  # noqa: PLR2004 -- as HTTP has it
 
 
 class TextDelta(Struct, frozen=True, kw_only=True):

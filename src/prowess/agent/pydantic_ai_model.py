@@ -67,6 +67,11 @@ class PydanticAIModel:
         """The name that the model was created with."""
         return self._name
 
+    @property
+    def priced_as(self) -> tuple[str, str, str | None]:
+        """The model's own name, its provider, and the provider's address: what lists of prices know it by."""
+        return self._model.model_name, self._model.system, self._model.base_url
+
     async def __aenter__(self) -> Self:
         """Open connections. Works even if the last run used another event loop."""
         await self._model.__aenter__()
@@ -87,7 +92,21 @@ class PydanticAIModel:
                 async for part in parts:
                     yield part
         except (AgentRunError, UserError) as fault:
-            raise ModelError(self._name, _short(fault)) from fault
+            raise ModelError(self._name, _short(fault), getattr(fault, "status_code", None)) from fault
+
+    def opaque_data(self, value: object) -> object:
+        """Return a response of pydantic-ai as JSON data. Raise ValueError for any other value."""
+        from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse  # optional extra, as above
+
+        if not isinstance(value, ModelResponse):
+            raise ValueError("it is no response of pydantic-ai")  # noqa: TRY004 -- as callers catch it
+        return ModelMessagesTypeAdapter.dump_python([value], mode="json")
+
+    def opaque_value(self, data: object) -> object:
+        """Return the response of `opaque_data`. Raise ValueError for other data."""
+        from pydantic_ai.messages import ModelMessagesTypeAdapter  # optional extra, as above
+
+        return ModelMessagesTypeAdapter.validate_python(data)[0]
 
     def _settings(self, settings: ModelSettings) -> TheirSettings | None:
         """Return the settings by their names in pydantic-ai, or None if none is set."""

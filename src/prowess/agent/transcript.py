@@ -76,7 +76,7 @@ class Transcript:
             line = json.dumps(value, ensure_ascii=False, allow_nan=False)
         except ValueError:
             # Arguments may contain floats that JSON does not allow. The call is refused, and they are written as text.
-            line = json.dumps(_in_words(value), ensure_ascii=False, allow_nan=False)
+            line = json.dumps(json_data(value), ensure_ascii=False, allow_nan=False)
         try:
             self._file.write(line + "\n")
             self._file.flush()  # so that a killed run leaves its messages in the file
@@ -84,14 +84,15 @@ class Transcript:
             raise TranscriptError(self._path, str(fault.strerror)) from fault
 
 
-def _in_words(value: object) -> object:
+def json_data(value: object) -> object:
+    """Return plain JSON data: mappings as dictionaries, and numbers that JSON does not allow as text."""
     match value:
         case float() if not math.isfinite(value):
             return str(value)
         case Mapping():
-            return {name: _in_words(item) for name, item in value.items()}
+            return {name: json_data(item) for name, item in value.items()}
         case list() | tuple():
-            return [_in_words(item) for item in value]
+            return [json_data(item) for item in value]
     return value
 
 

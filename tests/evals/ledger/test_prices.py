@@ -59,8 +59,8 @@ def test_a_model_without_a_price_cannot_have_a_cap_on_cost() -> None:
     assert listed_price("no-such-model", provider="openai") is None
     assert listed_price("gpt-5", provider="no-such-provider") is None
     assert listed_price("gpt-5", api_url="http://127.0.0.1:1/v1", provider="openai") is not None
-    with pytest.raises(InvalidArgumentsError, match=r"'m' has no listed price.*--price IN/OUT"):
-        required_price(None, "m")
+    with pytest.raises(InvalidArgumentsError, match=r"model 'm' has no listed price.*--price IN/OUT"):
+        required_price(None, "model 'm'")
 
 
 @pytest.mark.parametrize("caps", [{"usd": 0}, {"tokens": 0}, {"calls": 0}, {"usd": -1.0}, {"usd": float("nan")}])

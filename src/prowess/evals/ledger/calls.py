@@ -53,7 +53,7 @@ class CallAnswer(Struct, frozen=True, kw_only=True):
 
 
 class Calls(Protocol):
-    """Makes or replays paid calls: a `Ledger`, or a `Replay` of a recorded run."""
+    """Makes or replays paid calls: a `Ledger`, or the `RecordedCalls` of an earlier run."""
 
     def begin(self, unit: str, places: Mapping[str, str] | None = None) -> None:
         """Start one execution of a unit: answers that were kept for it are replayed from the first on.

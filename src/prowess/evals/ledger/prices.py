@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess.agent import LocalModel, PydanticAIModel, ScriptedModel
 from prowess.errors import InvalidArgumentsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from genai_prices.types import ModelInfo, ModelPrice
+
+    from prowess.agent import Model
 
 NANO = 1_000_000_000  # nano-dollars of one US dollar
 _PER = 1_000_000  # tokens that a price is stated for
@@ -99,15 +102,25 @@ def listed_price(model: str, *, provider: str | None = None, api_url: str | None
     return None
 
 
+def price_of(model: Model) -> Price | None:
+    """Return what a model costs; None if its price is not listed. Models that run in this process are free."""
+    if isinstance(model, LocalModel | ScriptedModel):
+        return FREE
+    if not isinstance(model, PydanticAIModel):
+        return None
+    name, provider, api_url = model.priced_as
+    return listed_price(name, provider=provider, api_url=api_url)
+
+
 def required_price(price: Price | None, model: str) -> Price:
-    """Return the price, which a cap on cost needs.
+    """Return the price, which a cap on cost needs. `model` is what the message names.
 
     Raises:
         InvalidArgumentsError: there is none.
     """
     if price is None:
         problem = (
-            f"model {model!r} has no listed price, so --max-cost-usd cannot be kept; "
+            f"{model} has no listed price, so --max-cost-usd cannot be kept; "
             "state it with --price IN/OUT (US dollars per million tokens), or use --max-calls"
         )
         raise InvalidArgumentsError((problem,))

@@ -1,0 +1,289 @@
+"""The ledger of a campaign: paid calls that are booked before they are made, and kept before they are handed on.
+
+    started and reserved, on the disk → the call → answer and charge, on the disk → handed on
+
+So a campaign may be killed at any moment and resumed. A kept answer is replayed. A call without a kept answer is made
+again, and stays charged at its reservation, because the provider may have charged it.
+
+A cap holds for everything charged and reserved together. A call that does not fit waits while calls of this ledger are
+in flight that may give back a part of their reservation; if none is, it is refused. One ledger serves many tasks of one
+event loop. Several processes may each open the same journal; the reservations of the others count as spent.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio import to_thread
+
+from prowess._internal.files.open_flags import Closing
+from prowess.agent.model import Usage
+from prowess.evals.ledger.accounts import Accounts, unit_spent
+from prowess.evals.ledger.calls import OWN_HOST, CallAnswer
+from prowess.evals.ledger.caps import CapReachedError
+from prowess.evals.ledger.journal import Amount, AnsweredCall, FailedCall, Journal, StartedCall
+from prowess.evals.ledger.prices import nano_of, required_price
+from prowess.evals.recordings.places import with_names, with_paths
+from prowess.evals.recordings.redaction import redacted_answer
+from prowess.evals.recordings.request_form import form_digest, request_form
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from prowess.evals.ledger.accounts import ExceededBound, KeptAnswer, Shortage
+    from prowess.evals.ledger.calls import CallBound
+    from prowess.evals.ledger.caps import CapName, Caps, Spent, UnitSpent
+    from prowess.evals.ledger.journal import JournalHeader
+    from prowess.evals.ledger.prices import Price
+
+_MOST_REASON = 500  # characters of a failure that are kept
+
+
+class _Execution:
+    """One execution of a unit: its places, the answers that it used, and the cap that stopped it."""
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self.places = dict(places)
+        self.taken: set[str] = set()  # ids of calls whose answers were handed on
+        self.used: list[tuple[Amount, bool]] = []
+        self.calls = 0
+        self.refusal: CapReachedError | None = None
+
+
+class Ledger(Closing):
+    """Implements `Calls` over one journal. Use it as a context manager, or call `close`.
+
+    Raises:
+        JournalError: the journal cannot be opened, or is of another campaign.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], header: JournalHeader, caps: Caps) -> None:
+        self._journal = Journal.create(os.fspath(path), header)
+        self._caps = caps
+        self._accounts = Accounts()
+        self._executions: dict[str, _Execution] = {}
+        self._mark, self._made = os.urandom(5).hex(), 0
+        self._in_flight: set[str] = set()
+        self._settled = anyio.Event()
+        self._stopped: CapName | None = None
+        try:
+            with self._journal.locked():
+                self._catch_up()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def spent(self) -> Spent:
+        """What all calls of the journal cost, as far as this process has read it."""
+        return self._accounts.spent(self._in_flight)
+
+    @property
+    def stopped(self) -> CapName | None:
+        """The first cap that refused a call of this ledger, or None."""
+        return self._stopped
+
+    @property
+    def exceeded(self) -> tuple[ExceededBound, ...]:
+        """Calls that used more than their bound, because the provider did not keep it."""
+        return tuple(self._accounts.exceeded)
+
+    def refusal(self, unit: str) -> CapReachedError | None:
+        """Return why calls of the unit are refused since its execution began, or None.
+
+        A host may take a refused call for any other failure. A unit with a refusal has no result.
+        """
+        return self._execution(unit).refusal
+
+    def calls_of(self, unit: str) -> tuple[StartedCall, ...]:
+        """Return the calls of a unit that have an answer, in their order."""
+        return self._accounts.answered(unit)
+
+    def recorded_forms(self, unit: str) -> tuple[str, ...]:
+        """Return the text forms of the answered requests of a unit, in their order, except those that were removed."""
+        forms = (self._journal.form(call.request) for call in self._accounts.answered(unit))
+        return tuple(form for form in forms if form is not None)
+
+    def unit_spent(self, unit: str) -> UnitSpent:
+        """Return what the current execution of the unit used."""
+        return unit_spent(self._execution(unit).used)
+
+    def begin(self, unit: str, places: Mapping[str, str] | None = None) -> None:
+        """As in `Calls`."""
+        self._executions[unit] = _Execution(places or {})
+
+    async def call(
+        self,
+        unit: str,
+        request: bytes,
+        bound: CallBound,
+        ask: Callable[[], Awaitable[CallAnswer]],
+        *,
+        price: Price | None = None,
+        host: str = OWN_HOST,
+    ) -> CallAnswer:
+        """As in `Calls`."""
+        execution = self._execution(unit)
+        form = await to_thread.run_sync(request_form, host, request, execution.places)
+        digest = form_digest(form)
+        if (kept := await self._kept(unit, digest, execution)) is not None:
+            return kept
+        if execution.refusal is not None:
+            raise execution.refusal
+        reserved = self._amount(bound, price, unit)
+        self._made += 1
+        execution.calls += 1
+        started = StartedCall(
+            id=f"{self._mark}-{self._made}",
+            unit=unit,
+            host=host,
+            request=digest,
+            sequence=execution.calls,
+            reserved=reserved,
+        )
+        await self._reserve(started, form, execution)
+        try:
+            answer, line = await self._asked(started, ask, price, execution)
+        finally:
+            self._give_way(started.id)
+        execution.taken.add(started.id)
+        execution.used.append((line.charged, False))
+        return answer
+
+    def close(self) -> None:
+        """Close the journal. Calls that are in flight stay in doubt."""
+        self._journal.close()
+
+    async def _asked(
+        self, started: StartedCall, ask: Callable[[], Awaitable[CallAnswer]], price: Price | None, execution: _Execution
+    ) -> tuple[CallAnswer, AnsweredCall]:
+        """Make a call that was reserved, and keep its answer. A cancellation waits until the journal is written."""
+        try:
+            answer = await ask()
+        except BaseException as fault:
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(self._fail, started.id, fault)
+            raise
+        line = _answered(started, answer, price, execution.places)
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(self._write, line)
+        return answer, line
+
+    def _execution(self, unit: str) -> _Execution:
+        return self._executions.setdefault(unit, _Execution({}))
+
+    def _amount(self, bound: CallBound, price: Price | None, unit: str) -> Amount:
+        if self._caps.usd is not None:
+            price = required_price(price, f"the model that {unit} calls")
+        nano = None if price is None else price.nano_usd(bound.input_tokens, bound.output_tokens)
+        return Amount(input_tokens=bound.input_tokens, output_tokens=bound.output_tokens, nano_usd=nano)
+
+    async def _kept(self, unit: str, digest: str, execution: _Execution) -> CallAnswer | None:
+        """Return the first answer to this request that this execution did not use, or None."""
+        for kept in self._accounts.answers.get((unit, digest), ()):
+            if kept.started.id not in execution.taken:
+                execution.taken.add(kept.started.id)
+                execution.calls += 1
+                execution.used.append((kept.charged, True))
+                return await to_thread.run_sync(kept_answer, self._journal, kept, execution.places)
+        return None
+
+    async def _reserve(self, started: StartedCall, form: str, execution: _Execution) -> None:
+        while True:
+            settled = self._settled
+            shortage = await to_thread.run_sync(self._try_reserve, started, form)
+            if shortage is None:
+                return
+            if not self._in_flight or self._accounts.shortage(started.reserved, self._caps, self._in_flight):
+                self._stopped = self._stopped or shortage.cap
+                execution.refusal = CapReachedError(shortage.cap, shortage.left, shortage.wanted)
+                raise execution.refusal
+            await settled.wait()
+
+    def _try_reserve(self, started: StartedCall, form: str) -> Shortage | None:
+        """Book the reservation, or return the cap that it could pass. Holds the lock over reading and writing."""
+        with self._journal.locked():
+            self._catch_up()
+            shortage = self._accounts.shortage(started.reserved, self._caps)
+            if shortage is None:
+                self._journal.keep_form(form)
+                self._accounts.book(started, self._journal.append(started))
+                self._in_flight.add(started.id)
+        return shortage
+
+    def _write(self, line: AnsweredCall | FailedCall) -> None:
+        with self._journal.locked():
+            self._catch_up()
+            self._accounts.book(line, self._journal.append(line))
+
+    def _fail(self, call_id: str, fault: BaseException) -> None:
+        refused = bool(getattr(fault, "refused", False))
+        self._write(FailedCall(id=call_id, reason=_reason(fault), refused=refused))
+
+    def _catch_up(self) -> None:
+        for line, place in self._journal.added():
+            self._accounts.book(line, place)
+
+    def _give_way(self, call_id: str) -> None:
+        """End a call that is in flight, and wake up calls that wait for its reservation."""
+        self._in_flight.discard(call_id)
+        self._settled.set()
+        self._settled = anyio.Event()
+
+
+def kept_answer(journal: Journal, kept: KeptAnswer, places: Mapping[str, str]) -> CallAnswer:
+    """Read a kept answer from its journal. Places in it are those of this execution.
+
+    Raises:
+        JournalError: the file was changed by somebody else.
+    """
+    line = journal.read(kept.place)
+    charged = line.charged
+    usage = Usage(input_tokens=charged.input_tokens, output_tokens=charged.output_tokens, cost_usd=line.usd)
+    return CallAnswer(
+        content=line.content if line.text is None else with_paths(line.text, places).encode(),
+        usage=usage if line.is_measured else None,
+        details=line.details,
+        refused=line.refused,
+        replayed=True,
+    )
+
+
+def _answered(started: StartedCall, answer: CallAnswer, price: Price | None, places: Mapping[str, str]) -> AnsweredCall:
+    usage = answer.usage
+    charged = started.reserved
+    if answer.refused:
+        charged = Amount(input_tokens=0, output_tokens=0, nano_usd=0)
+    elif usage is not None:
+        charged = Amount(
+            input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, nano_usd=_cost(usage, price)
+        )
+    content = redacted_answer(answer.content)
+    try:
+        text, data = with_names(content.decode(), places), None
+    except UnicodeDecodeError:
+        text, data = None, content
+    return AnsweredCall(
+        id=started.id,
+        charged=charged,
+        is_measured=answer.refused or usage is not None,
+        refused=answer.refused,
+        text=text,
+        data=data,
+        details=dict(answer.details),
+        usd=None if usage is None else usage.cost_usd,
+    )
+
+
+def _cost(usage: Usage, price: Price | None) -> int | None:
+    """Return nano-dollars: a stated price decides alone; otherwise the model's own account, then the listed price."""
+    if usage.cost_usd is not None and not (price is not None and price.given):
+        return nano_of(usage.cost_usd)
+    return None if price is None else price.nano_usd(usage.input_tokens, usage.output_tokens)
+
+
+def _reason(fault: BaseException) -> str:
+    text = " ".join((str(fault) or type(fault).__name__).split())
+    return redacted_answer(text[:_MOST_REASON].encode("utf-8", "replace")).decode()

@@ -1,0 +1,303 @@
+"""Calls that are booked before they are made, and kept before they are handed on."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from prowess.agent import ModelError, Usage
+from prowess.errors import InvalidArgumentsError
+from prowess.evals.ledger.calls import HIDDEN_TOKENS, CallAnswer, CallBound
+from prowess.evals.ledger.caps import CapReachedError, Caps
+from prowess.evals.ledger.journal import JOURNAL, JournalError, JournalHeader
+from prowess.evals.ledger.ledger import Ledger
+from prowess.evals.ledger.prices import Price
+from tests.evals.ledger.asking import DOLLAR, HEADER, Asking, failing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BOUND = CallBound(input_tokens=1000, output_tokens=1000)  # 2000 microdollars at `DOLLAR`
+
+
+def _lines(directory: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (directory / JOURNAL).read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.anyio
+async def test_a_call_is_in_the_journal_before_it_is_made_and_its_answer_before_it_is_handed_on(tmp_path: Path) -> None:
+    seen: list[object] = []
+
+    async def ask() -> CallAnswer:
+        seen.append(_lines(tmp_path)[-1])
+        return CallAnswer(content=b"hello", usage=Usage(input_tokens=3, output_tokens=2))
+
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        answer = await ledger.call("one", b"question", BOUND, ask, price=DOLLAR)
+        kept = _lines(tmp_path)[-1]
+    started = seen[0]
+    assert isinstance(started, dict)
+    assert (started["kind"], started["unit"]) == ("started", "one")
+    assert started["reserved"] == {"input_tokens": 1000, "output_tokens": 1000, "nano_usd": 2_000_000}
+    assert (kept["kind"], kept["id"], kept["text"]) == ("answered", started["id"], "hello")
+    assert kept["charged"] == {"input_tokens": 3, "output_tokens": 2, "nano_usd": 5000}
+    assert answer.content == b"hello"
+    assert stat.S_IMODE(os.stat(tmp_path / JOURNAL).st_mode) == 0o600
+
+
+@pytest.mark.anyio
+async def test_a_resumed_unit_gets_the_kept_answers_and_equal_requests_get_theirs_in_order(tmp_path: Path) -> None:
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        ask = Asking(ledger)
+        first = [
+            await ask("one", "vote"),
+            await ask("one", "vote"),
+            await ask("one", "other"),
+            await ask("two", "vote"),
+        ]
+    assert ask.count == 4
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        ask = Asking(ledger)
+        again = [
+            await ask("one", "vote"),
+            await ask("one", "vote"),
+            await ask("one", "other"),
+            await ask("two", "vote"),
+        ]
+        assert (again, ask.count) == (first, 0)
+        assert ledger.unit_spent("one").replayed_calls == 3
+        await ask("one", "vote")  # a third vote was never given
+        assert ask.count == 1
+        ledger.begin("one")  # the unit runs once more in this process
+        assert (await ask("one", "vote"), ask.count) == (first[0], 1)
+        assert ledger.spent.calls == 5
+
+
+@pytest.mark.anyio
+async def test_a_call_in_flight_at_a_kill_is_asked_again_and_stays_charged_also_at_the_second_resume(
+    tmp_path: Path,
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    for _ in range(2):
+        with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+            with pytest.raises(Killed):
+                await ledger.call("one", b"question", BOUND, failing(Killed()), price=DOLLAR)
+            # what a kill leaves: no line after `started`
+            text = (tmp_path / JOURNAL).read_text(encoding="utf-8").splitlines(keepends=True)
+            (tmp_path / JOURNAL).write_text("".join(text[:-1]), encoding="utf-8")
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        ask = Asking(ledger)
+        await ask("one", "question")
+        spent = ledger.spent
+    assert (ask.count, spent.calls, spent.in_doubt_usd) == (1, 3, 0.004)
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        assert ledger.spent == spent
+
+
+@pytest.mark.anyio
+async def test_a_call_that_could_pass_the_cap_is_not_made_and_neither_are_later_ones_of_its_unit(
+    tmp_path: Path,
+) -> None:
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps(usd=0.002)) as ledger:
+        ask = Asking(ledger)
+        await ask("one", "a")
+        with pytest.raises(CapReachedError) as caught:
+            await ask("one", "b", most=100_000)
+        with pytest.raises(CapReachedError):
+            await ask("one", "c")  # it would fit, but the unit has lost a call
+        assert (ask.count, ledger.stopped, ledger.refusal("one")) == (1, "cost_cap", caught.value)
+        assert "0.001985 US dollars is left" in str(caught.value)
+        await ask("two", "c")
+        assert (ask.count, ledger.refusal("two")) == (2, None)
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps(usd=1.0)) as ledger:  # a resume with a higher cap
+        ask = Asking(ledger)
+        await ask("one", "a")
+        await ask("one", "b", most=100_000)
+        assert ask.count == 1
+
+
+@pytest.mark.parametrize(
+    ("caps", "stopped"), [(Caps(calls=2), "call_cap"), (Caps(tokens=HIDDEN_TOKENS + 150), "token_cap")]
+)
+@pytest.mark.anyio
+async def test_caps_on_calls_and_tokens_need_no_price(tmp_path: Path, caps: Caps, stopped: str) -> None:
+    with Ledger(tmp_path / JOURNAL, HEADER, caps) as ledger:
+        ask = Asking(ledger, price=None)
+        await ask("one", "a")
+        await ask("one", "b")
+        with pytest.raises(CapReachedError):
+            await ask("one", "c" * 100)
+        assert (ledger.stopped, ask.count, ledger.spent.usd) == (stopped, 2, None)
+
+
+@pytest.mark.anyio
+async def test_a_call_waits_for_a_reservation_that_another_may_give_back(tmp_path: Path) -> None:
+    begun, go_on = anyio.Event(), anyio.Event()
+
+    async def slow() -> CallAnswer:
+        begun.set()
+        await go_on.wait()
+        return CallAnswer(content=b"slow", usage=Usage(input_tokens=1, output_tokens=1))
+
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps(usd=0.0035)) as ledger:
+        ask = Asking(ledger)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: ledger.call("one", b"a", BOUND, slow, price=DOLLAR))
+            await begun.wait()
+            assert ledger.spent.in_doubt_usd == 0.0  # it is only in flight
+            tasks.start_soon(lambda: ledger.call("two", b"b", BOUND, ask.answer, price=DOLLAR))
+            with pytest.raises(CapReachedError):  # this one would never fit
+                await ask("three", "c", most=10_000)
+            await anyio.sleep(0.05)
+            assert ask.count == 0
+            go_on.set()
+        assert (ask.count, ledger.refusal("two")) == (1, None)
+
+
+@pytest.mark.anyio
+async def test_a_rejected_request_costs_nothing_and_any_other_failure_stays_in_doubt(tmp_path: Path) -> None:
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        for status in (400, 429, 500, None):
+            fault = ModelError("m", "password=hunter2hunter2 is wrong", status)
+            with pytest.raises(ModelError):
+                await ledger.call("one", b"a", BOUND, failing(fault), price=DOLLAR)
+        assert (ledger.spent.calls, ledger.spent.in_doubt_usd, ledger.spent.usd) == (4, 0.004, 0.0)
+    assert "hunter2" not in (tmp_path / JOURNAL).read_text(encoding="utf-8")
+
+
+@pytest.mark.anyio
+async def test_a_cancelled_call_stays_in_doubt(tmp_path: Path) -> None:
+    async def forever() -> CallAnswer:
+        await anyio.sleep_forever()
+        raise AssertionError("it never ends")
+
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        with anyio.move_on_after(0.05):
+            await ledger.call("one", b"a", BOUND, forever, price=DOLLAR)
+        assert ledger.spent.in_doubt_usd == 0.002
+        assert _lines(tmp_path)[-1]["kind"] == "failed"
+
+
+@pytest.mark.anyio
+async def test_an_answer_without_usage_is_charged_as_reserved(tmp_path: Path) -> None:
+    async def silent() -> CallAnswer:
+        return CallAnswer(content=b"x")
+
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        await ledger.call("one", b"a", BOUND, silent, price=DOLLAR)
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        assert (ledger.spent.usd, ledger.spent.in_doubt_usd) == (0.0, 0.002)
+        assert (await ledger.call("one", b"a", BOUND, silent, price=DOLLAR)).replayed
+
+
+@pytest.mark.anyio
+async def test_usage_beyond_the_bound_is_charged_in_full_and_stated(tmp_path: Path) -> None:
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps(usd=1.0)) as ledger:
+        ask = Asking(ledger, usage=Usage(input_tokens=10, output_tokens=5000, cost_usd=None))
+        await ask("one", "a", most=100)
+        (exceeded,) = ledger.exceeded
+        assert (exceeded.unit, exceeded.charged.output_tokens, ledger.spent.usd) == ("one", 5000, 0.00501)
+
+
+@pytest.mark.anyio
+async def test_the_model_s_own_account_decides_unless_the_price_was_stated(tmp_path: Path) -> None:
+    usage = Usage(input_tokens=1000, output_tokens=0, cost_usd=0.0001)  # most of it came from a cache
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        await Asking(ledger, usage=usage, price=Price(input=1.0, output=1.0))("one", "a")
+        assert ledger.spent.usd == 0.0001
+        await Asking(ledger, usage=usage, price=DOLLAR)("one", "b")
+        assert ledger.spent.usd == pytest.approx(0.0011)
+
+
+@pytest.mark.anyio
+async def test_a_cap_on_cost_needs_a_price_for_every_call(tmp_path: Path) -> None:
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        await Asking(ledger, price=None)("one", "a")
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps(usd=1.0)) as ledger:
+        with pytest.raises(InvalidArgumentsError, match="--price IN/OUT"):
+            await Asking(ledger, price=None)("two", "b")
+        with pytest.raises(CapReachedError, match="an unknown amount"):  # what the first call cost is not known
+            await Asking(ledger)("three", "b")
+
+
+@pytest.mark.anyio
+async def test_secrets_are_neither_in_the_journal_nor_in_kept_requests(tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2" * 9
+
+    async def ask() -> CallAnswer:
+        answer = [{"text": f"I found {token}."}, {"call": {"arguments": {"password": "hunter2hunter2"}}}]
+        return CallAnswer(content=json.dumps(answer).encode(), usage=Usage(input_tokens=1))
+
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        live = await ledger.call("one", f'{{"text": "{token}"}}'.encode(), BOUND, ask)
+    assert token in live.content.decode()
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        kept = await ledger.call("one", f'{{"text": "{token}"}}'.encode(), BOUND, ask)
+        form = ledger.recorded_forms("one")
+    assert json.loads(kept.content) == [
+        {"text": "I found [redacted]."},
+        {"call": {"arguments": {"password": "[redacted]"}}},
+    ]
+    assert form == ('{\n "text": "[redacted]"\n}',)
+    assert token not in (tmp_path / JOURNAL).read_text(encoding="utf-8")
+
+
+@pytest.mark.anyio
+async def test_paths_of_an_execution_are_recorded_by_name(tmp_path: Path) -> None:
+    async def ask() -> CallAnswer:
+        return CallAnswer(content=b'[{"path": "/runs/1/work/a.csv"}]', usage=Usage(input_tokens=1))
+
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        ledger.begin("one", {"/runs/1/work": "workspace"})
+        await ledger.call("one", b'{"in": "/runs/1/work"}', BOUND, ask)
+        ledger.begin("one", {"/elsewhere/work": "workspace"})
+        kept = await ledger.call("one", b'{"in": "/elsewhere/work"}', BOUND, ask)
+    assert (kept.replayed, kept.content) == (True, b'[{"path": "/elsewhere/work/a.csv"}]')
+
+
+@pytest.mark.anyio
+async def test_two_ledgers_on_one_journal_keep_one_cap_and_see_each_other_s_answers(tmp_path: Path) -> None:
+    with (
+        Ledger(tmp_path / JOURNAL, HEADER, Caps(calls=5)) as left,
+        Ledger(tmp_path / JOURNAL, HEADER, Caps(calls=5)) as right,
+    ):
+        one, two = Asking(left), Asking(right)
+
+        async def work(ask: Asking, unit: str) -> None:
+            for number in range(5):
+                try:
+                    await ask(unit, f"{number}")
+                except CapReachedError:
+                    return
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(work, one, "one")
+            tasks.start_soon(work, two, "two")
+        assert one.count + two.count == 5
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        assert ledger.spent.calls == 5
+
+
+@pytest.mark.parametrize(
+    ("header", "why"),
+    [
+        (JournalHeader(skill="other", files=HEADER.files, identity=HEADER.identity), "is of skill 'csv-report'"),
+        (
+            JournalHeader(skill="csv-report", identity=HEADER.identity),
+            "before these files changed: csv-report/SKILL.md",
+        ),
+        (JournalHeader(skill="csv-report", files=HEADER.files, identity={"seed": 1}), "begun with seed 0, not 1"),
+    ],
+)
+def test_only_the_same_campaign_continues_a_journal(tmp_path: Path, header: JournalHeader, why: str) -> None:
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()):
+        pass
+    with pytest.raises(JournalError, match=why):
+        Ledger(tmp_path / JOURNAL, header, Caps())
