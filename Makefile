@@ -89,13 +89,14 @@ fuzz: setup ## Put 200 000 documents through the parser and 100 000 command line
 	PROWESS_FUZZ=$(DOCUMENTS) $(BIN)/pytest -q -n 2 -m fuzz tests
 	PROWESS_SHELL_FUZZ=$(COMMAND_LINES) $(BIN)/pytest -q -n 2 -m shell_fuzz tests
 
-stress: setup ## Make 10 000 calls on shared sessions, kill 1000 users of an index, edit skills 1000 times, search an odd tree, tamper with exports, kill sequencers (CALLS=)
+stress: setup ## Make 10 000 calls on shared sessions, kill 1000 users of an index, edit skills 1000 times, search an odd tree, tamper with exports, kill sequencers, replicas and the database (CALLS=)
 	PROWESS_STRESS=$(CALLS) $(BIN)/pytest -q tests/runtime/test_crowd.py
 	PROWESS_INDEX_KILLS=1000 PROWESS_INDEX_EDITS=1000 PROWESS_ODD_DIRECTORIES=50000 $(BIN)/pytest -q -n 2 \
 		tests/catalog/test_index_under_kills.py tests/property/test_index_changes_no_answer.py tests/catalog/test_odd_tree.py
 	PROWESS_TAMPERING_PLACES=50 PROWESS_SEQUENCER_KILLS=30 $(BIN)/pytest -q -n 2 \
 		tests/audit/transparency/test_exports.py tests/audit/transparency/test_central_log.py
 	PROWESS_AUDIT_RECORDS=10000 $(BIN)/pytest -q -n 0 tests/audit/test_log.py
+	PROWESS_FAULT_CALLS=$(CALLS) PROWESS_FAULT_KILLS=30 PROWESS_FAULT_STOPS=5 $(BIN)/pytest -q -n 0 tests/governance/test_faults.py
 	PROWESS_ISOLATION_STEPS=50000 $(BIN)/pytest -q -n 0 tests/http_server/test_isolation.py
 	PROWESS_SCHEMATHESIS_EXAMPLES=50 PROWESS_SCHEMATHESIS_SEEDS=1,2,3 PROWESS_SCHEMATHESIS_PHASES=coverage,fuzzing,stateful \
 		$(BIN)/pytest -q -n 0 tests/http_server/test_schemathesis.py
