@@ -165,6 +165,7 @@ CASES: list[tuple[str, ...]] = [
     ("test", "--configurations", "prowess.toml", "skills/good"),
     ("eval", "convert", ODD, "--to", "waza", "--out", f"out{ODD}"),
     ("eval", "stats", ODD),
+    ("eval", "report", ODD, "--out", f"out{ODD}", "--ablation", ODD),
     ("serve", "--http", ODD),
     ("serve", "--store", ODD),
     ("serve", "--print-config", "vscode", "--root", f"skills/bad{ODD}"),

@@ -74,6 +74,8 @@ CASES = [
     Case(("lsp",), code=1),
     Case(("agent", "Try it", "--model", "scripted:answers.json")),
     Case(("test", "skills/pdf"), code=1),
+    Case(("eval", "stats", "nowhere.json"), code=2),
+    Case(("eval", "report", "nowhere", "--out", "report.html"), code=2),
     Case(("eval", "convert", "triggers.json", "--to", "questions", "--out", "questions.json")),
     Case(("verify", "skills/pdf")),
     Case(("pack", "skills/pdf", "-o", "pdf.tar.gz")),

@@ -62,7 +62,7 @@ def junit_lines(skills: Sequence[CheckedSkill]) -> Iterator[str]:
     yield f'<testsuites name="prowess" {counts}>'
     yield f'  <testsuite name="prowess check" {counts} errors="0" skipped="0">'
     for skill in skills:
-        head = f'    <testcase classname="{_text(skill.path)}" name="{_text(skill.name or skill.path)}"'
+        head = f'    <testcase classname="{xml_text(skill.path)}" name="{xml_text(skill.name or skill.path)}"'
         errors = [found for found in skill.diagnostics if found.severity is Severity.ERROR]
         others = [found for found in skill.diagnostics if found.severity is not Severity.ERROR]
         if not skill.diagnostics:
@@ -70,7 +70,7 @@ def junit_lines(skills: Sequence[CheckedSkill]) -> Iterator[str]:
             continue
         yield f"{head}>"
         if errors:
-            yield f'      <failure type="{_text(errors[0].rule)}" message="{_text(errors[0].message)}">'
+            yield f'      <failure type="{xml_text(errors[0].rule)}" message="{xml_text(errors[0].message)}">'
             yield from map(_line, errors)
             yield "      </failure>"
         if others:
@@ -83,10 +83,11 @@ def junit_lines(skills: Sequence[CheckedSkill]) -> Iterator[str]:
 
 
 def _line(found: Diagnostic) -> str:
-    return _text(f"{found.location} {found.severity.value} {found.rule}: {found.message}")
+    return xml_text(f"{found.location} {found.severity.value} {found.rule}: {found.message}")
 
 
-def _text(text: str) -> str:
+def xml_text(text: str) -> str:
+    """Return a text of a file for XML, as one line."""
     # XML cannot contain U+FFFE and U+FFFF; `printable_line` has escaped all other forbidden characters.
     return html.escape(printable_line(text).replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff"))
 

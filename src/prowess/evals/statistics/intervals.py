@@ -68,6 +68,19 @@ def wilson(passed: int, runs: int) -> tuple[float, float]:
     return (0.0 if passed == 0 else centre - half), (1.0 if passed == runs else centre + half)
 
 
+def rate_difference(a: Rate, b: Rate) -> MeanInterval:
+    """Return the rate of `b` minus that of `a`, with the interval of Newcombe (1998), method 10.
+
+    All members are None if a side has no graded run.
+    """
+    if a.rate is None or a.low is None or a.high is None or b.rate is None or b.low is None or b.high is None:
+        return MeanInterval(mean=None, low=None, high=None)
+    mean = b.rate - a.rate
+    below = sqrt((b.rate - b.low) ** 2 + (a.high - a.rate) ** 2)
+    above = sqrt((b.high - b.rate) ** 2 + (a.rate - a.low) ** 2)
+    return MeanInterval(mean=mean, low=mean - below, high=mean + above)
+
+
 def spread_of(values: Sequence[float]) -> Spread:
     """Return the mean and the standard deviation."""
     if not values:

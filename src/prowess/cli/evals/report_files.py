@@ -1,0 +1,65 @@
+"""The files that `eval run` and `eval report` write about a run."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from prowess._internal.files.atomic_write import write_atomically
+from prowess.errors import InvalidArgumentsError
+from prowess.evals.reports.junit import junit_of_run
+from prowess.evals.reports.summary import summary_of_run
+
+if TYPE_CHECKING:
+    from prowess.evals.campaigns.report import EvalRunReport
+    from prowess.evals.reports.ablation_view import AblationView
+    from prowess.evals.reports.trigger_view import TriggerMatrix
+
+
+class ReportFiles(Struct, frozen=True, kw_only=True):
+    """Paths of the files to write; None for those that were not asked for."""
+
+    page: str | None = None
+    junit: str | None = None
+    summary: str | None = None
+
+    def write(
+        self,
+        report: EvalRunReport,
+        *,
+        cap_usd: float | None = None,
+        ablation: AblationView | None = None,
+        triggers: TriggerMatrix | None = None,
+    ) -> None:
+        """Write the files.
+
+        Raises:
+            InvalidArgumentsError: a file cannot be written.
+            MissingExtraError: the page needs the extra `evals`.
+        """
+        if self.page is not None:
+            from prowess.evals.reports.page import PageExtras, report_page  # needs jinja2, which the core has not
+
+            extras = PageExtras(cap_usd=cap_usd, ablation=ablation, triggers=triggers)
+            _write(self.page, report_page(report, extras))
+        if self.junit is not None:
+            _write(self.junit, junit_of_run(report))
+        if self.summary is not None:
+            _append(self.summary, summary_of_run(report))
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        write_atomically(os.path.abspath(path), text.encode(), 0o644)
+    except OSError as fault:
+        raise InvalidArgumentsError((f"{path} cannot be written: {fault.strerror}",)) from None
+
+
+def _append(path: str, text: str) -> None:
+    try:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as fault:
+        raise InvalidArgumentsError((f"{path} cannot be written: {fault.strerror}",)) from None

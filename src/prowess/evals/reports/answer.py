@@ -1,0 +1,126 @@
+"""The answer of a run of evals as a sentence, and the words that all its reports share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+from prowess._internal.text.terminal_text import counted
+from prowess.evals.campaigns.report import OLD_SKILL, WITH_SKILL, WITHOUT_SKILL
+
+if TYPE_CHECKING:
+    from prowess.evals.campaigns.report import ConfigurationSummary, EvalRunReport, RateDelta
+
+AnswerTone = Literal["good", "bad", "unsure"]
+WORDS = {WITH_SKILL: "with the skill", WITHOUT_SKILL: "without the skill", OLD_SKILL: "with the old skill"}
+MINUS = "\u2212"
+_STOPPED = {
+    "cost_cap": "the cap on cost stopped it",
+    "call_cap": "the cap on calls stopped it",
+    "token_cap": "the cap on tokens stopped it",
+    "signal": "it was interrupted",
+}
+_CAVEAT = "This is what the runs so far show."
+
+
+class RunAnswer(Struct, frozen=True, kw_only=True):
+    """The answer. `headline` is one sentence; `notes` are sentences that limit it."""
+
+    headline: str
+    tone: AnswerTone
+    notes: tuple[str, ...] = ()
+
+
+def answer_of(report: EvalRunReport) -> RunAnswer:
+    """Return what a run shows: the difference to the baseline, or the rate of passed runs if there is no baseline."""
+    headline, tone = _headline(report)
+    return RunAnswer(headline=headline, tone=tone, notes=tuple(_notes(report)))
+
+
+def configuration_words(name: str) -> str:
+    """Return the words for a configuration; of a name that is not known, the name."""
+    return WORDS.get(name, name)
+
+
+def percent(share: float) -> str:
+    """Return a share as a whole percentage."""
+    return f"{share * 100:.0f} %"
+
+
+def signed(share: float) -> str:
+    """Return a difference of shares as percentage points, with its sign."""
+    points = round(share * 100)
+    return "0" if points == 0 else f"+{points}" if points > 0 else f"{MINUS}{-points}"
+
+
+def money(usd: float | None) -> str:
+    """Return an amount in dollars: with two digits, or with as many as show that it is not nothing.
+
+    None is an amount that is not known, because a model has no price.
+    """
+    if usd is None:
+        return "an unknown amount"
+    digits = 2 if usd == 0 or usd >= 0.01 else 4 if usd >= 0.0001 else 6  # noqa: PLR2004 -- a cent, and a hundredth of it
+    return f"${usd:,.{digits}f}"
+
+
+def _headline(report: EvalRunReport) -> tuple[str, AnswerTone]:
+    summary = report.summary
+    skilled = summary.configurations.get(WITH_SKILL)
+    baseline = next((name for name in (WITHOUT_SKILL, OLD_SKILL) if name in summary.configurations), None)
+    if skilled is None or skilled.rate is None:
+        return f"No run of {report.skill} could be graded.", "unsure"
+    if summary.delta is None or baseline is None:
+        return f"{report.skill} passes in {_rate(skilled)}.", "unsure"
+    over = "over the old version" if baseline == OLD_SKILL else "over runs without it"
+    return _compared(report.skill, summary.delta, over)
+
+
+def _rate(one: ConfigurationSummary) -> str:
+    if one.rate is None or one.low is None or one.high is None:
+        return "no run"
+    counts = f"{one.passed} of {counted(one.passed + one.failed, 'run')}"
+    return f"{counts}: {percent(one.rate)}, 95 % interval {one.low * 100:.0f} to {percent(one.high)}"
+
+
+def _compared(skill: str, delta: RateDelta, over: str) -> tuple[str, AnswerTone]:
+    if delta.low is None or delta.high is None:
+        return (
+            f"One eval alone shows no difference that can be trusted: {skill} has {signed(delta.mean)} points.",
+            "unsure",
+        )
+    interval = f"95 % interval {signed(delta.low)} to {signed(delta.high)}"
+    points = f"{abs(delta.mean) * 100:.0f} points"
+    if delta.low > 0:
+        return f"{skill} raises the pass rate by {points} {over} ({interval}).", "good"
+    if delta.high < 0:
+        return (
+            f"{skill} lowers the pass rate by {points}, compared with {over.removeprefix('over ')} ({interval}).",
+            "bad",
+        )
+    return f"No difference is shown {over}: {skill} has {signed(delta.mean)} points ({interval}).", "unsure"
+
+
+def _notes(report: EvalRunReport) -> list[str]:
+    summary, notes = report.summary, []
+    left = sum(unit.outcome == "not_run" for unit in report.units)
+    if report.stopped is not None:
+        notes.append(f"The run is not complete: {_STOPPED[report.stopped]}, {counted(left, 'run')} left. {_CAVEAT}")
+    elif not report.complete:
+        notes.append(f"The run is not complete: {counted(left, 'run')} left. {_CAVEAT}")
+    if summary.decision is not None:
+        told = {
+            "better": "The comparison was decided: the skill is better.",
+            "worse": "The comparison was decided: the skill is worse.",
+            "futile": "The comparison was stopped: a difference of the size that was asked for is unlikely.",
+        }
+        notes.append(told.get(summary.decision, "The comparison is not decided."))
+    errors = sum(unit.outcome == "error" for unit in report.units)
+    if errors:
+        notes.append(f"{counted(errors, 'run')} ended with an error. Errors are no part of any rate.")
+    spoilt = sum(unit.contaminated is not None for unit in report.units)
+    if spoilt:
+        notes.append(f"{counted(spoilt, 'run')} of the baseline saw the skill. They are no part of any rate.")
+    notes += summary.faults
+    return notes

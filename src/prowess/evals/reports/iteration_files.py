@@ -1,0 +1,59 @@
+"""The report of an iteration, read from its folder, which may come from somebody else."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from prowess._internal.files.contained import ContainedRoot
+from prowess.errors import InvalidArgumentsError, UnsafePathError
+from prowess.evals.campaigns.report import EvalRunReport
+
+if TYPE_CHECKING:
+    from typing import Any
+
+REPORT_FILE = "report.json"
+_MOST_BYTES = 64 * 1024 * 1024
+
+
+def read_report(folder: str) -> EvalRunReport:
+    """Return the report of an iteration.
+
+    Raises:
+        InvalidArgumentsError: the folder has no report, or not of this form.
+    """
+    data = _bytes(folder, REPORT_FILE)
+    try:
+        return msgspec.json.decode(data, type=EvalRunReport)
+    except (msgspec.DecodeError, RecursionError) as fault:
+        problem = f"{os.path.join(folder, REPORT_FILE)} is no report of prowess eval run: {fault}"
+        raise InvalidArgumentsError((problem,)) from None
+
+
+def read_json(path: str) -> Any:  # noqa: ANN401 -- JSON
+    """Return the data of a file that another command printed with `--json`.
+
+    Raises:
+        InvalidArgumentsError: it cannot be read, or is not JSON.
+    """
+    data = _bytes(os.path.dirname(path) or ".", os.path.basename(path))
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError) as fault:
+        raise InvalidArgumentsError((f"{path} is not JSON: {fault}",)) from None
+
+
+def _bytes(folder: str, name: str) -> bytes:
+    path = os.path.join(folder, name)
+    try:
+        with ContainedRoot(folder) as root, root.open(name, allow_hard_links=True) as file:
+            data = file.read(_MOST_BYTES + 1)
+    except (OSError, UnsafePathError) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) else fault.reason
+        problem = f"{path} cannot be read: {reason}; name a folder that prowess eval run made"
+        raise InvalidArgumentsError((problem,)) from None
+    if len(data) > _MOST_BYTES:
+        raise InvalidArgumentsError((f"{path} is larger than {_MOST_BYTES} bytes",))
+    return data
