@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import threading
@@ -29,10 +28,10 @@ class UnaskedEnd(NamedTuple):
 class Supervised:
     """A command of `prowess` that serves over HTTP, and is started again whenever it ends. `with` runs it."""
 
-    def __init__(self, command: list[str], place: Path, home: Path) -> None:
+    def __init__(self, command: list[str], place: Path) -> None:
         # The signal ends a server whose test was killed.
         self._command = ["setpriv", "--pdeathsig", "KILL", *command]
-        self._place, self._environment = place, {**os.environ, "PROWESS_HOME": str(home)}
+        self._place = place
         self._process: subprocess.Popen[str] | None = None
         self._serving, self._closing = threading.Event(), threading.Event()
         self._loop = threading.Thread(target=self._run, daemon=True)
@@ -55,9 +54,7 @@ class Supervised:
     def _run(self) -> None:
         while not self._closing.is_set():
             self.starts += 1
-            with subprocess.Popen(
-                self._command, stderr=subprocess.PIPE, text=True, env=self._environment, cwd=self._place
-            ) as process:
+            with subprocess.Popen(self._command, stderr=subprocess.PIPE, text=True, cwd=self._place) as process:
                 self._process, lines = process, list[str]()
                 assert process.stderr is not None
                 for line in process.stderr:

@@ -72,7 +72,7 @@ class _Witness(threading.Thread):
 class _Servers:
     """Replicas and sequencers of one store, each started again when it ends."""
 
-    def __init__(self, place: Path, home: Path, store: str, stack: ExitStack) -> None:
+    def __init__(self, place: Path, store: str, stack: ExitStack) -> None:
         prowess = [sys.executable, "-m", "prowess"]
         options = ["--only-root", "--root", str(place / "skills"), "--workspace", str(place / "work"), "--write"]
         ports = [_port() for _ in range(_REPLICAS)]
@@ -81,7 +81,7 @@ class _Servers:
             *[[*prowess, "admin", "serve", "--http", "127.0.0.1:0", "--store", store]] * _SEQUENCERS,
         ]
         self.urls = [f"http://127.0.0.1:{port}/mcp" for port in ports]
-        self.all = [stack.enter_context(Supervised(command, place, home)) for command in commands]
+        self.all = [stack.enter_context(Supervised(command, place)) for command in commands]
         self.wait()
 
     def wait(self) -> None:
@@ -156,7 +156,7 @@ def test_killed_replicas_and_sequencers_and_a_stopped_database_leave_one_history
     with ExitStack() as stack:
         rows = SharedAuditRows(SharedDatabase(url))
         stack.callback(rows.database.close)
-        servers = _Servers(tmp_path, own_home, url, stack)
+        servers = _Servers(tmp_path, url, stack)
         clients = servers.clients(outcomes, stack)
         _sequence(rows, url)
         witness = _Witness(rows, outcomes.done)
@@ -192,6 +192,7 @@ def test_killed_replicas_and_sequencers_and_a_stopped_database_leave_one_history
     }
     sys.stderr.write(f"{told}\n")
     assert outcomes.unexpected == []
+    assert len(witness.kept) > 1
     assert (verdict["ok"], verdict["records"], verdict["faults"]) == (True, len(records), [])
     _compare(outcomes, ran, records)
     _require_no_help(servers.all, away)

@@ -21,7 +21,7 @@ from prowess.governance.shared_decisions import SharedDecisions
 from prowess.policy import Policy, PolicyInForce
 from prowess.signing.keys import new_private_key
 from prowess.signing.signed_note import note_key
-from prowess.store import SharedSessionStore, open_store
+from prowess.store import SharedDatabase, SharedSessionStore, open_store
 from prowess.store.shared.audit_rows import SharedAuditRows
 from prowess.store.shared.organisation import create_store
 from tests.runtime.making import write_skill
@@ -163,6 +163,12 @@ def test_the_central_log_has_each_record_before_the_tool_runs(
     elsewhere = PolicyInForce(organisations=[SharedDecisions(store.database)])
     with SyncSession(Catalog(skills), policy=elsewhere) as session:
         assert _code(session) == "unavailable"  # a session with another store, on a machine without the service
+
+
+def test_refusals_belong_into_the_central_log_if_the_policy_of_the_organisation_was_never_read(tmp_path: Path) -> None:
+    nowhere = SharedDatabase(f"sqlite:///{tmp_path / 'none.db'}")
+    policy = PolicyInForce(organisations=[SharedDecisions(nowhere)]).now()
+    assert (policy.store_fault is None, policy.audit_sink) == (False, "central")
 
 
 def test_while_the_store_is_down_every_call_is_refused_and_no_restart_is_needed(

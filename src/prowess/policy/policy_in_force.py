@@ -219,7 +219,8 @@ class PolicyInForce:
         self._policy_file, self._enterprise_file = policy_file, enterprise_file
         self._lock = threading.Lock()
         self._marks: _Marks | None = None
-        self._policy = Policy()
+        # Until a policy was read: an organisation can demand that refusals are in its log.
+        self._policy = Policy(known_sinks=frozenset({"central"})) if self._organisations else Policy()
         self._error: PolicyError | StoreError | None = None
         self._max_offline = DEFAULT_MAX_OFFLINE
 
