@@ -20,7 +20,6 @@ from prowess.store import (
     SharedBlockStore,
     SharedCallRequestStore,
     SharedDatabase,
-    SharedDeployerStore,
     SharedPolicyStore,
     SharedSessionStore,
     SharedVoteStore,
@@ -41,7 +40,6 @@ from prowess.testing.conformance.stores import (
     ApprovalRequestStoreConformance,
     BlockStoreConformance,
     CallRequestStoreConformance,
-    DeployerStoreConformance,
     EventStoreConformance,
     PolicyStoreConformance,
     SessionStoreConformance,
@@ -139,11 +137,6 @@ class TestPolicies(SharedTables, PolicyStoreConformance):
 class TestBlocks(SharedTables, BlockStoreConformance):
     def open_store(self, place: Path, tenant: str = "default") -> SharedBlockStore:
         return SharedBlockStore(self.database(tenant))
-
-
-class TestDeployers(SharedTables, DeployerStoreConformance):
-    def open_store(self, place: Path, tenant: str = "default") -> SharedDeployerStore:
-        return SharedDeployerStore(self.database(tenant))
 
 
 class TestMachines(SharedTables, MachineStoreConformance):

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         BlockStore,
         CallRequestRow,
         CallRequestStore,
-        DeployerStore,
         EventStore,
         KeptEvent,
         LoginRow,
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     )
     from prowess.store.shared.database import SharedDatabase
     from prowess.store.shared.decisions import SharedBlockStore, SharedPolicyStore
-    from prowess.store.shared.deployers import SharedDeployerStore
     from prowess.store.shared.requests import SharedApprovalRequestStore, SharedCallRequestStore
     from prowess.store.shared.sessions import SharedSessionStore
     from prowess.store.shared.votes import SharedVoteStore
@@ -48,7 +46,6 @@ __all__ = [
     "BlockStore",
     "CallRequestRow",
     "CallRequestStore",
-    "DeployerStore",
     "EventStore",
     "KeptEvent",
     "LoginRow",
@@ -68,7 +65,6 @@ __all__ = [
     "SharedBlockStore",
     "SharedCallRequestStore",
     "SharedDatabase",
-    "SharedDeployerStore",
     "SharedPolicyStore",
     "SharedSessionStore",
     "SharedVoteStore",
@@ -90,10 +86,9 @@ if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
                 *("LoginRow", "LoginStore", "RateLimitStore", "Token", "TokenStore", "VoteStore"),
                 *("Token", "TokenStore", "VoteStore", "PolicyRow", "PolicyStore", "BlockRow", "BlockStore"),
                 *("RequestRow", "ApprovalRequestStore", "CallRequestRow", "CallRequestStore"),
-                *("DeployerStore", "MachineRow", "MachineStore", "ReleaseFileStore"),
+                *("MachineRow", "MachineStore", "ReleaseFileStore"),
             ),
             "shared.database": ("SharedDatabase",),
-            "shared.deployers": ("SharedDeployerStore",),
             "shared.decisions": ("SharedBlockStore", "SharedPolicyStore"),
             "shared.requests": ("SharedApprovalRequestStore", "SharedCallRequestStore"),
             "shared.sessions": ("SharedSessionStore",),

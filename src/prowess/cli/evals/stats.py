@@ -56,8 +56,8 @@ def _print_decisions(read: OutcomeSequences, *, as_json: bool) -> None:
 
 
 def _print_comparison(compared: Comparison) -> None:
-    output.line(f"a: {rate_text(compared.a)}")
-    output.line(f"b: {rate_text(compared.b)}")
+    output.line(f"a: {_rate_text(compared.a)}")
+    output.line(f"b: {_rate_text(compared.b)}")
     delta = compared.delta
     if delta.mean is None:
         output.line("difference: unknown, because no eval has graded runs on both sides")
@@ -78,8 +78,7 @@ def _print_comparison(compared: Comparison) -> None:
 _SHOWN = 10
 
 
-def rate_text(rate: Rate) -> str:
-    """Return a rate with its interval, and its errors apart."""
+def _rate_text(rate: Rate) -> str:
     errors = f", {counted(rate.errors, 'error')} apart" if rate.errors else ""
     if rate.rate is None:
         return f"no graded run{errors}"

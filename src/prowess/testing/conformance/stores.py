@@ -25,7 +25,6 @@ from prowess.testing.conformance.decision_stores import (
     ApprovalRequestStoreConformance,
     BlockStoreConformance,
     CallRequestStoreConformance,
-    DeployerStoreConformance,
     PolicyStoreConformance,
 )
 
@@ -39,7 +38,6 @@ __all__ = [
     "ApprovalRequestStoreConformance",
     "BlockStoreConformance",
     "CallRequestStoreConformance",
-    "DeployerStoreConformance",
     "EventStoreConformance",
     "PolicyStoreConformance",
     "SessionStoreConformance",

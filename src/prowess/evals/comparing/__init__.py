@@ -1,0 +1,1 @@
+"""Blind comparison: a judge chooses the better of two results, and does not know which version made which."""

@@ -1,0 +1,89 @@
+"""The split of a trigger set into training and validation, drawn once and kept.
+
+60 % of the requests of each kind are for training, the rest for validation. A description is revised by its failures in
+training alone; validation tells whether it became better. So no request may move to the other side later: a kept split
+is only completed when requests are added.
+"""
+
+from __future__ import annotations
+
+import os
+from random import Random
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+from msgspec import Struct
+
+from prowess._internal.files.atomic_write import write_atomically
+from prowess.errors import InvalidArgumentsError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from prowess.evals.triggers.trigger_set import TriggerQuery
+
+Side = Literal["train", "validation"]
+SPLIT_FILE = "trigger-split.json"
+_OF_TRAINING = (3, 5)  # 60 %, as a fraction of whole numbers
+_MAX_BYTES = 16 * 1024 * 1024
+
+
+class TriggerSplit(Struct, frozen=True, kw_only=True):
+    """The requests of both sides, sorted, and the seed that the split was drawn with."""
+
+    seed: int
+    train: tuple[str, ...]
+    validation: tuple[str, ...]
+
+    def side_of(self, query: str) -> Side:
+        """Return the side of a request of the set."""
+        return "train" if query in self.train else "validation"
+
+
+def split_queries(queries: Sequence[TriggerQuery], *, seed: int = 0, kept: TriggerSplit | None = None) -> TriggerSplit:
+    """Return the split of the requests. Those of `kept` stay on their side, and its seed counts.
+
+    The order of the requests does not matter.
+    """
+    seed = seed if kept is None else kept.seed
+    train: list[str] = []
+    for wanted in (True, False):
+        of_kind = sorted(query.query for query in queries if query.should_trigger is wanted)
+        train += _training(of_kind, seed, kept)
+    chosen = set(train)
+    rest = sorted(query.query for query in queries if query.query not in chosen)
+    return TriggerSplit(seed=seed, train=tuple(sorted(train)), validation=tuple(rest))
+
+
+def _training(queries: Collection[str], seed: int, kept: TriggerSplit | None) -> list[str]:
+    before = set() if kept is None else set(kept.train)
+    known = before | (set() if kept is None else set(kept.validation))
+    train = [query for query in queries if query in before]
+    new = [query for query in queries if query not in known]
+    Random(f"{seed}").shuffle(new)  # noqa: S311 -- a seeded draw, nothing secret
+    part, whole = _OF_TRAINING
+    wanted = (2 * part * len(queries) + whole) // (2 * whole)  # rounded, halves up
+    return train + new[: max(wanted - len(train), 0)]
+
+
+def read_split(directory: str) -> TriggerSplit | None:
+    """Return the split that is kept in a directory, or None.
+
+    Raises:
+        InvalidArgumentsError: the file is there and is no split.
+    """
+    path = os.path.join(directory, SPLIT_FILE)
+    try:
+        with open(path, "rb") as file:
+            return msgspec.json.decode(file.read(_MAX_BYTES), type=TriggerSplit)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.DecodeError) as fault:
+        raise InvalidArgumentsError((f"{path} is not a kept split ({fault}); remove it to draw a new one",)) from None
+
+
+def keep_split(directory: str, split: TriggerSplit) -> None:
+    """Write a split to a directory, which is made if it is missing. Raises OSError."""
+    os.makedirs(directory, exist_ok=True)
+    data = msgspec.json.format(msgspec.json.encode(split), indent=2) + b"\n"
+    write_atomically(os.path.join(directory, SPLIT_FILE), data)
