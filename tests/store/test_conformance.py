@@ -20,6 +20,7 @@ from prowess.store import (
     SharedBlockStore,
     SharedCallRequestStore,
     SharedDatabase,
+    SharedDeployerStore,
     SharedPolicyStore,
     SharedSessionStore,
     SharedVoteStore,
@@ -40,6 +41,7 @@ from prowess.testing.conformance.stores import (
     ApprovalRequestStoreConformance,
     BlockStoreConformance,
     CallRequestStoreConformance,
+    DeployerStoreConformance,
     EventStoreConformance,
     PolicyStoreConformance,
     SessionStoreConformance,
@@ -137,6 +139,11 @@ class TestPolicies(SharedTables, PolicyStoreConformance):
 class TestBlocks(SharedTables, BlockStoreConformance):
     def open_store(self, place: Path, tenant: str = "default") -> SharedBlockStore:
         return SharedBlockStore(self.database(tenant))
+
+
+class TestDeployers(SharedTables, DeployerStoreConformance):
+    def open_store(self, place: Path, tenant: str = "default") -> SharedDeployerStore:
+        return SharedDeployerStore(self.database(tenant))
 
 
 class TestMachines(SharedTables, MachineStoreConformance):

@@ -30,6 +30,7 @@ BLOCKS_FILE = "blocks.json"  # in the home, and beside the machine's policy
 LOCK_FILE = "prowess.lock"  # in the home, and at the root of a project
 ENROLMENT_FILE = "/etc/prowess/enterprise.toml"
 MACHINE_STATE, CONFIRMED_NAME, EXPIRES_FILE = "/var/lib/prowess", "confirmed", "expires"
+SIGNED_BUNDLE = "bundle.json"  # in `BUNDLE_FOLDER`
 CONFIRMED_FILE = f"{MACHINE_STATE}/{CONFIRMED_NAME}"
 BUNDLE_FOLDER = f"{MACHINE_STATE}/bundle"  # of an enrolled machine; it has files as `/etc/prowess`
 TENANT_FOLDER = "tenant"  # below the machine's state; the skills that the machine's tenant deploys

@@ -59,7 +59,7 @@ class ApprovalQuestion(Struct, frozen=True, kw_only=True):
 
     `place` is the approvals file beside the policy that asks. `text` is what a person is shown. `skill` is None if its
     files are not here, and `signer` is the signer of an installed skill. `asked_by` is the person who asked in the
-    store of an organisation, who counts as an author.
+    store of an organisation, and `deployed_by` are those who deployed the skill there: they count as authors.
     """
 
     skill: Skill | None
@@ -73,6 +73,7 @@ class ApprovalQuestion(Struct, frozen=True, kw_only=True):
     text: str
     signer: str | None = None
     asked_by: str | None = None
+    deployed_by: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -203,8 +204,7 @@ def statement_of(question: ApprovalQuestion, ballot: Ballot, voter: Voter) -> Vo
     if key is not None:
         voter = replace(voter, key=key.public.fingerprint)
     why = None if skill is None else authorship(voter, skill, question.signer, by_owner=question.is_machine)
-    if why is None and question.asked_by is not None and is_same_person(question.asked_by, voter.user):
-        why = "this person asked for the approval"
+    why = why or _authorship_in_store(question, voter)
     voter = replace(voter, is_author=why is not None)
     statement = VoteStatement(
         vote=ballot.vote,
@@ -224,6 +224,13 @@ def statement_of(question: ApprovalQuestion, ballot: Ballot, voter: Voter) -> Vo
     if key is None:
         return statement
     return replace(statement, signature=sign_vote(statement.signed_value, question.name, question.tree, key))
+
+
+def _authorship_in_store(question: ApprovalQuestion, voter: Voter) -> str | None:
+    if question.asked_by is not None and is_same_person(question.asked_by, voter.user):
+        return "this person asked for the approval"
+    deployed = any(is_same_person(one, voter.user) for one in question.deployed_by)
+    return "this person deployed it" if deployed else None
 
 
 def ballot_facts(question: ApprovalQuestion, ballot: Ballot, voter: Voter) -> dict[str, object]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         BlockStore,
         CallRequestRow,
         CallRequestStore,
+        DeployerStore,
         EventStore,
         KeptEvent,
         LoginRow,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     )
     from prowess.store.shared.database import SharedDatabase
     from prowess.store.shared.decisions import SharedBlockStore, SharedPolicyStore
+    from prowess.store.shared.deployers import SharedDeployerStore
     from prowess.store.shared.requests import SharedApprovalRequestStore, SharedCallRequestStore
     from prowess.store.shared.sessions import SharedSessionStore
     from prowess.store.shared.votes import SharedVoteStore
@@ -46,6 +48,7 @@ __all__ = [
     "BlockStore",
     "CallRequestRow",
     "CallRequestStore",
+    "DeployerStore",
     "EventStore",
     "KeptEvent",
     "LoginRow",
@@ -65,6 +68,7 @@ __all__ = [
     "SharedBlockStore",
     "SharedCallRequestStore",
     "SharedDatabase",
+    "SharedDeployerStore",
     "SharedPolicyStore",
     "SharedSessionStore",
     "SharedVoteStore",
@@ -86,9 +90,10 @@ if not TYPE_CHECKING:  # hidden from type checkers: they would accept any name
                 *("LoginRow", "LoginStore", "RateLimitStore", "Token", "TokenStore", "VoteStore"),
                 *("Token", "TokenStore", "VoteStore", "PolicyRow", "PolicyStore", "BlockRow", "BlockStore"),
                 *("RequestRow", "ApprovalRequestStore", "CallRequestRow", "CallRequestStore"),
-                *("MachineRow", "MachineStore", "ReleaseFileStore"),
+                *("DeployerStore", "MachineRow", "MachineStore", "ReleaseFileStore"),
             ),
             "shared.database": ("SharedDatabase",),
+            "shared.deployers": ("SharedDeployerStore",),
             "shared.decisions": ("SharedBlockStore", "SharedPolicyStore"),
             "shared.requests": ("SharedApprovalRequestStore", "SharedCallRequestStore"),
             "shared.sessions": ("SharedSessionStore",),

@@ -347,6 +347,20 @@ class ApprovalRequestStore(Protocol):
         """Return all questions, or those about these digests, the oldest first."""
 
 
+class DeployerStore(Protocol):
+    """Stores who deployed skills for one tenant, and shows those of the organisation (tenant `*`) too. Blocking.
+
+    Raises:
+        StoreError: by every operation, if the store cannot be reached, read or written.
+    """
+
+    def add_deployer(self, digests: Collection[str], user: str) -> None:
+        """Remember that a person deploys the skills with these digests."""
+
+    def deployers(self, digest: str) -> list[str]:
+        """Return who deployed the skill with a digest, sorted, each once."""
+
+
 class CallRequestRow(Struct, frozen=True, kw_only=True):
     """One question about a single call, and its answer. `expires_at` is in seconds since the epoch."""
 

@@ -206,6 +206,26 @@ def test_files_that_a_user_could_change_and_a_missing_bundle_deny_everything(
     assert listed(machine)["success"]
 
 
+def test_a_file_beside_the_signed_bundle_that_root_changed_denies_everything_until_it_is_restored(
+    machine: Machine, organisation: Organisation
+) -> None:
+    organisation.send(organisation.bundle(1, policy=ALLOW))
+    enroll(machine, organisation)
+    bundle = machine.root / STATE / "bundle"
+    with machine.session(USER) as called:
+        assert called()["success"]
+        for name, text in (("approvals.json", '{"version": 1, "approvals": []}'), ("policy.toml", f"{ALLOW}\n")):
+            machine.write(f"/{STATE}/bundle/{name}", text)
+            assert f"{name} is not as the organisation signed it" in listed(machine)["error"]
+            assert f"{name} is not as the organisation signed it" in machine.run("doctor", code=None).stdout
+            with machine.service("--every", "0.05"):
+                end = time.monotonic() + BOUND
+                while not listed(machine)["success"]:
+                    assert time.monotonic() < end
+        assert called()["success"]
+    assert sorted(os.listdir(bundle)) == ["bundle.json", "expires", "policy.toml"]
+
+
 def test_blocks_of_the_organisation_hold(machine: Machine, organisation: Organisation) -> None:
     block = {
         "id": "block-1",

@@ -12,6 +12,10 @@ from prowess.distribution.deployment.host import DeploymentHost
 from prowess.distribution.deployment.store_releases import StoreReleases
 from prowess.distribution.publishing.packing import pack, read_skill_files
 from prowess.errors import DistributionError, InvalidSkillError, PolicyDeniedError, SkillError
+from prowess.format.reading import read_skill
+from prowess.governance.approving import VoteRefusedError
+from prowess.governance.service.approval_items import NewApproval, NewVote
+from prowess.governance.service.approvals import ApprovalService
 from prowess.governance.service.blocks import BlockMatch, BlockService, NewBlock
 from prowess.governance.service.bundle import FIRST_ROOT, bundle_of, release_file
 from prowess.governance.service.deployments import (
@@ -99,6 +103,28 @@ def test_hosts_follow_deploy_revoke_and_roll_back(database: SharedDatabase, tmp_
     assert service(database).add(NewDeployment(archives=(archive(tmp_path, "b"),))).state == "unchanged"
     acts = [kind for kind, _ in logged(database, "*") if kind.startswith("governance.")]
     assert acts == [f"governance.{act}" for act in ("deploy", "deploy", "revoke", "rollback", "deploy")]
+
+
+@pytest.mark.parametrize("tenant", ["*", "default"])
+def test_nobody_deploys_and_approves_the_same_files_if_a_rule_wants_others(
+    database: SharedDatabase, tmp_path: Path, tenant: str
+) -> None:
+    PolicyService(call_of(database)).put("base", NewPolicy(toml='[[approval]]\nfor = ["new-skills"]\n'))
+    approvals = ApprovalService(call_of(database, "approver"))  # of the same person as the deployments
+    deployed = service(database, tenant=tenant).add(NewDeployment(archives=(archive(tmp_path, "a"),))).skills[0]
+    asked = approvals.add(NewApproval(skill="a", digest=deployed.tree, to_vote=True))
+    with pytest.raises(VoteRefusedError, match=r"ann is an author of 'a' \(this person deployed it\)"):
+        approvals.vote(asked.id, NewVote(vote="approve"))
+    made = archive(tmp_path, "b")
+    tree = str(read_skill(str(tmp_path / "made" / "b")).digest)
+    asked = approvals.add(NewApproval(skill="b", digest=tree, to_vote=True))
+    assert approvals.vote(asked.id, NewVote(vote="approve")).state == "approved"
+    new = NewDeployment(archives=(made,))
+    with pytest.raises(PolicyDeniedError, match=r"ann has approved 'b', and .* wants the approval of others"):
+        service(database, tenant=tenant).add(new)
+    assert [skill.name for skill in service(database, tenant=tenant).list(ListQuery()).items[0].skills] == ["a"]
+    approvals.revoke(asked.id)
+    assert service(database, tenant=tenant).add(new).added == ("b",)
 
 
 @pytest.mark.proves("governance.tenants.enterprise")

@@ -16,7 +16,7 @@ import shlex
 from typing import Literal
 
 from prowess._internal.files.file_mark import Mark, mark_of
-from prowess._internal.places import BUNDLE_FOLDER, ENROLMENT_FILE, weakness_above
+from prowess._internal.places import BUNDLE_FOLDER, ENROLMENT_FILE, EXPIRES_FILE, SIGNED_BUNDLE, weakness_above
 
 _ROOT = 0
 _KEYS = ("url", "key", "tenant", "team", "environment")
@@ -102,5 +102,39 @@ def bundle_fault() -> str | None:
     """Return why the bundle of an enrolled machine cannot be trusted; None if it can."""
     if not os.path.lexists(BUNDLE_FOLDER):
         return f"{BUNDLE_FOLDER} is missing: this machine is enrolled, and has no bundle yet; run `prowess machine run`"
-    weakness = weakness_above(os.path.join(BUNDLE_FOLDER, "bundle.json"), _ROOT)
-    return None if weakness is None else f"the bundle of this machine is not trusted: {weakness}"
+    weakness = weakness_above(os.path.join(BUNDLE_FOLDER, SIGNED_BUNDLE), _ROOT)
+    if weakness is not None:
+        return f"the bundle of this machine is not trusted: {weakness}"
+    while True:  # again if another version took its place meanwhile
+        folder = os.path.realpath(BUNDLE_FOLDER)
+        changed = changed_files(folder)
+        if os.path.realpath(BUNDLE_FOLDER) == folder:
+            break
+    if not changed:
+        return None
+    return f"{BUNDLE_FOLDER}/{changed[0]} is not as the organisation signed it; `prowess machine run` restores it"
+
+
+def changed_files(folder: str) -> list[str]:
+    """Return the names of the files in the directory of a bundle that are not those of the signed bundle in it.
+
+    The signature is not verified here: `prowess machine run` does, and other processes trust it as a file of root. A
+    file that somebody changed beside it is noticed by both.
+    """
+    import json  # Imported here, not at the top: few machines are enrolled.
+
+    try:
+        with open(os.path.join(folder, SIGNED_BUNDLE), "rb") as file:
+            signed = json.loads(file.read())["files"]
+        there = {*os.listdir(folder)} - {SIGNED_BUNDLE, EXPIRES_FILE}
+        return sorted(name for name in {*signed, *there} if _content(folder, name) != signed.get(name, b""))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return [SIGNED_BUNDLE]
+
+
+def _content(folder: str, name: str) -> str | None:
+    try:
+        with open(os.path.join(folder, name), encoding="utf-8", errors="surrogateescape", newline="") as file:
+            return file.read()
+    except OSError:
+        return None

@@ -30,6 +30,7 @@ from prowess.distribution.sources.archives.unpacking import unpack_archive
 from prowess.distribution.sources.index.document import is_index_name
 from prowess.errors import DistributionError
 from prowess.format.reading import read_skill
+from prowess.governance.deployers import record_deployer
 from prowess.governance.service.deployments import DeployedSkill, Deployment, DeploymentResult
 from prowess.governance.shared_decisions import SharedDecisions
 from prowess.policy.policy_in_force import PolicyInForce
@@ -61,6 +62,8 @@ class StoreReleases:
         """See `ReleasePublisher`."""
         with _unpacked(archives) as directories:
             signing, repository = self._signing("packages.deploy"), self._repository()
+            trees = (read_skill(directory).digest for directory in directories)
+            record_deployer(self._call, [tree for tree in trees if tree is not None])
             return _result(deploy(directories, repository, signing, check=self._check, environments=environments))
 
     def revoke(self, skills: Sequence[str]) -> DeploymentResult:

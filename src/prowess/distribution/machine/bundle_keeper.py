@@ -111,6 +111,8 @@ class BundleKeeper:
                     self._tell(f"version {known.version} of the bundle holds")
             kept.confirm()
             if known is not None:
+                for name in kept.restore(known):
+                    self._tell(f"{name} of the bundle was not as the organisation signed it, and is so again")
                 self.version = known.version
                 self._tell_change(before)
                 self._sync(known)

@@ -4,7 +4,8 @@
     STATE/bundles/N/       the files of version N, the signed bundle, and `expires`, whose time of change is the expiry
     STATE/confirmed        its time of change is when the organisation last confirmed the bundle
 
-Everything is verified here. Other processes trust the files because root owns them.
+Everything is verified here. Other processes trust the files because root owns them, and compare them with the signed
+bundle without a look at its signature.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import time
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.atomic_write import write_atomically
-from prowess._internal.places import CONFIRMED_NAME, EXPIRES_FILE, is_named_policy
+from prowess._internal.files.enrolment import changed_files
+from prowess._internal.places import CONFIRMED_NAME, EXPIRES_FILE, SIGNED_BUNDLE, is_named_policy
 from prowess.errors import SignatureError
 from prowess.governance.machine.bundle import read_bundle
 from prowess.policy.approvals.statements import read_statements
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from prowess.governance.machine.bundle import Bundle
     from prowess.signing.signed_note import NoteKey
 
-_SIGNED = "bundle.json"
 _FILE, _DIRECTORY = 0o644, 0o755
 
 
@@ -45,7 +46,7 @@ class KeptBundle:
             SignatureError: the file was changed.
         """
         try:
-            with open(os.path.join(self._link, _SIGNED), "rb") as file:
+            with open(os.path.join(self._link, SIGNED_BUNDLE), "rb") as file:
                 return read_bundle(file.read(), self._key)
         except FileNotFoundError:
             return None
@@ -75,6 +76,19 @@ class KeptBundle:
         self._write(bundle, data)
         return bundle, True
 
+    def restore(self, bundle: Bundle) -> list[str]:
+        """Write the files of the present bundle again if somebody changed them. Return their names. Raises OSError."""
+        changed = changed_files(self._link)
+        for name in changed:
+            path = os.path.join(self._link, name)
+            if name in bundle.files:
+                write_atomically(path, bundle.files[name].encode(), _FILE)
+            elif os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+        return changed
+
     def confirm(self) -> None:
         """Record that the organisation confirmed the present bundle just now."""
         path = os.path.join(self._state, CONFIRMED_NAME)
@@ -100,7 +114,7 @@ class KeptBundle:
         _require_valid(draft)
         write_atomically(os.path.join(draft, EXPIRES_FILE), b"", _FILE)
         os.utime(os.path.join(draft, EXPIRES_FILE), (bundle.expires, bundle.expires))
-        write_atomically(os.path.join(draft, _SIGNED), data, _FILE)
+        write_atomically(os.path.join(draft, SIGNED_BUNDLE), data, _FILE)
         if os.path.isdir(folder):  # the link was not turned to it
             shutil.rmtree(folder)
         os.rename(draft, folder)

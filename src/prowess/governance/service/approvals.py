@@ -31,7 +31,7 @@ from prowess.governance.voting import cast_vote
 from prowess.policy.approvals.matching import statements_about
 from prowess.policy.approvals.statements import request_id
 from prowess.policy.facts.capabilities import checked_capabilities
-from prowess.store import SharedApprovalRequestStore, SharedVoteStore
+from prowess.store import SharedApprovalRequestStore, SharedDeployerStore, SharedVoteStore
 from prowess.store.tenants import EVERY
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class ApprovalService:
         self._call, self._capabilities = call, capabilities
         self._voter = voter_of(call.actor) if voter is None else voter
         self._requests, self._questions = SharedApprovalRequestStore(call.database), StoredQuestions(call.database)
-        self._calls = SharedCallRequests(call.database)
+        self._calls, self._deployers = SharedCallRequests(call.database), SharedDeployerStore(call.database)
 
     def list(self, query: ApprovalQuery) -> ListPage[ApprovalItem]:
         """Return questions, the oldest first, without `text` and `votes`."""
@@ -195,6 +195,7 @@ class ApprovalService:
         ballot = self._in_a_held_role(question, ballot)
         rows = self._requests.requests()
         row = next((one for one in rows if one.id == question.id), None)
+        question = replace(question, deployed_by=tuple(self._deployers.deployers(question.tree)))
         if row is not None:
             asked = asked_of(row)  # by several people perhaps, of whom none may approve
             question = replace(question, asked_by=self._voter.user if asked.asked_by(self._voter.user) else asked.by)

@@ -216,6 +216,15 @@ APPROVAL_REQUESTS = Table(
     Index("approval_requests_by_digest", "tenant", "digest"),
 )
 
+DEPLOYERS = Table(
+    "deployers",  # who deployed the skill with a tree digest; those of the organisation are seen by each tenant
+    METADATA,
+    Column("tenant", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("user", AnyText, nullable=False),
+    PrimaryKeyConstraint("tenant", "digest", "user"),
+)
+
 RELEASE_FILES = Table(
     "release_files",  # the files of a deployment: metadata and archives
     METADATA,

@@ -16,7 +16,7 @@ from prowess.store import BlockRow, CallRequestRow, RequestRow
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from prowess.store import ApprovalRequestStore, BlockStore, CallRequestStore, PolicyStore
+    from prowess.store import ApprovalRequestStore, BlockStore, CallRequestStore, DeployerStore, PolicyStore
 
 HOSTILE_TEXTS = ("naïve \x00 '; --", "\x00", "%s :tenant {}", "\U0001f600", " one ", "one\x00")
 _BLOCK = BlockRow(tenant="default", id="one", kind="name", value="deploy", reason="leaks", by="ada", at="")
@@ -122,6 +122,25 @@ class ApprovalRequestStoreConformance:
         assert store.put_request(replace(rows[0], at="9", body="another"), expected=rows[0])
         assert store.requests() == [replace(rows[0], body="another"), *rows[1:]]  # its place in the list stays
         assert store.requests(digests=["sha256:1"]) == rows[1::2]
+
+
+class DeployerStoreConformance:
+    """The tests of `DeployerStore`, for stores of one place with the tenants `default` and `*`."""
+
+    def open_store(self, place: Path, tenant: str = "default") -> DeployerStore:
+        """Return the store of a tenant; without any row for the first tenant of a `place`."""
+        raise NotImplementedError
+
+    def test_who_deployed_a_skill_is_known(self, tmp_path: Path) -> None:
+        """Each once, with any characters; those of the organisation too."""
+        own, all_ = self.open_store(tmp_path), self.open_store(tmp_path, "*")
+        for user in (*HOSTILE_TEXTS, *HOSTILE_TEXTS):
+            own.add_deployer(["sha256:1", "sha256:2", "sha256:1"], user)
+        own.add_deployer([], "nobody")
+        all_.add_deployer(["sha256:1"], "ada")
+        assert own.deployers("sha256:1") == sorted({*HOSTILE_TEXTS, "ada"})
+        assert (own.deployers("sha256:2"), own.deployers("sha256:3")) == (sorted(HOSTILE_TEXTS), [])
+        assert all_.deployers("sha256:2") == []
 
 
 class CallRequestStoreConformance:

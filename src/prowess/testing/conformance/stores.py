@@ -25,6 +25,7 @@ from prowess.testing.conformance.decision_stores import (
     ApprovalRequestStoreConformance,
     BlockStoreConformance,
     CallRequestStoreConformance,
+    DeployerStoreConformance,
     PolicyStoreConformance,
 )
 
@@ -38,6 +39,7 @@ __all__ = [
     "ApprovalRequestStoreConformance",
     "BlockStoreConformance",
     "CallRequestStoreConformance",
+    "DeployerStoreConformance",
     "EventStoreConformance",
     "PolicyStoreConformance",
     "SessionStoreConformance",

@@ -9,7 +9,12 @@ from prowess.store.shared.row_security import ROLE, protect
 
 revision = "0004"
 down_revision = "0003"
-_OF_ORGANISATION = ("policies", "blocks", "release_files")  # what the organisation gives holds for each tenant
+_OF_ORGANISATION = (
+    "policies",
+    "blocks",
+    "deployers",
+    "release_files",
+)  # what the organisation gives holds for each tenant
 
 
 def upgrade() -> None:
@@ -38,6 +43,11 @@ def upgrade() -> None:
             sa.Column("at", sa.Text, nullable=False),
             sa.Column("body", sa.LargeBinary, nullable=False),
             sa.PrimaryKeyConstraint("tenant", "id"),
+        ),
+        "deployers": (
+            sa.Column("digest", sa.Text, nullable=False),
+            sa.Column("user", sa.LargeBinary, nullable=False),
+            sa.PrimaryKeyConstraint("tenant", "digest", "user"),
         ),
         "release_files": (
             sa.Column("path", sa.Text, nullable=False),
