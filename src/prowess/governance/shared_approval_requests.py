@@ -5,8 +5,10 @@ A session that is refused for want of an approval leaves the question there, so 
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from math import inf
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 
 MOST_QUESTIONS = 100  # of one person, that wait
+MOST_LEFT = 1000  # that sessions left in one tenant, and nobody has asked or voted about
+_KEPT = timedelta(days=30)  # such a question
+_NOTED_AGAIN = 3600.0  # seconds after which a process leaves a question once more, because it may be gone
 
 
 class AskedSkill(Struct, frozen=True, kw_only=True):
@@ -55,9 +60,9 @@ def request_time(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def row_of_request(request_id: str, body: AskedSkill, at: str) -> RequestRow:
+def row_of_request(request_id: str, body: AskedSkill, at: str, *, of_person: bool = True) -> RequestRow:
     """Return the row of a question that was known first at this time."""
-    return RequestRow(id=request_id, digest=body.digest, at=at, body=encode(body).decode())
+    return RequestRow(id=request_id, digest=body.digest, at=at, body=encode(body).decode(), of_person=of_person)
 
 
 def request_row(request_id: str, body: AskedSkill, before: RequestRow | None = None) -> RequestRow:
@@ -91,12 +96,21 @@ class RefusedSkills:
 
     def __init__(self, database: SharedDatabase) -> None:
         self._store = SharedApprovalRequestStore(database)
-        self._known: set[str] = set()
+        self._known: dict[str, float] = {}  # the time of the last note, by id
 
     def note(self, request_id: str, skill: str, digest: str) -> None:
-        """Add the question if there is none with this id. If the store cannot be used, do nothing. Blocks."""
-        if request_id in self._known:
+        """Add the question if there is none with this id. If the store cannot be used, do nothing. Blocks.
+
+        Questions that nobody looks at go: after 30 days, and the oldest of more than 1000.
+        """
+        at = time.monotonic()
+        if at - self._known.get(request_id, -inf) < _NOTED_AGAIN:
             return
+        now, asked = datetime.now(UTC), AskedSkill(skill=skill, digest=digest)
+        row = row_of_request(request_id, asked, request_time(now), of_person=False)
         with suppress(StoreError):
-            self._store.put_request(request_row(request_id, AskedSkill(skill=skill, digest=digest)), expected=None)
-            self._known.add(request_id)
+            if self._store.put_request(row, expected=None):
+                self._store.drop_requests(before=request_time(now - _KEPT), most=MOST_LEFT)
+            if len(self._known) >= MOST_LEFT:
+                self._known.clear()
+            self._known[request_id] = at

@@ -321,13 +321,15 @@ class BlockStore(Protocol):
 class RequestRow(Struct, frozen=True, kw_only=True):
     """One question to people about the skill with a tree digest. `body` is JSON text, not parsed.
 
-    `at` is the time in UTC (ISO 8601) at which the question was known first.
+    `at` is the time in UTC (ISO 8601) at which the question was known first. `of_person` is whether a person has asked
+    or voted: others were left by sessions, and can be dropped.
     """
 
     id: str
     digest: str
     at: str
     body: str
+    of_person: bool = True
 
 
 class ApprovalRequestStore(Protocol):
@@ -338,9 +340,15 @@ class ApprovalRequestStore(Protocol):
     """
 
     def put_request(self, request: RequestRow, *, expected: RequestRow | None) -> bool:
-        """Add a question, or replace the body of the `expected` one: its digest and its time stay.
+        """Add a question, or replace `body` and `of_person` of the `expected` one: its digest and its time stay.
 
         Return False, without a change, if there is another one.
+        """
+
+    def drop_requests(self, *, before: str, most: int) -> int:
+        """Remove questions of sessions that are older than `before`, and the oldest of more than `most` of them.
+
+        Return how many were removed. Those of persons stay.
         """
 
     def requests(self, *, digests: Collection[str] | None = None) -> list[RequestRow]:

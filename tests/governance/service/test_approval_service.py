@@ -18,9 +18,11 @@ from prowess.governance.service.approval_items import ApprovalQuery, NewApproval
 from prowess.governance.service.approvals import ApprovalService
 from prowess.governance.service.listing import NoSuchItemError
 from prowess.governance.service.policies import NewPolicy, PolicyService
+from prowess.governance.shared_approval_requests import RefusedSkills
 from prowess.governance.shared_call_requests import SharedCallRequests
 from prowess.governance.store_approvals import StoreApprovals
 from prowess.policy.approval import ApprovalRequest
+from prowess.policy.approvals.statements import request_id
 from prowess.store import SharedSessionStore, SharedVoteStore
 from prowess.store.shared.tables import APPROVAL_REQUESTS
 from tests.runtime.making import write_skill
@@ -199,6 +201,22 @@ def test_a_question_keeps_its_place_in_the_list_whoever_asks_it_later(
     rest = ann.list(ApprovalQuery(limit=1, cursor=page.next))
     assert ([one.id for one in (*page.items, *rest.items)], rest.next) == ([first.id, second.id], None)
     assert page.items[0].at == asked[0].at
+
+
+def test_questions_that_sessions_leave_are_limited_and_those_with_a_vote_stay(
+    call_of: CallOf, database: SharedDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prowess.governance.shared_approval_requests.MOST_LEFT", 2)
+    PolicyService(call_of()).put("base", NewPolicy(toml=_TWO))
+    refused, ann = RefusedSkills(database), ApprovalService(call_of("ann", "approver"))
+    digests = [f"sha256:{64 * str(number)}" for number in range(5)]
+    wanted = [request_id(digest, "scripts") for digest in digests]
+    refused.note(wanted[0], "skill-0", digests[0])
+    ann.vote(wanted[0], _APPROVE)
+    ApprovalService(call_of("eve", "author")).add(_asked("skill-1", digests[1]))
+    for number in (1, 2, 3, 4):
+        refused.note(wanted[number], f"skill-{number}", digests[number])
+    assert [one.skill for one in ann.list(ApprovalQuery()).items] == ["skill-0", "skill-1", "skill-3", "skill-4"]
 
 
 def test_questions_about_one_digest_are_found(two: str, call_of: CallOf) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
-from sqlalchemy import delete, select
+from sqlalchemy import delete, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from prowess.store.protocols import CallRequestRow, RequestRow
@@ -29,19 +29,28 @@ class SharedApprovalRequestStore:
         self._mine = APPROVAL_REQUESTS.c.tenant == database.tenant
 
     def put_request(self, request: RequestRow, *, expected: RequestRow | None) -> bool:
-        """Add a question, or replace the body of the `expected` one; see `ApprovalRequestStore`."""
+        """Add a question, or replace the `expected` one, but for its digest and time; see `ApprovalRequestStore`."""
         mine = (self._mine, APPROVAL_REQUESTS.c.id == request.id)
         values = {"tenant": self.database.tenant, **asdict(request)}
 
         def work(db: Connection) -> bool:
             if expected is not None:
                 change = APPROVAL_REQUESTS.update().where(*mine, APPROVAL_REQUESTS.c.body == expected.body)
-                return db.execute(change.values(body=request.body)).rowcount == 1
+                return db.execute(change.values(body=request.body, of_person=request.of_person)).rowcount == 1
             module = postgresql if db.dialect.name == "postgresql" else sqlite
             new = module.insert(APPROVAL_REQUESTS).values(values).on_conflict_do_nothing()
             return db.execute(new.returning(APPROVAL_REQUESTS.c.id)).first() is not None
 
         return self.database.run(work)
+
+    def drop_requests(self, *, before: str, most: int) -> int:
+        """Remove questions of sessions that are too old, or too many; see `ApprovalRequestStore`."""
+        left = (self._mine, APPROVAL_REQUESTS.c.of_person.is_(False))
+        newest = select(APPROVAL_REQUESTS.c.id).where(*left)
+        newest = newest.order_by(APPROVAL_REQUESTS.c.at.desc(), APPROVAL_REQUESTS.c.id.desc())
+        too_many = APPROVAL_REQUESTS.c.id.in_(newest.offset(most))
+        change = delete(APPROVAL_REQUESTS).where(*left, or_(APPROVAL_REQUESTS.c.at < before, too_many))
+        return self.database.run(lambda db: db.execute(change).rowcount)
 
     def requests(self, *, digests: Collection[str] | None = None) -> list[RequestRow]:
         """Return all questions, or those about these digests, the oldest first."""

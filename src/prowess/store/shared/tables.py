@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     Double,
     Index,
@@ -212,6 +213,7 @@ APPROVAL_REQUESTS = Table(
     Column("digest", Text, nullable=False),
     Column("at", Text, nullable=False),
     Column("body", AnyText, nullable=False),
+    Column("of_person", Boolean, nullable=False),
     PrimaryKeyConstraint("tenant", "id"),
     Index("approval_requests_by_digest", "tenant", "digest"),
 )

@@ -123,6 +123,16 @@ class ApprovalRequestStoreConformance:
         assert store.requests() == [replace(rows[0], body="another"), *rows[1:]]  # its place in the list stays
         assert store.requests(digests=["sha256:1"]) == rows[1::2]
 
+    def test_old_questions_of_sessions_and_too_many_are_dropped(self, tmp_path: Path) -> None:
+        """The newest stay, and all in which a person has a part."""
+        store = self.open_store(tmp_path)
+        rows = [RequestRow(id=f"{at}", digest="sha256:1", at=f"{at}", body="", of_person=at == 1) for at in range(6)]
+        assert all(store.put_request(row, expected=None) for row in rows)
+        assert store.put_request(replace(rows[0], of_person=True), expected=rows[0])
+        assert store.drop_requests(before="3", most=9) == 1
+        assert store.drop_requests(before="3", most=2) == 1
+        assert [row.id for row in store.requests()] == ["0", "1", "4", "5"]
+
 
 class DeployerStoreConformance:
     """The tests of `DeployerStore`, for stores of one place with the tenants `default` and `*`."""

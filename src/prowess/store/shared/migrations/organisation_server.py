@@ -42,6 +42,7 @@ def upgrade() -> None:
             sa.Column("digest", sa.Text, nullable=False),
             sa.Column("at", sa.Text, nullable=False),
             sa.Column("body", sa.LargeBinary, nullable=False),
+            sa.Column("of_person", sa.Boolean, nullable=False),
             sa.PrimaryKeyConstraint("tenant", "id"),
         ),
         "deployers": (
