@@ -1,0 +1,100 @@
+"""Progress of a run of evals, on standard error: a small table on a terminal, one line for each run elsewhere.
+
+Both show how many runs are done, the rate of each configuration with its interval, errors, and the money that is left.
+The table needs rich (`pip install 'prowess[show]'`); without it, a terminal gets the lines too.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Self
+
+from prowess._internal.text.terminal_text import counted, printable_line
+from prowess.cli import output
+from prowess.evals.reports.answer import configuration_words, money, percent
+from prowess.evals.statistics.intervals import rate_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from prowess.evals.campaigns.report import UnitResult
+
+_PER_SECOND = 8
+_SHOWN = 60
+
+
+class LiveProgress:
+    """Shows results as they come, inside its `with` block. `show` is the `on_result` of a campaign.
+
+    `total` is the number of runs, None if it is not known. `cap_usd` is the cap on cost, None if there is none. `quiet`
+    shows nothing.
+    """
+
+    def __init__(self, *, total: int | None = None, cap_usd: float | None = None, quiet: bool = False) -> None:
+        self._total, self._cap, self._quiet = total, cap_usd, quiet
+        self._counts: dict[str, list[int]] = {}  # configuration -> passed, graded, errors
+        self._done, self._usd = 0, 0.0
+        self._last = ""
+        self._live: Any = None
+
+    def __enter__(self) -> Self:
+        if not self._quiet and output.is_rich(sys.stderr):
+            self._live = _table_on_terminal()
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def show(self, result: UnitResult) -> None:
+        """Take the result of one run."""
+        counts = self._counts.setdefault(result.configuration, [0, 0, 0])
+        counts[0] += result.counted and result.outcome == "passed"
+        counts[1] += result.counted
+        counts[2] += result.outcome == "error"
+        self._done += 1
+        self._usd += result.usd or 0.0
+        self._last = printable_line(f"{result.id}: {result.outcome}")
+        if self._live is not None:
+            self._live.update(_table(self._rows(), [self._state(), self._last[:_SHOWN]]))
+        elif not self._quiet:
+            output.note(f"{self._state()}: {self._last}, {result.seconds:.1f} s")
+
+    def _state(self) -> str:
+        of = "" if self._total is None else f" of {self._total}"
+        done = f"{self._done}{of} runs" if self._total is not None else counted(self._done, "run")
+        cost = money(self._usd)
+        return f"{done}, {cost} spent" + (
+            "" if self._cap is None else f", {money(max(0.0, self._cap - self._usd))} left"
+        )
+
+    def _rows(self) -> Iterator[tuple[str, str, str, str]]:
+        for name, (passed, graded, errors) in self._counts.items():
+            rate = rate_of(passed, graded)
+            shown = "–" if rate.rate is None else percent(rate.rate)  # noqa: RUF001 -- the sign for no value
+            between = "" if rate.low is None or rate.high is None else f"{rate.low * 100:.0f} to {percent(rate.high)}"
+            told = counted(errors, "error") if errors else ""
+            yield printable_line(configuration_words(name)), f"{passed}/{graded}", f"{shown}  {between}", told
+
+
+def _table_on_terminal() -> Any:  # noqa: ANN401 -- rich is optional
+    """Return an area of the terminal that is redrawn, or None without rich."""
+    try:
+        from rich.console import Console
+        from rich.live import Live
+    except ImportError:
+        return None
+    return Live(console=Console(stderr=True), transient=True, refresh_per_second=_PER_SECOND)
+
+
+def _table(rows: Iterable[tuple[str, str, str, str]], lines: Iterable[str]) -> Any:  # noqa: ANN401 -- rich is optional
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return Group(*(Text(line, overflow="ellipsis", no_wrap=True) for line in lines), table)
