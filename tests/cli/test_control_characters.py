@@ -164,6 +164,11 @@ CASES: list[tuple[str, ...]] = [
     ("test", "--json", f"skills/bad{ODD}"),
     ("test", "--configurations", "prowess.toml", "skills/good"),
     ("eval", "convert", ODD, "--to", "waza", "--out", f"out{ODD}"),
+    ("eval", "judge", f"{ODD}.jsonl", "--skill", "good"),
+    ("eval", "judge", "run.jsonl", "--skill", "good"),
+    ("eval", "judge", "run.jsonl", "--skill", "good", "--json"),
+    ("eval", "judge", "--cases", "cases.jsonl"),
+    ("eval", "judge", "--cases", ODD),
     ("eval", "stats", ODD),
     ("eval", "report", ODD, "--out", f"out{ODD}", "--ablation", ODD),
     ("serve", "--http", ODD),
@@ -203,6 +208,15 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (skill / "assets" / "odd.bin").write_bytes(bytes(range(256)))
     (root / "policy.toml").write_text(f'default = "allow"\n[[rules]]\ntool = {quoted}\neffect = "none"\n')
     (root / "asking.toml").write_text('default = "allow"\n[[approval]]\nfor = ["new-skills"]\n')
+    calls = [{"id": "1", "name": f"Read{ODD}", "arguments": {"file_path": f"good/{ODD}/good/SKILL.md"}}]
+    run = [
+        {"role": "user", "text": ODD},
+        {"role": "assistant", "text": ODD, "calls": calls},
+        {"role": "end", "ended": ODD},
+    ]
+    (root / "run.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in run))
+    cases = [{"transcript": name, "skill": f"good{ODD}", ODD: ODD} for name in ("run.jsonl", f"{ODD}.jsonl")]
+    (root / "cases.jsonl").write_text("".join(f"{json.dumps(case)}\n" for case in cases))
     (root / "prowess.toml").write_text(f"select = [{quoted.replace(chr(0x7F), '')}]\n")
     return root
 

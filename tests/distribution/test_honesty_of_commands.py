@@ -76,6 +76,7 @@ CASES = [
     Case(("test", "skills/pdf"), code=1),
     Case(("eval", "stats", "nowhere.json"), code=2),
     Case(("eval", "report", "nowhere", "--out", "report.html"), code=2),
+    Case(("eval", "judge", "answers.json", "--skill", "pdf")),
     Case(("eval", "convert", "triggers.json", "--to", "questions", "--out", "questions.json")),
     Case(("verify", "skills/pdf")),
     Case(("pack", "skills/pdf", "-o", "pdf.tar.gz")),

@@ -136,16 +136,31 @@ def _sets_program(arguments: list[str]) -> bool:
     return any(map(_SETS_GIT.match, settings)) or any(one.startswith(_OPTIONS_OF_GIT) for one in arguments)
 
 
-def _of_shell(program: str, words: tuple[ShellWord, ...]) -> StartedCommands:
-    """Parse `sh [options] [-c text | file]`. If there is neither a text nor a file, the shell reads its input."""
+def text_of_shell(command: SimpleCommand) -> ShellWord | None:
+    """Return the command line that `sh -c` or another shell is given as a word; None if it is given none."""
+    program = command.words[0].text.rpartition("/")[2]
+    if program not in _SHELLS:
+        return None
+    given = _given_to_shell(program, command.words)
+    return given.rest[0] if given is not None and given.takes_text and given.rest else None
+
+
+class _GivenToShell(Struct, frozen=True, kw_only=True):
+    """What a shell is started with: `-c`, `-s`, and the words after its options."""
+
+    takes_text: bool
+    takes_input: bool
+    rest: list[ShellWord]
+
+
+def _given_to_shell(program: str, words: tuple[ShellWord, ...]) -> _GivenToShell | None:
+    """Parse the options of a shell. None if a word that the shell would expand is among them."""
     rest = list(words[2:] if program == "busybox" else words[1:])
-    if program == "busybox" and (len(words) == 1 or words[1].text not in _SHELLS):
-        return StartedCommands()
     takes_text = takes_input = False
     while rest and (rest[0].text[:1] in {"-", "+"} or rest[0].expands):
         option = rest.pop(0)
         if option.expands:
-            return StartedCommands(unknown=True)
+            return None
         if option.text == "--":
             break
         letters = "" if option.text.startswith("--") else option.text[1:]
@@ -153,12 +168,23 @@ def _of_shell(program: str, words: tuple[ShellWord, ...]) -> StartedCommands:
         takes_input = takes_input or "s" in letters
         values = letters.count("o") + letters.count("O") + (option.text in {"--rcfile", "--init-file"})
         rest = rest[values:]
-    if takes_text:
+    return _GivenToShell(takes_text=takes_text, takes_input=takes_input, rest=rest)
+
+
+def _of_shell(program: str, words: tuple[ShellWord, ...]) -> StartedCommands:
+    """Parse `sh [options] [-c text | file]`. If there is neither a text nor a file, the shell reads its input."""
+    if program == "busybox" and (len(words) == 1 or words[1].text not in _SHELLS):
+        return StartedCommands()
+    given = _given_to_shell(program, words)
+    if given is None:
+        return StartedCommands(unknown=True)
+    rest = given.rest
+    if given.takes_text:
         return _of_text(rest[0]) if rest else StartedCommands()
     if words[1:2] and words[1].text in {"--help", "--version"}:
         return StartedCommands()
     device = bool(rest) and not {"dev", "proc"}.isdisjoint(rest[0].text.split("/"))
-    return StartedCommands(unknown=takes_input or not rest or rest[0].expands or device)
+    return StartedCommands(unknown=given.takes_input or not rest or rest[0].expands or device)
 
 
 def _of_text(word: ShellWord) -> StartedCommands:

@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from tree_sitter import Node, Parser
+
+    SyntaxNode: TypeAlias = Node  # for `line_steps`: this module alone imports tree_sitter
 
 Span = tuple[int, int]
 
@@ -40,8 +44,13 @@ class ShellOutline(Struct):
 def outline(line: bytes) -> ShellOutline | None:
     """Return the outline of `line`; None if it has more than simple commands. Raises GrammarMissingError."""
     found = ShellOutline()
-    root = _parser().parse(line).root_node
+    root = parsed(line)
     return found if not root.has_error and _visit(root, found) else None
+
+
+def parsed(line: bytes) -> Node:
+    """Return the root of the line's tree, which may have errors. Raises GrammarMissingError."""
+    return _parser().parse(line).root_node
 
 
 @cache

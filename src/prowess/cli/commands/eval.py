@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from prowess.cli.evals.convert import convert
+from prowess.cli.evals.judge import judge
 from prowess.cli.evals.report import report
 from prowess.cli.evals.stats import stats
 
@@ -19,4 +20,5 @@ def command() -> None:
 
 command.add_command(convert)
 command.add_command(report)
+command.add_command(judge)
 command.add_command(stats)

@@ -100,13 +100,14 @@ class SkillActivation(Struct, frozen=True, kw_only=True):
 
 
 class RunTranscript(Struct, frozen=True, kw_only=True):
-    """One run. `host` and `form` are None if the file has no record of a known host.
+    """One run. `host` and `form` are None if the file has no record of a known host. `session` is the host's id of it.
 
-    `offered` are the skills that the host listed, None if the transcript has no list. `ended` is `completed` if the
-    model finished, `limit` if a limit of turns, time, tokens or cost stopped it, `error` if it failed, and `cut` if the
-    transcript stops in the middle. `end_reason` is the host's word for it. `usage` is None if no tokens were reported;
-    `cost_usd` is None if no cost was reported. `directory` is the working directory of the host. `notes` are sentences
-    about lines that could not be read and records of unknown types.
+    `offered` are the skills that the host listed, None if the transcript has no list; `locations` are the paths of
+    their files, if the list has them. `commands` are the slash commands that the host listed. `ended` is `completed` if
+    the model finished, `limit` if a limit of turns, time, tokens or cost stopped it, `error` if it failed, and `cut` if
+    the transcript stops in the middle. `end_reason` is the host's word for it. `usage` is None if no tokens were
+    reported; `cost_usd` is None if no cost was reported. `directory` is the working directory of the host. `notes` are
+    sentences about lines that could not be read and records of unknown types.
 
     `at` of messages, calls and activations counts from 1: the line in the file, or the message in a file that is a
     single JSON document. Sub-agents with files of their own count in their file.
@@ -114,10 +115,13 @@ class RunTranscript(Struct, frozen=True, kw_only=True):
 
     host: HostName | None
     form: TranscriptForm | None
+    session: str | None = None
     messages: tuple[TranscriptMessage, ...] = ()
     calls: tuple[TranscriptCall, ...] = ()
     activations: tuple[SkillActivation, ...] = ()
     offered: tuple[str, ...] | None = None
+    locations: Mapping[str, str] = {}
+    commands: tuple[str, ...] = ()
     ended: RunEnd
     end_reason: str | None = None
     end_at: int | None = None

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-Verdict = Literal["polluted", "triggered", "not_offered", "error", "not_triggered"]
+VerdictName = Literal["polluted", "triggered", "not_offered", "error", "not_triggered"]
 EvidenceKind = Literal["call", "read", "script", "user", "preload", "twin", "list", "answer", "end"]
 
 
@@ -27,13 +27,15 @@ class SkillVerdict(Struct, frozen=True, kw_only=True):
     """The verdict on `skill`, with its evidence.
 
     `decides` verdicts are those that rates count: triggered / (triggered + not_triggered).
-    `offered` is None if the transcript has no list of skills.
+    `offered` is None if the transcript has no list of skills. `unread_lines` are command lines that were not taken
+    apart because the shell grammar is not installed: they count as no use.
     """
 
     skill: str
-    verdict: Verdict
+    verdict: VerdictName
     offered: bool | None
     evidence: tuple[Evidence, ...] = ()
+    unread_lines: int = 0
 
     @property
     def decides(self) -> bool:

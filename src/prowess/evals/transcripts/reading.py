@@ -1,0 +1,160 @@
+"""Reads the transcript of a run: finds the host and the form from the content, never from the name of the file.
+
+A folder is one session with the files of its sub-agents, in the layout of the host or in any other. A session file of
+Claude Code brings the folder beside it that has its name.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prowess.errors import SkillError
+from prowess.evals.transcripts import claude, codex, copilot, cursor, gemini, opencode, own_agent
+from prowess.evals.transcripts.records import read_records
+from prowess.evals.transcripts.transcript import MAIN_AGENT, RunTranscript
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.evals.transcripts.assembly import Assembly
+    from prowess.evals.transcripts.records import HostRecord, Records
+    from prowess.evals.transcripts.transcript import TranscriptForm
+
+MAX_BYTES = 512 * 1024 * 1024  # of one file
+MAX_FILES = 500  # of one folder
+_LOOKED_AT = 400  # records in which the form must show itself
+
+
+class TranscriptFileError(SkillError):
+    """The path of a transcript cannot be read."""
+
+    code = "unavailable"
+    path: str
+    reason: str
+    sentence = "transcript {path} cannot be read: {reason}"
+
+
+class _HostModule(Protocol):
+    def form_of(self, record: HostRecord) -> TranscriptForm | None: ...
+
+    def read(self, records: Records, form: TranscriptForm) -> Assembly: ...
+
+
+# The most specific signs first.
+_HOSTS: tuple[_HostModule, ...] = (codex, copilot, gemini, opencode, claude, cursor, own_agent)
+
+
+def read_transcript_text(data: bytes) -> RunTranscript:
+    """Return the transcript in `data`. Never raises: data of no known host is a transcript without a host.
+
+    read_transcript_text(stream).ended == "completed"
+    """
+    records = read_records(data)
+    for _, record in records.items[:_LOOKED_AT]:
+        for host in _HOSTS:
+            if (form := host.form_of(record)) is not None:
+                return host.read(records, form).transcript(records.notes)
+    reason = "the file is empty" if not data.strip() else "no record of a known host is in it"
+    return RunTranscript(host=None, form=None, ended="error", end_reason=reason, notes=records.notes)
+
+
+def read_transcript(path: str | os.PathLike[str]) -> RunTranscript:
+    """Return the transcript of a file, or of a folder with a session and its sub-agents.
+
+    Raises:
+        TranscriptFileError: the path cannot be read, or the folder has more than one session.
+    """
+    place = Path(path)
+    if place.is_dir():
+        return _read_folder(place)
+    main = read_transcript_text(_read_file(place))
+    beside = place.with_suffix("")
+    if main.host in ("claude", "gemini") and main.form == "session" and beside.is_dir():
+        return _joined(main, [_Part(path=one, run=read_transcript_text(_read_file(one))) for one in _files(beside)])
+    return main
+
+
+class _Part(Struct, frozen=True, kw_only=True):
+    path: Path
+    run: RunTranscript
+
+
+def _read_folder(folder: Path) -> RunTranscript:
+    read = [_Part(path=path, run=read_transcript_text(_read_file(path))) for path in _files(folder)]
+    parts = [part for part in read if part.run.host is not None]
+    if not parts:
+        reason = "the folder has no transcript of a known host"
+        return RunTranscript(host=None, form=None, ended="error", end_reason=reason)
+    mains = [part for part in parts if not _is_of_sub_agent(part)] or parts[:1]
+    sessions = [part for part in mains if part.run.form == "session"] or mains
+    if len({part.run.session or part.path.name for part in sessions}) > 1:
+        names = ", ".join(sorted(part.path.name for part in sessions)[:3])
+        raise TranscriptFileError(os.fspath(folder), f"it has {len(sessions)} sessions ({names}): name one of them")
+    main = max(sessions, key=lambda part: len(part.run.calls) + len(part.run.messages))
+    return _joined(main.run, [part for part in parts if part not in mains])
+
+
+def _is_of_sub_agent(part: _Part) -> bool:
+    """Whether all that the file has is of an agent other than the main one."""
+    agents = _agents(part.run)
+    return MAIN_AGENT not in agents if agents else "subagents" in part.path.parts
+
+
+def _agents(run: RunTranscript) -> set[str]:
+    return {message.agent for message in run.messages} | {call.agent for call in run.calls}
+
+
+def _joined(main: RunTranscript, parts: list[_Part]) -> RunTranscript:
+    """Return `main` with the messages, calls and activations of its sub-agents' files."""
+    agents = [_as_sub_agent(part) for part in parts if part.run.host == main.host]
+    if not agents:
+        return main
+    return replace(
+        main,
+        messages=(*main.messages, *(one for run in agents for one in run.messages)),
+        calls=(*main.calls, *(one for run in agents for one in run.calls)),
+        activations=(*main.activations, *(one for run in agents for one in run.activations)),
+        notes=(*main.notes, *(note for run in agents for note in run.notes)),
+    )
+
+
+def _as_sub_agent(part: _Part) -> RunTranscript:
+    run, name = part.run, part.path.stem
+    if MAIN_AGENT not in _agents(run):
+        return run
+    return replace(
+        run,
+        messages=tuple(replace(one, agent=name) if one.agent == MAIN_AGENT else one for one in run.messages),
+        calls=tuple(replace(one, agent=name) if one.agent == MAIN_AGENT else one for one in run.calls),
+        activations=tuple(replace(one, agent=name) if one.agent == MAIN_AGENT else one for one in run.activations),
+    )
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield the JSON files below a folder, sorted. Links are not followed."""
+    found = 0
+    for root, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            path = Path(root, name)
+            if name.endswith((".jsonl", ".json", ".ndjson")) and not path.is_symlink():
+                found += 1
+                if found > MAX_FILES:
+                    raise TranscriptFileError(os.fspath(folder), f"it has more than {MAX_FILES} files")
+                yield path
+
+
+def _read_file(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as fault:
+        raise TranscriptFileError(os.fspath(path), fault.strerror or str(fault)) from None
+    if len(data) > MAX_BYTES:
+        raise TranscriptFileError(os.fspath(path), f"it has more than {MAX_BYTES >> 20} MiB")
+    return data

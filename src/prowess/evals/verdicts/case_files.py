@@ -1,0 +1,77 @@
+"""Files of cases to judge: one JSON object a line, `{"transcript", "skill", "query"?}`. Further keys are kept."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct, field
+
+from prowess.errors import SkillError
+
+_KEYS = ("transcript", "skill", "query")
+
+
+class CaseFileError(SkillError):
+    """A file of cases cannot be read. `line` is 0 for the file itself."""
+
+    code = "invalid_arguments"
+    path: str
+    line: int
+    reason: str
+    sentence = "{path} line {line}: {reason}"
+
+
+class JudgedCase(Struct, frozen=True, kw_only=True):
+    """One case. `path` is where the transcript is; `further` are the other keys of the line."""
+
+    transcript: str
+    path: str
+    skill: str
+    query: str | None = None
+    further: dict[str, object] = field(default_factory=dict)
+
+
+def read_cases(path: str | os.PathLike[str]) -> tuple[JudgedCase, ...]:
+    """Return the cases of a file, in order. Paths of transcripts are relative to the file's folder.
+
+    Raises:
+        CaseFileError: the file or a line cannot be read, or there is no case.
+    """
+    place = Path(path)
+    try:
+        data = place.read_bytes()
+    except OSError as fault:
+        raise CaseFileError(os.fspath(path), 0, f"the file cannot be read: {fault.strerror}") from None
+    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    cases = tuple(_case(place, number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    if not cases:
+        raise CaseFileError(os.fspath(path), 0, "the file has no case")
+    return cases
+
+
+def _case(place: Path, number: int, line: bytes) -> JudgedCase:
+    def fault(reason: str) -> CaseFileError:
+        return CaseFileError(os.fspath(place), number, reason)
+
+    try:
+        row = msgspec.json.decode(line)
+    except (ValueError, RecursionError):
+        raise fault("this is not a JSON object") from None
+    if not isinstance(row, dict):
+        raise fault("this is not a JSON object")
+    transcript, skill, query = (row.get(key) for key in _KEYS)
+    if not isinstance(transcript, str) or not transcript or "\0" in transcript:
+        raise fault("'transcript' must be a path")
+    if not isinstance(skill, str) or not skill.strip():
+        raise fault("'skill' must be the name of a skill")
+    if query is not None and not isinstance(query, str):
+        raise fault("'query' must be a text")
+    return JudgedCase(
+        transcript=transcript,
+        path=os.fspath(place.parent / transcript),
+        skill=skill,
+        query=query,
+        further={key: value for key, value in row.items() if key not in _KEYS},
+    )
