@@ -40,14 +40,15 @@ class Part(Struct, frozen=True, kw_only=True):
 class ScriptedProvider:
     """Serves a script on a port of loopback between `__enter__` and `__exit__`.
 
-    `paid` counts answers begun, with tools or without; `requests` keeps their bodies if `keep` is set. `holding` is
-    set as soon as an answer is held back.
+    `paid` counts answers begun, with tools or without; `requests` and `headers` keep what was sent if `keep` is set.
+    `holding` is set as soon as an answer is held back.
     """
 
     def __init__(self, script: Sequence[Part] = (), *, keep: bool = False) -> None:
         self.script = tuple(script)
         self.paid = 0
         self.requests: list[tuple[str, dict[str, Any]]] = []
+        self.headers: list[dict[str, str]] = []
         self.unknown: list[str] = []
         self.holding = threading.Event()
         self._keep, self._lock = keep, threading.Lock()
@@ -77,12 +78,13 @@ class ScriptedProvider:
         turns = part.turns if part else ()
         return turns[conversation.answered] if conversation.answered < len(turns) else _LAST
 
-    def count(self, path: str, body: dict[str, Any]) -> None:
+    def count(self, path: str, body: dict[str, Any], headers: dict[str, str]) -> None:
         """Count one paid answer."""
         with self._lock:
             self.paid += 1
             if self._keep:
                 self.requests.append((path, body))
+                self.headers.append(headers)
 
 
 def _fault(status: int) -> dict[str, Any]:
@@ -120,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
         form, provider = FORMS[name], self.server.provider
         conversation = form.read(body)
         turn = provider.turn(conversation)
-        provider.count(self.path, body)
+        provider.count(self.path, body, {name.lower(): value for name, value in self.headers.items()})
         if turn.hold:
             provider.holding.set()
             time.sleep(turn.hold)

@@ -39,4 +39,5 @@ CODEX = HostProgram(
     upstream_variable="OPENAI_BASE_URL",
     credentials=("OPENAI_API_KEY",),
     command=_command,
+    judges_session=True,
 )

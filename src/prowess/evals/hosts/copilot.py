@@ -31,4 +31,5 @@ COPILOT = HostProgram(
     upstream_variable="COPILOT_PROVIDER_BASE_URL",
     credentials=("COPILOT_PROVIDER_API_KEY", "OPENAI_API_KEY"),
     command=_command,
+    needs_model=True,
 )

@@ -43,4 +43,5 @@ GEMINI = HostProgram(
     upstream_variable="GOOGLE_GEMINI_BASE_URL",
     credentials=("GEMINI_API_KEY",),
     command=_command,
+    judges_session=True,
 )

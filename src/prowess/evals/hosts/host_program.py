@@ -16,7 +16,7 @@ class HostInvocation(Struct, frozen=True, kw_only=True):
     """One start of a command line.
 
     `provider` is the address, without a path, that the host uses in place of its provider. `model` is None for the
-    host's default. `credentials` are the variables with the user's keys, of those that `HostProgram.credentials` names.
+    host's default. `credentials` are values for the variables that `HostProgram.credentials` names: stand-ins for keys.
     """
 
     prompt: str
@@ -49,6 +49,8 @@ class HostProgram(Struct, frozen=True, kw_only=True):
     - `upstream` is the provider's address, and `upstream_variable` the variable that replaces it.
     - `credentials` are the variables that may hold the user's key. Nothing else of the user's environment but PATH,
       the language and the time zone is passed on.
+    - `needs_model` is true if the host has no model without being told one.
+    - `judges_session` is true if verdicts come from the session, because the stream does not show sub-agents.
     """
 
     name: str
@@ -62,3 +64,5 @@ class HostProgram(Struct, frozen=True, kw_only=True):
     upstream_variable: str
     credentials: tuple[str, ...]
     command: Callable[[HostInvocation], HostCommand]
+    needs_model: bool = False
+    judges_session: bool = False

@@ -98,10 +98,11 @@ VOLATILE: Mapping[str, tuple[VolatilePart, ...]] = {
         _TEMPORARY,
         VolatilePart(
             name="call",
-            pattern=r"\b(?:call|rs|msg|fc|ctc|resp)_[\w-]+",
+            pattern=r"\b(?:call|rs|msg|fco?|ctco?|resp)_[\w-]+",
             stands="ID",
             reason="the provider gives every call and message a new id",
         ),
+        _key("turn_started_at_unix_ms", r"\d+", "0", "each request has the time of its turn"),
         VolatilePart(name="chunk", pattern=r"Chunk ID: (\w+)", stands="CHUNK", reason="each output has a random id"),
         VolatilePart(
             name="wall", pattern=r"Wall time: ([\d.]+)", stands="0", reason="the duration of a command is measured"

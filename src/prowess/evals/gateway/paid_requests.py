@@ -1,0 +1,106 @@
+"""Requests that cost money: which they are, for which model, and the most that their answer can have.
+
+Four forms: Anthropic messages, OpenAI responses, OpenAI chat completions, Gemini `generateContent`. A request is
+changed in two places only. The bound on its answer is put in, or lowered to what the run allows, because without one
+the cost of a call has no bound. And a stream of chat completions is asked for its usage.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
+
+from prowess.evals.ledger.calls import HIDDEN_TOKENS, CallBound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+WireFormat = Literal["messages", "responses", "completions", "contents"]
+_ENDS: dict[str, WireFormat] = {
+    "/messages": "messages",
+    "/responses": "responses",
+    "/chat/completions": "completions",
+    ":generateContent": "contents",
+    ":streamGenerateContent": "contents",
+}
+_BOUNDS: dict[WireFormat, tuple[str, ...]] = {
+    "messages": ("max_tokens",),
+    "responses": ("max_output_tokens",),
+    "completions": ("max_completion_tokens", "max_tokens"),
+    "contents": ("maxOutputTokens",),
+}
+
+
+class PaidRequest(Struct, frozen=True, kw_only=True):
+    """One request for an answer of a model. `kept` is what the journal keeps of it: path and body, and no header.
+
+    `content` is the body to send. Both differ from what the host sent in the bound on the answer alone.
+    """
+
+    wire: WireFormat
+    model: str
+    content: bytes
+    kept: bytes
+    bound: CallBound
+
+
+def read_paid_request(path: str, body: bytes, most_output_tokens: int | None, otherwise: int) -> PaidRequest | None:
+    """Return a request that costs money; None for any other path, and for a body that is no JSON object.
+
+    `most_output_tokens` is the highest bound on an answer that the run allows. If it is None, the host's own bound
+    holds, and `otherwise` if the host set none.
+    """
+    wire = next((wire for end, wire in _ENDS.items() if path.endswith(end)), None)
+    if wire is None or not isinstance(data := _json(body), dict):
+        return None
+    answers = _bounded(wire, data, most_output_tokens, otherwise)
+    if wire == "completions" and data.get("stream"):
+        options = data.get("stream_options")
+        data["stream_options"] = {**(options if isinstance(options, dict) else {}), "include_usage": True}
+    content = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    kept = {"path": path, "body": data}
+    return PaidRequest(
+        wire=wire,
+        model=_model(wire, path, data),
+        content=content,
+        kept=json.dumps(kept, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode("utf-8", "replace"),
+        bound=CallBound(input_tokens=len(content) + HIDDEN_TOKENS, output_tokens=answers),
+    )
+
+
+def _bounded(wire: WireFormat, data: dict[str, Any], most: int | None, otherwise: int) -> int:
+    """Set the bound on one answer, and return the most output tokens of all answers that are asked for."""
+    holder, answers = data, data.get("n")
+    if wire == "contents":
+        settings = data.get("generationConfig")
+        holder = data["generationConfig"] = dict(settings) if isinstance(settings, dict) else {}
+        answers = holder.get("candidateCount")
+    names = [name for name in _BOUNDS[wire] if name in holder] or [_BOUNDS[wire][0]]
+    own = [value for name in names if isinstance(value := holder.get(name), int) and value > 0]
+    bound = min([*own, *(() if most is None else (most,))], default=otherwise)
+    for name in names:
+        holder[name] = bound
+    _keep_thinking_below(holder, bound)
+    return bound * (answers if isinstance(answers, int) and answers > 1 else 1)
+
+
+def _keep_thinking_below(data: Mapping[str, Any], bound: int) -> None:
+    """Anthropic refuses a request whose budget for thinking is not below the bound on the answer."""
+    thinking = data.get("thinking")
+    if isinstance(thinking, dict) and isinstance(budget := thinking.get("budget_tokens"), int) and budget >= bound:
+        thinking["budget_tokens"] = max(bound // 2, 1)
+
+
+def _model(wire: WireFormat, path: str, data: Mapping[str, Any]) -> str:
+    if wire == "contents":
+        return path.rpartition("/")[2].partition(":")[0]
+    return str(data.get("model", ""))
+
+
+def _json(body: bytes) -> object:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
