@@ -28,13 +28,15 @@ from tests.agent.making import calls, error_code, value
 
 pytest.importorskip("pydantic_ai", reason="the extra `agent` is not installed")
 
-from pydantic_ai.messages import ModelMessage, ModelResponse, ToolReturnPart
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ThinkingPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from pydantic_ai.models.test import TestModel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from pydantic_ai.messages import ModelResponsePart
     from pydantic_ai.models.function import DeltaToolCalls
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "skills"
@@ -299,3 +301,25 @@ async def test_a_model_that_ignores_a_bound_that_caps_rest_on_is_refused() -> No
     assert (await unbounded.run("Go.")).answered
     bounded = Agent(model, catalog=Catalog(EXAMPLES), settings=ModelSettings(max_output_tokens=5))
     assert "ignores max_tokens" in str((await bounded.run("Go.")).reason)
+    several = PydanticAIModel(FallbackModel(TestModel(), TestModel()))
+    assert (await Agent(several, catalog=Catalog(EXAMPLES)).run("Go.")).turns > 0
+    one_call = Agent(several, catalog=Catalog(EXAMPLES), settings=ModelSettings(client_retries=0))
+    assert "may be several calls" in str((await one_call.run("Go.")).reason)
+
+
+def test_a_response_survives_as_json_with_what_its_provider_needs_back() -> None:
+    model = PydanticAIModel(TestModel())
+    parts: list[ModelResponsePart] = [
+        ThinkingPart(content="hm", signature="c2ln", provider_name="anthropic"),
+        TextPart(content="I load it."),
+        ToolCallPart(tool_name="skills_load", args='{"names": ["a"]}', tool_call_id="a1"),
+    ]
+    response = ModelResponse(parts=parts, provider_details={"service_tier": "default"})
+    data = json.loads(json.dumps(model.opaque_data(response)))
+    assert model.opaque_value(data) == response
+    others: tuple[object, ...] = ("text", [], [{}], None)
+    for other in others:
+        with pytest.raises(ValueError):  # noqa: PT011 -- in the words of pydantic
+            model.opaque_value(other)
+    with pytest.raises(ValueError, match="no response of pydantic-ai"):
+        model.opaque_data("text")

@@ -106,7 +106,10 @@ class PydanticAIModel:
         """Return the response of `opaque_data`. Raise ValueError for other data."""
         from pydantic_ai.messages import ModelMessagesTypeAdapter  # optional extra, as above
 
-        return ModelMessagesTypeAdapter.validate_python(data)[0]
+        found = ModelMessagesTypeAdapter.validate_python(data)
+        if len(found) != 1:
+            raise ValueError("it is no response of pydantic-ai")
+        return found[0]
 
     def _settings(self, settings: ModelSettings) -> TheirSettings | None:
         """Return the settings by their names in pydantic-ai, or None if none is set."""
@@ -119,6 +122,8 @@ class PydanticAIModel:
         found = {name: value for name, value in given.items() if value is not None}
         if lost := sorted(found.keys() & _KEPT & self._model.unsupported_settings):
             raise ModelError(self._name, f"its provider's client ignores {' and '.join(lost)}")
+        if settings.client_retries is not None and hasattr(self._model, "models"):  # such as `FallbackModel`
+            raise ModelError(self._name, "one request to it may be several calls; name one model")
         return cast("TheirSettings", found) or None
 
     async def _parts(self, request: ModelRequest) -> AsyncGenerator[Part, None]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,7 +12,12 @@ from prowess.evals.recordings.drift import StaleRecordingError, changed_files, d
 from prowess.evals.recordings.places import with_names, with_paths
 from prowess.evals.recordings.redaction import redacted_answer
 from prowess.evals.recordings.request_form import form_digest, request_form
+from prowess.evals.recordings.skill_files import skill_files
 from prowess.evals.recordings.volatile_parts import VOLATILE, stable_text
+from tests.agent.making import add_skill
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TOKEN = "ghp_" + "a1B2" * 9
 ONE, TWO = "0198f2a4-1111-7222-8333-444455556666", "0198f2a4-9999-7888-8777-666655554444"
@@ -135,3 +142,26 @@ def test_a_changed_skill_makes_a_recording_stale_and_the_files_are_named() -> No
     assert "iteration-1 is stale: a/SKILL.md, a/gone.md, a/new\\x1b.md changed since" in str(caught.value)
     with pytest.raises(StaleRecordingError, match="and 2 more files changed"):
         require_fresh("x", {}, {str(number): "" for number in range(7)})
+
+
+@pytest.mark.parametrize("host", ["prowess", "claude", "codex", "gemini", "copilot"])
+@pytest.mark.parametrize(
+    "piece", ["\\", '\\"duration_ms', "a-", "1", "call_", "toolu_-", "2026-11-28 ", "0-", "10:", "Chunk ID: ", "/tmp/"]
+)
+def test_a_hostile_request_is_read_in_time_that_grows_with_its_length(host: str, piece: str) -> None:
+    request = json.dumps({"t": piece * (200_000 // len(piece))}).encode()
+    begun = time.process_time()
+    request_form(host, request, {})
+    assert time.process_time() - begun < 2.0  # 0.1 s; a pattern that backtracks takes a minute
+
+
+def test_a_change_of_a_skill_is_seen_but_not_one_of_its_evals(tmp_path: Path) -> None:
+    add_skill(tmp_path, "a", run="true\n")
+    (tmp_path / "a/evals").mkdir()
+    (tmp_path / "a/evals/evals.json").write_text("{}", encoding="utf-8")
+    before = skill_files([f"{tmp_path}/a/"])
+    assert set(before) == {"a/SKILL.md", "a/scripts/run.sh"}
+    (tmp_path / "a/evals/evals.json").write_text("[]", encoding="utf-8")
+    assert skill_files([str(tmp_path / "a")]) == before
+    (tmp_path / "a/scripts/run.sh").write_text("false\n", encoding="utf-8")
+    assert changed_files(before, skill_files([str(tmp_path / "a")])) == ("a/scripts/run.sh",)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from prowess._internal.files.open_flags import Closing
+from prowess._internal.text.terminal_text import printable_line
 from prowess.agent.model import ModelError
 from prowess.evals.ledger.accounts import Accounts, unit_spent
 from prowess.evals.ledger.calls import OWN_HOST, CallAnswer
 from prowess.evals.ledger.caps import Spent
 from prowess.evals.ledger.journal import Journal
 from prowess.evals.ledger.ledger import kept_answer
-from prowess.evals.recordings.drift import DriftError, difference
+from prowess.evals.recordings.drift import DriftError, difference, require_fresh
 from prowess.evals.recordings.request_form import form_digest, request_form
 
 if TYPE_CHECKING:
@@ -55,6 +56,14 @@ class RecordedCalls(Closing):
         except BaseException:
             self.close()
             raise
+
+    def require_fresh(self, files: Mapping[str, str]) -> None:
+        """Compare the files of the skills (`skill_files`) with those at the time of the recording.
+
+        Raises:
+            StaleRecordingError: a file changed, appeared or went.
+        """
+        require_fresh(printable_line(os.path.dirname(self._journal.path) or "."), self.header.files, files)
 
     @property
     def spent(self) -> Spent:

@@ -56,7 +56,9 @@ _CLOCK = VolatilePart(
 
 def _key(name: str, pattern: str, stands: str, reason: str) -> VolatilePart:
     r"""Return a row for the value of a JSON key, also in JSON inside of a string, where quotes are written `\"`."""
-    return VolatilePart(name=name, pattern=rf'\\*"{name}\\*":\s*(?:\\*")?({pattern})', stands=stands, reason=reason)
+    return VolatilePart(
+        name=name, pattern=rf'"{name}\\{{0,7}}":\s{{0,3}}(?:\\{{0,7}}")?({pattern})', stands=stands, reason=reason
+    )
 
 
 _DURATION = _key("duration_ms", r"[\d.]+", "0", "it is measured")
