@@ -100,6 +100,8 @@ stress: setup ## Make 10 000 calls on shared sessions, kill 1000 users of an ind
 	PROWESS_ISOLATION_STEPS=50000 $(BIN)/pytest -q -n 0 tests/http_server/test_isolation.py
 	PROWESS_SCHEMATHESIS_EXAMPLES=50 PROWESS_SCHEMATHESIS_SEEDS=1,2,3 PROWESS_SCHEMATHESIS_PHASES=coverage,fuzzing,stateful \
 		$(BIN)/pytest -q -n 0 tests/http_server/test_schemathesis.py
+	PROWESS_LEDGER_CAMPAIGNS=20 PROWESS_LEDGER_KILLS=200 PROWESS_LEDGER_CAPS=100 $(BIN)/pytest -q -s -n 0 \
+		tests/evals/ledger/test_campaigns_under_kills.py
 
 clean: ## Remove everything that was made here
 	rm -rf .venv .cache .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
