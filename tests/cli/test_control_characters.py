@@ -169,6 +169,7 @@ CASES: list[tuple[str, ...]] = [
     ("eval", "judge", "run.jsonl", "--skill", "good", "--json"),
     ("eval", "judge", "--cases", "cases.jsonl"),
     ("eval", "judge", "--cases", ODD),
+    ("eval", "run", ODD, "--model", f"nobody:{ODD}"),
     ("eval", "stats", ODD),
     ("eval", "report", ODD, "--out", f"out{ODD}", "--ablation", ODD),
     ("serve", "--http", ODD),

@@ -7,6 +7,7 @@ import click
 from prowess.cli.evals.convert import convert
 from prowess.cli.evals.judge import judge
 from prowess.cli.evals.report import report
+from prowess.cli.evals.run import run
 from prowess.cli.evals.stats import stats
 
 
@@ -21,4 +22,5 @@ def command() -> None:
 command.add_command(convert)
 command.add_command(report)
 command.add_command(judge)
+command.add_command(run)
 command.add_command(stats)

@@ -1,0 +1,164 @@
+"""Runs the units of a campaign: several at once, in a fixed order, until they are done, decided, capped or stopped.
+
+Units are ordered by run, then by eval, with both configurations of a pair beside each other: whenever a campaign ends,
+most pairs are complete. A signal cancels what runs; results that were written are kept.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import TYPE_CHECKING
+
+import anyio
+
+from prowess.errors import SkillError
+from prowess.evals.campaigns.report import WITH_SKILL, Unit, UnitResult
+from prowess.evals.campaigns.unit_run import run_unit
+from prowess.evals.ledger.caps import CapReachedError
+from prowess.evals.statistics.sequential import SequentialTest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from prowess.evals.campaigns.planning import PlannedEval
+    from prowess.evals.campaigns.report import StopReason
+    from prowess.evals.campaigns.unit_run import UnitSetting
+
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
+_DECIDED, _STOPPED = "the comparison was decided before", "the campaign was stopped before"
+
+
+def planned_units(evals: Iterable[PlannedEval], configurations: Sequence[str], runs: int) -> tuple[Unit, ...]:
+    """Return all units in their order."""
+    listed = list(evals)
+    return tuple(
+        Unit(eval=plan.id, configuration=configuration, run=run)
+        for run in range(1, runs + 1)
+        for plan in listed
+        for configuration in configurations
+    )
+
+
+class Decider:
+    """Decides a comparison from its pairs, taken in the order of the units, whatever the order in which they end."""
+
+    def __init__(self, units: Sequence[Unit], *, detect: float | None) -> None:
+        self._test = SequentialTest(detect=detect)
+        with_skill = [unit for unit in units if unit.configuration == WITH_SKILL]
+        others = {(unit.eval, unit.run): unit for unit in units if unit.configuration != WITH_SKILL}
+        self._waiting = [(unit, others[unit.eval, unit.run]) for unit in with_skill]
+
+    @property
+    def decision(self) -> str:
+        """The decision so far: better, worse, futile or open."""
+        return self._test.decision
+
+    def look(self, results: Mapping[str, UnitResult]) -> None:
+        """Take the pairs that are complete. A pair with an error or a contaminated baseline is left out."""
+        while self._waiting and all(unit.id in results for unit in self._waiting[0]):
+            ours, theirs = (results[unit.id] for unit in self._waiting.pop(0))
+            if ours.counted and theirs.counted:
+                self._test.add((ours.outcome == "passed") - (theirs.outcome == "passed"))
+
+
+class Campaign:
+    """Runs units. Afterwards `results` has one for each unit, and `stopped` why the run ended early, or None.
+
+    `signalled` is the number of the signal that stopped it. `on_result` is called with each result as it comes, kept
+    ones first.
+    """
+
+    def __init__(
+        self,
+        units: Sequence[Unit],
+        plans: Mapping[str, PlannedEval],
+        setting: UnitSetting,
+        *,
+        jobs: int,
+        decider: Decider | None = None,
+        on_result: Callable[[UnitResult], object] | None = None,
+    ) -> None:
+        self._units, self._plans, self._setting, self._jobs = units, plans, setting, jobs
+        self._decider, self._on_result = decider, on_result
+        self._found: dict[str, UnitResult] = {}
+        self._waiting: list[Unit] = []
+        self._fault: SkillError | None = None
+        self.stopped: StopReason | None = None
+        self.signalled: int | None = None
+
+    @property
+    def results(self) -> tuple[UnitResult, ...]:
+        """The results in the order of the units."""
+        reason = _DECIDED if self.stopped is None else _STOPPED
+        return tuple(self._found.get(unit.id) or _not_run(unit, reason) for unit in self._units)
+
+    async def run(self) -> None:
+        """Run all units that have no result yet.
+
+        Raises:
+            SkillError: the campaign cannot go on: the journal cannot be written, or a replayed run differs.
+        """
+        for unit in self._units:
+            kept = self._setting.iteration.kept(
+                self._setting.iteration.directory(unit, self._plans[unit.eval].directory)
+            )
+            if kept is None or kept.id != unit.id:
+                self._waiting.append(unit)
+            else:
+                self._add(kept)
+        async with AsyncExitStack() as entered:
+            host = self._setting.host
+            if isinstance(host, AbstractAsyncContextManager):
+                await entered.enter_async_context(host)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._listen, tasks.cancel_scope)
+                async with anyio.create_task_group() as workers:
+                    for _ in range(self._jobs):
+                        workers.start_soon(self._work)
+                tasks.cancel_scope.cancel()
+        if self._fault is not None:
+            raise self._fault
+
+    def _add(self, result: UnitResult) -> None:
+        self._found[result.id] = result
+        if self._decider is not None:
+            self._decider.look(self._found)
+        if self._on_result is not None:
+            self._on_result(result)
+
+    def _next(self) -> Unit | None:
+        decided = self._decider is not None and self._decider.decision != "open"
+        if decided or self.stopped is not None or self._fault is not None or not self._waiting:
+            return None
+        return self._waiting.pop(0)
+
+    async def _work(self) -> None:
+        while (unit := self._next()) is not None:
+            try:
+                self._add(await run_unit(self._plans[unit.eval], unit, self._setting))
+            except CapReachedError as fault:
+                self.stopped = self.stopped or fault.cap
+            except SkillError as fault:
+                self._fault = self._fault or fault
+
+    async def _listen(self, scope: anyio.CancelScope) -> None:
+        """Stop at the first signal that this process would end by."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        ending = (signal.SIG_DFL, signal.default_int_handler)
+        numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
+        taken = [number for number in numbers if signal.getsignal(number) in ending]
+        if not taken:
+            return
+        with anyio.open_signal_receiver(*taken) as signals:
+            async for number in signals:
+                self.stopped, self.signalled = "signal", int(number)
+                scope.cancel()
+
+
+def _not_run(unit: Unit, reason: str) -> UnitResult:
+    return UnitResult(
+        id=unit.id, eval=unit.eval, configuration=unit.configuration, run=unit.run, outcome="not_run", reason=reason
+    )
