@@ -230,8 +230,17 @@ def test_two_people_approve_a_skill_by_the_server(both: Both, capsys: Capture) -
     assert document("approvals", "vote", wanted, "approve", *bob)["state"] == "approved"
     shown = document("approvals", "show", wanted, *bob)
     assert [vote["user"] for vote in shown["votes"]] == ["ann", "bob"]
-    keys = document("approvals", "list", *both.options("store"), "--json")["items"][0].keys()
-    assert keys == row.keys()
+    printed = dict[str, list[str]]()
+    for way in ("store", "server"):
+        at = ("--root", str(both.place), *both.options(way))
+        (one,) = document("approvals", "list", *at, "--json")["items"]
+        whole = document("approvals", "show", wanted, *at, "--json")
+        assert {way: one.pop("place")} == {way: whole.pop("place")}
+        assert one.items() <= whole.items()
+        for words in (("list",), ("show", wanted)):
+            assert run(["approvals", *words, *at]) == 0
+        printed[way] = [json.dumps(whole), capsys.readouterr().out]
+    assert printed["store"] == printed["server"]
     revoked = document("approvals", "revoke", wanted, "--reason", "a leak", *both.options("server"), "--json")
     assert (revoked["state"], revoked["given"]) == ("waiting", 0)
     unasked = document("approve", "report", "--digest", f"sha256:{'0b' * 32}", *ann)  # who asks only to vote may vote

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from prowess.governance.service.listing import ListQuery
 from prowess.policy.approval import Scope  # noqa: TC001 -- msgspec decodes it
@@ -65,7 +66,10 @@ class ApprovalQuery(ListQuery, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class GivenVote(Struct, frozen=True, kw_only=True):
-    """One vote about a skill. `counts` is whether it counts now for the rule."""
+    """One vote about a skill. `counts` is whether it counts now for the rule.
+
+    `key` is the fingerprint of the key that signed it, and `is_author` whether the voter was known to be an author.
+    """
 
     vote: str
     user: str
@@ -74,13 +78,16 @@ class GivenVote(Struct, frozen=True, kw_only=True):
     at: datetime
     until: datetime | None
     counts: bool
+    key: str | None = None
+    is_author: bool = False
 
 
 class ApprovalItem(Struct, frozen=True, kw_only=True):
     """One question and its answer.
 
     `needed` and `given` are numbers of people. `requested_by` is None if nobody asked: a session was refused, somebody
-    asked only to vote, or votes were given. `at` is the time of the first of these; it never changes.
+    asked only to vote, or votes were given. `at` is the time of the first of these; it never changes,
+    and is None for a question of a policy file.
     Of a question about a skill, `rule` is the name of the rule that asks and `origin` its place; `until` is when the
     approval ends. Of a question about a call, `tool` and `arguments` are the call.
     """
@@ -92,7 +99,7 @@ class ApprovalItem(Struct, frozen=True, kw_only=True):
     given: int
     reason: str
     requested_by: str | None = None
-    at: str
+    at: str | None = None
     by: tuple[str, ...] = ()
     refused_by: str | None = None
     skill: str | None = None
@@ -110,8 +117,14 @@ class ApprovalItem(Struct, frozen=True, kw_only=True):
 
 
 def item_of(stored: StoredQuestion, votes: Sequence[VoteStatement] | None = None) -> ApprovalItem:
-    """Return the item of a question about a skill; with `votes`, as it is shown alone."""
-    question, asked = stored.question, stored.asked
+    """Return the item of a question in a store; with `votes`, as it is shown alone."""
+    asked = stored.asked
+    found = item_of_question(stored.question, votes)
+    return replace(found, reason=asked.reason, requested_by=asked.by, at=stored.row.at)
+
+
+def item_of_question(question: ApprovalQuestion, votes: Sequence[VoteStatement] | None = None) -> ApprovalItem:
+    """Return the item of a question that a policy asks; with `votes`, as it is shown alone."""
     rule, counted = question.rule, question.votes
     ends = [end for one in counted.given if (end := one.end(rule.expires)) is not None]
     refused_by = None if counted.refused is None else counted.refused.voter.user
@@ -121,9 +134,7 @@ def item_of(stored: StoredQuestion, votes: Sequence[VoteStatement] | None = None
         state=question.state,
         needed=rule.count,
         given=len(counted.given),
-        reason=asked.reason,
-        requested_by=asked.by,
-        at=stored.row.at,
+        reason="",
         by=tuple(one.voter.user for one in counted.given),
         refused_by=refused_by,
         skill=question.name,
@@ -147,6 +158,8 @@ def _given(one: VoteStatement, question: ApprovalQuestion) -> GivenVote:
         at=one.at,
         until=one.end(question.rule.expires),
         counts=one in question.votes.given or one is question.votes.refused,
+        key=one.voter.key,
+        is_author=one.voter.is_author,
     )
 
 

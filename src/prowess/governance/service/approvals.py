@@ -82,7 +82,7 @@ class ApprovalService:
         if query.kind != "skill" and query.digest is None:
             found += map(item_of_call, self._calls.all())
         wanted = (one for one in found if query.state in {None, one.state})
-        return page_of(wanted, query, lambda one: f"{one.at} {one.id}")
+        return page_of(wanted, query, lambda one: f"{one.at or ''} {one.id}")
 
     def states(self, digests: Collection[str]) -> dict[str, ApprovalState]:
         """Return the state of the last question about each of these tree digests, without those that nobody asked."""
