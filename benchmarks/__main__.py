@@ -27,6 +27,7 @@ from benchmarks import (
     discovery,
     distribution,
     index,
+    judging,
     listing_peers,
     live_rows,
     machine_log,
@@ -63,6 +64,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[corpora.Corpus], int], list[Figure]]] =
     "decisions": decisions.run,
     "distribution": distribution.run,
     "replaying": replaying.run,
+    "judging": judging.run,
     "live_rows": live_rows.run,
 }
 

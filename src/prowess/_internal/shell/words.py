@@ -23,6 +23,7 @@ _OPERATORS = ("&>>", "&&", "&>", "||", "|&", "|", ";")
 _REDIRECTIONS = ("<>", "<&", "<", ">>", ">&", ">|", ">")
 _CONTINUATIONS = r"(?:\\\n)+"
 _DELETE = "\x7f"
+_PLAIN_RUN = re.compile(r"[A-Za-z0-9_./@%+,:=-]+")  # characters that mean themselves wherever they stand in a word
 
 
 class ShellRefusal(Struct, frozen=True, kw_only=True):
@@ -145,7 +146,11 @@ class _Reader:
         bare: list[str] = []
         expands = False
         while self._at < len(self._source) and (char := self._source[self._at]) not in _ENDS_WORD:
-            if char == "'":
+            if (run := _PLAIN_RUN.match(self._source, self._at)) is not None:
+                text.append(run[0])
+                bare.append(run[0])
+                self._at = run.end()
+            elif char == "'":
                 text.append(self._single_quoted())
             elif char == '"':
                 text.append(self._double_quoted())

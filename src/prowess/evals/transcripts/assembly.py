@@ -69,6 +69,7 @@ class Assembly(Struct):
     input_tokens: int = 0
     output_tokens: int = 0
     has_usage: bool = False
+    has_paths: bool = False
     cost_usd: float | None = None
     by_id: dict[tuple[str, str], OpenCall] = field(default_factory=dict)
 
@@ -112,9 +113,10 @@ class Assembly(Struct):
         """Add names to the list of offered skills. An empty list is a list, too."""
         if self.offered is None:
             self.offered = {}
+        self.has_paths = self.has_paths or bool(paths)
         for name in names:
-            if isinstance(name, str) and name.strip():
-                self.offered.setdefault(name.strip(), (paths or {}).get(name))
+            if type(name) is str and name:
+                self.offered.setdefault(name, None if paths is None else paths.get(name))
 
     def end(self, ended: RunEnd, reason: object, at: int) -> None:
         """State how the run ended. The last statement counts."""
@@ -147,7 +149,7 @@ class Assembly(Struct):
             calls=calls,
             activations=_activations(self.activations, calls),
             offered=None if self.offered is None else tuple(self.offered),
-            locations={name: path for name, path in (self.offered or {}).items() if path},
+            locations={name: path for name, path in (self.offered or {}).items() if path} if self.has_paths else {},
             commands=tuple(self.commands),
             ended=self.ended,
             end_reason=self.end_reason,

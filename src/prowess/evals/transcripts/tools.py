@@ -71,6 +71,15 @@ def _shell(arguments: Arguments) -> tuple[CallAction, ...]:
     return ()
 
 
+def _power_shell(arguments: Arguments) -> tuple[CallAction, ...]:
+    """Return the command with slashes: a backslash is no escape in PowerShell."""
+    return tuple(
+        ShellRun(line=run.line.replace("\\", "/"), directory=run.directory)
+        for run in _shell(arguments)
+        if isinstance(run, ShellRun) and run.line is not None
+    )
+
+
 def _skill_file(arguments: Arguments) -> tuple[CallAction, ...]:
     skill, path = arguments.get("skill"), arguments.get("path", "SKILL.md")
     return (FileRead(paths=(f"{skill}/{path}",)),) if isinstance(skill, str) and isinstance(path, str) else ()
@@ -95,9 +104,10 @@ _KINDS: dict[Callable[[Arguments], tuple[CallAction, ...]], tuple[str, ...]] = {
     _edit_or_view: ("str_replace_editor", "str_replace_based_edit_tool"),
     _shell: (
         *("bash", "shell", "sh", "exec_command", "shell_command", "local_shell", "container.exec", "run_shell_command"),
-        *("powershell", "run_terminal_cmd", "run_in_terminal", "terminal", "execute_command", "run_command"),
+        *("run_terminal_cmd", "run_in_terminal", "terminal", "execute_command", "run_command"),
         *("execute_bash", "bash_exec", "local_shell_call"),
     ),
+    _power_shell: ("powershell", "pwsh", "local_powershell"),
     _skill_file: ("skills.read", "skills_read", "skills-read"),
     _skill_script: ("skills.run_script", "skills_run_script", "skills-run_script", "skills-run-script"),
 }

@@ -91,7 +91,7 @@ def _naming(uses: _Uses, query: str | None) -> Iterator[Evidence]:
 def _put_in(uses: _Uses) -> Iterator[Evidence]:
     """Yield the activations by the user or the host before the model's choice, and the twins."""
     transcript, skill = uses.transcript, uses.skill
-    by_model = []
+    by_model, shortest = [], len(skill_name(skill).base)
     for one in transcript.activations:
         if one.by == "model":
             by_model.append(one.skill)
@@ -99,7 +99,7 @@ def _put_in(uses: _Uses) -> Iterator[Evidence]:
             kind: EvidenceKind = "user" if one.by == "user" else "preload"
             yield Evidence(kind=kind, at=one.at, agent=one.agent, detail=_short(f"{one.how}: {one.skill}"))
     for name in dict.fromkeys((*(transcript.offered or ()), *transcript.commands, *by_model)):
-        if is_twin(name, skill):
+        if len(name) > shortest and is_twin(name, skill):
             yield Evidence(kind="twin", at=None, agent=MAIN_AGENT, detail=_short(name))
 
 

@@ -143,7 +143,7 @@ class _Finder:
                 yield from self.of_step(_inside(inner, step), depth + 1)
             return
         yield from self._of_command(step)
-        if depth < _MAX_DEPTH:
+        if depth < _MAX_DEPTH and step.words[0].text not in _READERS:
             for started in started_by(command).commands:
                 yield from self.of_step(replace(step, words=started.words), depth + 1)
 
