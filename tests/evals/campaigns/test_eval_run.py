@@ -159,6 +159,18 @@ def test_a_crashed_run_is_an_error_and_the_others_go_on(tmp_path: Path) -> None:
     assert "missing.csv" in report["summary"]["faults"][0]
 
 
+def test_the_reason_of_errors_is_printed_once_for_all_runs(tmp_path: Path) -> None:
+    skill = skill_at(tmp_path, an_eval(1, NAMES_SUM))
+    with ScriptedProvider(lambda _: 401) as provider:
+        process = start(provider, str(skill), "--model", MODEL, "--quiet", "--min-pass-rate", "0")
+        out, errors = process.communicate(timeout=60)
+
+    assert process.returncode == 1, errors
+    assert "with_skill     no run counts, 3 errors" in out
+    assert out.count("error in 6 runs: model ") == 1
+    assert "gate min_pass_rate 0: not measured, failed" in out
+
+
 @pytest.mark.proves("evals.workspace.clean")
 def test_each_run_starts_in_a_workspace_of_its_own_with_the_files_of_its_eval(tmp_path: Path) -> None:
     def rule(request: Request) -> Answer:

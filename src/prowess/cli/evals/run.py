@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from prowess._internal.text.terminal_text import counted, printable_line
-from prowess.cli import exit_codes, output
-from prowess.errors import InvalidArgumentsError, SkillError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.evals.campaigns.report import ConfigurationSummary, EvalRunReport
-
 _SHARE = click.FloatRange(min=0, max=1)
-_DRIFT = frozenset({"DriftError", "StaleRecordingError"})
 
 
 @click.command(name="run")
@@ -51,34 +41,7 @@ _DRIFT = frozenset({"DriftError", "StaleRecordingError"})
 @click.option("--junit", type=click.Path(dir_okay=False), metavar="F", help="Write the results as JUnit XML.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", is_flag=True, help="Print no line for each run.")
-def run(
-    *,
-    path: str,
-    model: str | None,
-    host: str | None,
-    baseline: str | None,
-    runs: int | None,
-    jobs: int,
-    seed: int | None,
-    max_cost_usd: float | None,
-    max_calls: int | None,
-    max_tokens: int | None,
-    max_output_tokens: int | None,
-    price: str | None,
-    judge: str | None,
-    until: str | None,
-    detect: float | None,
-    neighbours: tuple[str, ...],
-    min_pass_rate: float | None,
-    min_delta: float | None,
-    out: str | None,
-    resume: bool,
-    replay: str | None,
-    page: str | None,
-    junit: str | None,
-    as_json: bool,
-    quiet: bool,
-) -> int:
+def run(**given: Any) -> int:  # noqa: ANN401 -- the options above, by name
     """Run the evals of PATH with a model, with the skill and with a baseline.
 
     PATH is a skill, or a file or folder of evals in it. The results are files below NAME-workspace/iteration-N/.
@@ -89,107 +52,6 @@ def run(
     Example: prowess eval run my-skill --model openai:gpt-4.1-mini --max-cost-usd 1
     """
     # Imported here: the other subcommands need no agent, no ledger and no sandbox.
-    from prowess.cli.evals.report_files import ReportFiles
-    from prowess.cli.live_progress import LiveProgress
-    from prowess.evals.campaigns.options import EvalRunOptions
-    from prowess.evals.campaigns.running import run_evals
-    from prowess.evals.ledger.caps import Caps
-    from prowess.evals.ledger.prices import Price
+    from prowess.cli.evals.carried_out import carried_out
 
-    if detect is not None and until is None:
-        raise click.UsageError("--detect is the smallest difference for --until decided; name both")
-    try:
-        options = EvalRunOptions(
-            path=path,
-            model=model,
-            host=host,
-            baseline=baseline,
-            runs=runs,
-            jobs=jobs,
-            seed=seed,
-            caps=Caps(usd=max_cost_usd, tokens=max_tokens, calls=max_calls),
-            max_output_tokens=max_output_tokens,
-            price=None if price is None else Price.parse(price),
-            judge=None if judge == "none" else judge,
-            until_decided=until is not None,
-            detect=detect,
-            neighbours=neighbours,
-            min_pass_rate=min_pass_rate,
-            min_delta=min_delta,
-            out=out,
-            resume=resume,
-            replay=replay,
-        )
-        with LiveProgress(cap_usd=max_cost_usd, quiet=quiet or as_json) as progress:
-            ended = run_evals(options, on_result=progress.show)
-        ReportFiles(page=page, junit=junit).write(ended.report, cap_usd=max_cost_usd)
-    except SkillError as fault:
-        output.error(_printable(str(fault)))
-        return _code_of(fault)
-    report = ended.report
-    if as_json:
-        output.document(report.as_dict())
-    else:
-        for line in _lines(report):
-            output.line(line)
-        for name, text in ended.feedback.items():
-            output.note(f"feedback on {printable_line(name)}: {printable_line(text)}")
-    if ended.signalled is not None:
-        output.note(f"stopped by a signal; continue with --resume: {printable_line(report.iteration)}")
-        return exit_codes.SIGNALLED + ended.signalled
-    if not report.complete:
-        return exit_codes.CAPPED
-    return exit_codes.OK if all(gate.passed for gate in report.summary.gates) else exit_codes.FAILED
-
-
-def _printable(text: str) -> str:
-    return "\n".join(map(printable_line, text.splitlines()))
-
-
-def _code_of(fault: SkillError) -> int:
-    if type(fault).__name__ in _DRIFT:
-        return exit_codes.FAILED
-    usage = isinstance(fault, InvalidArgumentsError) or fault.code == "invalid_arguments"
-    return exit_codes.USAGE if usage else exit_codes.UNAVAILABLE
-
-
-def _lines(report: EvalRunReport) -> Iterator[str]:
-    summary = report.summary
-    for name, found in summary.configurations.items():
-        yield f"{name:14} {_rate(found)}"
-    if summary.delta is not None:
-        yield f"{'difference':14} {_delta(summary.delta.mean, summary.delta.low, summary.delta.high)}"
-    if summary.decision is not None:
-        yield f"{'decision':14} {summary.decision}"
-    from prowess.evals.campaigns.summary import notes_of  # as in `run`
-
-    for note in notes_of(summary, {unit.id: unit for unit in report.units}):
-        yield f"note: {printable_line(note)}"
-    spent = report.spent
-    cost = "of unknown price" if spent.usd is None else f"for {spent.usd:.4f} US dollars"
-    doubt = f", and {spent.in_doubt_usd:.4f} in doubt" if spent.in_doubt_usd else ""
-    yield f"{counted(spent.calls, 'call')} {cost}{doubt}"
-    for gate in summary.gates:
-        value = "not measured" if gate.value is None else f"{gate.value:.3f}"
-        yield f"gate {gate.name} {gate.wanted:g}: {value}, {'passed' if gate.passed else 'failed'}"
-    if report.stopped is not None:
-        yield f"stopped: {report.stopped}; raise the cap and continue with --resume"
-    yield f"results: {printable_line(report.iteration)}"
-
-
-def _rate(found: ConfigurationSummary) -> str:
-    graded = found.passed + found.failed
-    if found.rate is None or found.low is None or found.high is None:
-        rate = "no run counts"
-    else:
-        rate = (
-            f"{found.passed} of {graded} passed ({found.rate:.0%}, 95 % interval {found.low:.0%} to {found.high:.0%})"
-        )
-    more = [(found.errors, "error"), (found.contaminated, "contaminated"), (found.not_run, "not run")]
-    rest = [counted(number, word) if word == "error" else f"{number} {word}" for number, word in more if number]
-    return ", ".join([rate, *rest])
-
-
-def _delta(mean: float, low: float | None, high: float | None) -> str:
-    interval = "" if low is None or high is None else f" (95 % interval {low:+.0%} to {high:+.0%})"
-    return f"{mean:+.0%}{interval}"
+    return carried_out(**given)
