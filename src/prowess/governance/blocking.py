@@ -24,6 +24,7 @@ from prowess._internal.places import (
     block_places,
     ensure_private_directory,
 )
+from prowess._internal.text.canonical_json import canonical_json, sha256_of
 from prowess.errors import ConfigurationError, InvalidArgumentsError, PolicyDeniedError, StoreError
 from prowess.format.name import normalise
 from prowess.governance.acts import act, person
@@ -212,9 +213,12 @@ def _source(text: str) -> str:
 
 def is_same_block(block: Block, kind: BlockKind, value: str) -> bool:
     """Return whether a block is about this fact. `value` is a checked one."""
-    if block.kind != kind:
-        return False
-    return name_key(block.value) == name_key(value) if kind == "name" else block.value == value
+    return block_subject(block.kind, block.value) == block_subject(kind, value)
+
+
+def block_subject(kind: BlockKind, value: str) -> str:
+    """Return a digest of what is blocked: the same for every spelling of a name. `value` is a checked one."""
+    return sha256_of(canonical_json([kind, name_key(value) if kind == "name" else value]))
 
 
 def new_block(kind: BlockKind, value: str, reason: str, by: str, before: Iterable[Block] = ()) -> Block:

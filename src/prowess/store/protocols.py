@@ -290,10 +290,14 @@ class PolicyStore(Protocol):
 
 
 class BlockRow(Struct, frozen=True, kw_only=True):
-    """One stored block: every skill whose fact `kind` is `value`. `at` is a time in UTC (ISO 8601)."""
+    """One stored block: every skill whose fact `kind` is `value`. `at` is a time in UTC (ISO 8601).
+
+    `subject` is a digest of this fact; a tenant has one block with it.
+    """
 
     tenant: str
     id: str
+    subject: str
     kind: str
     value: str
     reason: str
@@ -308,8 +312,8 @@ class BlockStore(Protocol):
         StoreError: by every operation, if the store cannot be reached, read or written.
     """
 
-    def add_block(self, block: BlockRow) -> int:
-        """Add a block. Return the generation that has it."""
+    def add_block(self, block: BlockRow) -> int | None:
+        """Add a block. Return the generation that has it; None if the tenant has one with the same subject."""
 
     def blocks(self) -> list[BlockRow]:
         """Return all blocks, the oldest first."""

@@ -85,6 +85,8 @@ def test_a_link_a_pipe_and_a_directory_are_no_journals(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(JournalError, match="is no regular file"):
         Ledger(tmp_path / "pipe", HEADER, Caps())
+    with pytest.raises(JournalError, match=r"cannot be opened: .*; name a folder that you may write with --out"):
+        Ledger("/sys/kernel/" + JOURNAL, HEADER, Caps())  # where not even root may write
     with pytest.raises(JournalError, match="cannot be opened: Is a directory"):
         Ledger(tmp_path, HEADER, Caps())
     with pytest.raises(JournalError, match="cannot be opened: No such file or directory; name a folder that you may"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +16,7 @@ from prowess.governance.service.policies import NewPolicy, PolicyService
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from prowess.governance.service.blocks import SharedBlock
     from prowess.governance.service.service_call import ServiceCall
 
 _DENY = 'default = "allow"\n[[rule]]\neffect = "deny"\ntool = "skills.*"\nmatch = { skill.name = "deploy" }\n'
@@ -39,6 +42,20 @@ def test_a_block_is_added_once_listed_and_lifted(call_of: Callable[..., ServiceC
     for gone in (service.get, service.remove):
         with pytest.raises(NoSuchItemError, match="there is no block"):
             gone(first.id)
+
+
+def test_equal_blocks_that_are_made_at_once_are_one(call_of: Callable[..., ServiceCall]) -> None:
+    begin = Barrier(4)
+
+    def add(name: str) -> SharedBlock:
+        service = BlockService(call_of())
+        begin.wait(10)
+        return service.add(_block(name=name))
+
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(add, ["deploy", "Deploy", "DEPLOY", "deploy"]))
+    assert (len({one.id for one in found}), sum(one.created or False for one in found)) == (1, 1)
+    assert [one.id for one in BlockService(call_of()).list(ListQuery()).items] == [found[0].id]
 
 
 @pytest.mark.parametrize(

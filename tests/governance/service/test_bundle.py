@@ -74,7 +74,7 @@ def test_each_policy_is_a_file_and_each_act_is_a_new_version(database: SharedDat
     put(database, POLICIES, "*", name="base", number=1, toml=ALLOW)
     put(database, POLICIES, name="base", number=1, toml=DENY)
     block = {"id": "block-1", "kind": "name", "value": "bad", "reason": "stolen"}
-    put(database, BLOCKS, **block)
+    put(database, BLOCKS, subject="name bad", **block)
     after = fetched(database)
     assert before.version < after.version < 2**53  # a number of JSON
     assert after.expires == before.expires

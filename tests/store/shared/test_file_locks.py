@@ -20,7 +20,7 @@ connection = sqlite3.connect(sys.argv[1])
 print(connection.execute("SELECT count(*) FROM blocks").fetchone()[0])
 connection.close()
 """
-ADD = "INSERT INTO blocks VALUES ('default', ?, 'name', X'', X'', X'', '')"
+ADD = "INSERT INTO blocks VALUES ('default', ?1, ?1, 'name', X'', X'', X'', '')"
 
 
 def _seen_by_another_process(path: Path) -> int:

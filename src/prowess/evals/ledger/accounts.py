@@ -107,8 +107,9 @@ class Accounts:
 
     def answered(self, unit: str) -> tuple[StartedCall, ...]:
         """Return the calls of a unit that have an answer, in the order in which they were made."""
-        ids = {kept.started.id for (name, _), answers in self.answers.items() if name == unit for kept in answers}
-        return tuple(call for call in self.units.get(unit, ()) if call.id in ids)
+        with self._lock:
+            ids = {kept.started.id for (name, _), answers in self.answers.items() if name == unit for kept in answers}
+            return tuple(call for call in self.units.get(unit, ()) if call.id in ids)
 
     def _reserved(self, amount: Amount, left_out: Collection[str]) -> Amount:
         """Return `amount` and the reservations of calls without an answer."""

@@ -196,6 +196,8 @@ class Ledger(Closing):
             shortage = await to_thread.run_sync(self._try_reserve, started, form)
             if shortage is None:
                 return
+            if settled.is_set():
+                continue  # a call ended meanwhile, so there may be room now
             if not self._in_flight or self._accounts.shortage(started.reserved, self._caps, self._in_flight):
                 self._stopped = self._stopped or shortage.cap
                 execution.refusal = CapReachedError(shortage.cap, shortage.left, shortage.wanted)

@@ -24,6 +24,7 @@ from prowess.agent.model import (
 )
 from prowess.agent.transcript import json_data
 from prowess.evals.ledger.calls import MOST_OUTPUT_TOKENS, CallAnswer, CallBound
+from prowess.evals.ledger.prices import price_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -55,9 +56,10 @@ class WritesOpaque(Protocol):
 class LedgerModel:
     """Implements `Model`: `model` with every call booked in `calls` for `unit`. Its answers arrive whole.
 
-    Without `model`, only kept answers can be given, as from `RecordedCalls`. Without a bound in the request's settings,
-    an answer is bound to `max_output_tokens`. The provider's client retries nothing by itself; a busy provider is
-    asked again here, `retries` times, and each time is a call of its own.
+    Without `price`, the listed price of the model holds. Without `model`, only kept answers can be given, as from
+    `RecordedCalls`. Without a bound in the request's settings, an answer is bound to `max_output_tokens`. The
+    provider's client retries nothing by itself; a busy provider is asked again here, `retries` times, and each time is
+    a call of its own.
     """
 
     def __init__(
@@ -72,7 +74,8 @@ class LedgerModel:
         retries: int = 2,
         pause_seconds: float = 2.0,
     ) -> None:
-        self._model, self._calls, self._unit, self._price = model, calls, unit, price
+        self._model, self._calls, self._unit = model, calls, unit
+        self._price = price_of(model) if price is None and model is not None else price
         self._name = name or ("recorded" if model is None else model.name)
         self._most, self._retries, self._pause = max_output_tokens, retries, pause_seconds
         self._open: list[AsyncExitStack] = []

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from prowess.errors import ConfigurationError
-from prowess.governance.blocking import block_facts, checked_block, is_same_block, new_block
+from prowess.governance.blocking import block_facts, block_subject, checked_block, new_block
 from prowess.governance.service.listing import NoSuchItemError, page_of
 from prowess.governance.shared_decisions import block_of
 from prowess.policy.blocks.block_file import BLOCK_KINDS, BlockKind
@@ -70,6 +71,10 @@ class SharedBlock(Struct, frozen=True, kw_only=True, omit_defaults=True):
     created: bool | None = None
 
 
+class _BlockedMeanwhileError(Exception):
+    """Another call has added the same block. The log has the act as failed."""
+
+
 class BlockService:
     """The blocks that hold for the tenant of a call.
 
@@ -102,23 +107,30 @@ class BlockService:
         self._call.require("block")
         kind, given = new.match.fact
         value, reason = checked_block(kind, given, new.reason)
-        own = [row for row in self._store.blocks() if row.tenant == self._call.tenant]
-        for row in own:
-            if is_same_block(_block(row), kind, value):
+        subject = block_subject(kind, value)
+        while True:  # again if another one made or lifted the same block after the look
+            own = (row for row in self._store.blocks() if row.tenant == self._call.tenant)
+            if (row := next((one for one in own if one.subject == subject), None)) is not None:
                 return _shown(row, generation_of(self._call.database), created=False)
-        block = new_block(kind, value, reason, self._call.actor.user)
-        row = BlockRow(
-            tenant=self._call.tenant,
-            id=block.id,
-            kind=kind,
-            value=value,
-            reason=reason,
-            by=block.by,
-            at=block.at,
-        )
-        with self._call.act("block", block_facts(block)):
-            generation = self._store.add_block(row)
-        return _shown(row, generation, created=True)
+            block = new_block(kind, value, reason, self._call.actor.user)
+            row = BlockRow(
+                tenant=self._call.tenant,
+                id=block.id,
+                subject=subject,
+                kind=kind,
+                value=value,
+                reason=reason,
+                by=block.by,
+                at=block.at,
+            )
+            with suppress(_BlockedMeanwhileError), self._call.act("block", block_facts(block)):
+                return _shown(row, self._added(row), created=True)
+
+    def _added(self, row: BlockRow) -> int:
+        generation = self._store.add_block(row)
+        if generation is None:
+            raise _BlockedMeanwhileError
+        return generation
 
     def remove(self, block_id: str) -> SharedBlock:
         """Lift a block of the tenant of the call; with the tenant `*`, of any. Raises as `add`, and NoSuchItemError.
@@ -142,7 +154,8 @@ class BlockService:
 
 
 def _block(row: BlockRow) -> Block:
-    return block_of({name: value for name, value in asdict(row).items() if name != "tenant"}, f"tenant {row.tenant}")
+    facts = {name: value for name, value in asdict(row).items() if name not in {"tenant", "subject"}}
+    return block_of(facts, f"tenant {row.tenant}")
 
 
 def _shown(row: BlockRow, generation: int | None = None, *, created: bool | None = None) -> SharedBlock:

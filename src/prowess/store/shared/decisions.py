@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import case, delete, insert, or_, select
+from sqlalchemy import case, delete, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from prowess.store.protocols import BlockRow, PolicyRow
@@ -65,12 +65,16 @@ class SharedBlockStore:
     def __init__(self, database: SharedDatabase) -> None:
         self.database = database
 
-    def add_block(self, block: BlockRow) -> int:
-        """Add a block. Return the generation that has it."""
+    def add_block(self, block: BlockRow) -> int | None:
+        """Add a block. Return the generation that has it; None if the tenant has one with the same subject."""
         values = {name: getattr(block, name) for name in BlockRow.__struct_fields__}
 
-        def work(db: Connection) -> int:
-            db.execute(insert(BLOCKS).values(values))
+        def work(db: Connection) -> int | None:
+            module = postgresql if db.dialect.name == "postgresql" else sqlite
+            same = [BLOCKS.c.tenant, BLOCKS.c.subject]
+            new = module.insert(BLOCKS).values(values).on_conflict_do_nothing(index_elements=same)
+            if db.execute(new.returning(BLOCKS.c.id)).first() is None:
+                return None
             return _advanced(db, block.tenant, self.database.tenant)
 
         return self.database.run(work)

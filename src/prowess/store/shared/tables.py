@@ -197,12 +197,14 @@ BLOCKS = Table(
     METADATA,
     Column("tenant", Text, nullable=False),
     Column("id", Text, nullable=False),
+    Column("subject", Text, nullable=False),  # a digest of kind and value, which are too long for an index
     Column("kind", Text, nullable=False),
     Column("value", AnyText, nullable=False),
     Column("reason", AnyText, nullable=False),
     Column("by", AnyText, nullable=False),
     Column("at", Text, nullable=False),
     PrimaryKeyConstraint("tenant", "id"),
+    UniqueConstraint("tenant", "subject", name="blocks_by_subject"),
 )
 
 APPROVAL_REQUESTS = Table(

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from prowess.store import ApprovalRequestStore, BlockStore, CallRequestStore, DeployerStore, PolicyStore
 
 HOSTILE_TEXTS = ("naïve \x00 '; --", "\x00", "%s :tenant {}", "\U0001f600", " one ", "one\x00")
-_BLOCK = BlockRow(tenant="default", id="one", kind="name", value="deploy", reason="leaks", by="ada", at="")
+_BLOCK = BlockRow(
+    tenant="default", id="one", subject="name deploy", kind="name", value="deploy", reason="leaks", by="ada", at=""
+)
 
 
 class PolicyStoreConformance:
@@ -73,17 +75,38 @@ class BlockStoreConformance:
         """Their texts may contain any characters; each is a new generation."""
         store = self.open_store(tmp_path)
         rows = [
-            replace(_BLOCK, id=str(place), value=text, reason=text, by=text, at=f"2026-11-29T10:00:0{place}Z")
+            replace(
+                _BLOCK,
+                id=str(place),
+                subject=str(place),
+                value=text,
+                reason=text,
+                by=text,
+                at=f"2026-11-29T10:00:0{place}Z",
+            )
             for place, text in enumerate(HOSTILE_TEXTS)
         ]
-        seen = [store.add_block(row) for row in reversed(rows)]
+        seen = [store.add_block(row) or 0 for row in reversed(rows)]
         assert store.blocks() == rows
         assert seen == sorted(set(seen))
+
+    def test_a_tenant_has_one_block_of_a_subject(self, tmp_path: Path) -> None:
+        """Also if several threads add it at once. The organisation may have the same one."""
+        store, all_ = self.open_store(tmp_path), self.open_store(tmp_path, "*")
+        rows = [replace(_BLOCK, id=f"{number}") for number in range(8)]
+        with ThreadPoolExecutor(4) as threads:
+            added = [
+                row for row, generation in zip(rows, threads.map(store.add_block, rows), strict=True) if generation
+            ]
+        assert (len(added), store.blocks()) == (1, added)
+        assert all_.add_block(replace(_BLOCK, tenant="*", id="given")) is not None
+        assert store.remove_block(added[0].id) is not None
+        assert store.add_block(rows[0]) is not None
 
     def test_a_lifted_block_is_gone(self, tmp_path: Path) -> None:
         """The removal is a new generation; that of an unknown one is None."""
         store = self.open_store(tmp_path)
-        generation = store.add_block(_BLOCK)
+        generation = store.add_block(_BLOCK) or 0
         assert store.remove_block("other") is None
         assert (store.remove_block(_BLOCK.id) or 0) > generation
         assert (store.remove_block(_BLOCK.id), store.blocks()) == (None, [])
@@ -92,10 +115,10 @@ class BlockStoreConformance:
         """Who administers the organisation lifts those of every tenant."""
         own, all_ = self.open_store(tmp_path), self.open_store(tmp_path, "*")
         given = replace(_BLOCK, tenant="*", id="given")
-        before = own.add_block(_BLOCK)
+        before = own.add_block(_BLOCK) or 0
         all_.add_block(given)
         # The act of the organisation counts here, as much as the first one of the tenant.
-        assert own.add_block(replace(_BLOCK, id="second")) > 2 * before
+        assert (own.add_block(replace(_BLOCK, id="second", subject="second")) or 0) > 2 * before
         assert sorted(row.id for row in own.blocks()) == ["given", "one", "second"]
         assert own.remove_block("given") is None
         assert [row.id for row in all_.blocks()] == [row.id for row in own.blocks()]

@@ -30,12 +30,14 @@ def upgrade() -> None:
         ),
         "blocks": (
             sa.Column("id", sa.Text, nullable=False),
+            sa.Column("subject", sa.Text, nullable=False),
             sa.Column("kind", sa.Text, nullable=False),
             sa.Column("value", sa.LargeBinary, nullable=False),
             sa.Column("reason", sa.LargeBinary, nullable=False),
             sa.Column("by", sa.LargeBinary, nullable=False),
             sa.Column("at", sa.Text, nullable=False),
             sa.PrimaryKeyConstraint("tenant", "id"),
+            sa.UniqueConstraint("tenant", "subject", name="blocks_by_subject"),
         ),
         "approval_requests": (
             sa.Column("id", sa.Text, nullable=False),
