@@ -24,6 +24,9 @@ from prowess.evals.gateway.gateway import Gateway, GatewayRun
 from prowess.evals.hosts.host import HostRun
 from prowess.evals.hosts.host_process import HostProcess, passed_on
 from prowess.evals.hosts.host_program import HostInvocation
+from prowess.evals.ledger.caps import CapReachedError
+from prowess.evals.ledger.journal import JournalError
+from prowess.evals.recordings.drift import DriftError
 from prowess.evals.transcripts.reading import TranscriptFileError, read_transcript
 from prowess.evals.transcripts.transcript import RunTranscript
 
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from prowess.evals.ledger.prices import Price
 
 STREAM, ERRORS, SESSION = "stream.jsonl", "errors.txt", "session"
+_ENDS_CAMPAIGN = (CapReachedError, DriftError, JournalError, InvalidArgumentsError)
 _MOST_ERROR = 300  # characters of the host's messages that are shown
 
 
@@ -114,9 +118,9 @@ class CommandHost:
         finally:
             self._gateway.dismiss(run)
             await to_thread.run_sync(_remove, home)
-        if run.fault is not None:
+        if isinstance(run.fault, _ENDS_CAMPAIGN):
             raise run.fault
-        error = self._error(transcript, code, request.limits.seconds, run.refusals, directory)
+        error = self._error(transcript, code, request.limits.seconds, run, directory)
         return HostRun(
             transcript=transcript,
             transcript_path=None if path is None else str(path),
@@ -157,9 +161,12 @@ class CommandHost:
         return replace(session, ended=stream.ended, end_reason=stream.end_reason, end_at=stream.end_at), kept
 
     def _error(
-        self, transcript: RunTranscript, code: int | None, seconds: float, refusals: list[int], directory: Path
+        self, transcript: RunTranscript, code: int | None, seconds: float, run: GatewayRun, directory: Path
     ) -> str | None:
         """Return one sentence if the run tells nothing about the skill."""
+        refusals = run.refusals
+        if run.fault is not None:
+            return str(run.fault)
         if code is None:
             return f"{self.name} did not end within {seconds:g} s and was killed"
         if transcript.ended in ("completed", "limit"):
