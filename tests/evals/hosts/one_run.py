@@ -11,7 +11,7 @@ import anyio
 from prowess.evals.hosts.command_host import CommandHost
 from prowess.evals.hosts.host import HostLimits, HostRequest
 from prowess.evals.hosts.programs import host_program
-from prowess.evals.ledger.caps import Caps
+from prowess.evals.ledger.caps import CapReachedError, Caps
 from prowess.evals.ledger.journal import JournalHeader
 from prowess.evals.ledger.ledger import Ledger
 from prowess.evals.ledger.recorded_calls import RecordedCalls
@@ -31,7 +31,7 @@ async def outcome(settings: dict[str, str]) -> dict[str, object]:
     calls = (
         RecordedCalls(journal)
         if settings["mode"] == "replay"
-        else Ledger(journal, JournalHeader(skill=SKILL), Caps(calls=50))
+        else Ledger(journal, JournalHeader(skill=SKILL), Caps(calls=int(settings.get("calls", "50"))))
     )
     request = HostRequest(
         unit="eval-1.with.1",
@@ -55,7 +55,10 @@ async def outcome(settings: dict[str, str]) -> dict[str, object]:
             executable=tuple(settings["executable"].split("\n")) if "executable" in settings else None,
             environment=variables,
         ) as host:
-            run = await host.run(request)
+            try:
+                run = await host.run(request)
+            except CapReachedError as fault:
+                return {"cap": fault.cap, "booked": calls.spent.calls}
         spent = calls.spent
     verdict = verdict_of(run.transcript, skill=SKILL, query=QUERY)
     return {

@@ -57,9 +57,11 @@ def skill(tmp_path: Path) -> Path:
     return place
 
 
-def settings(host: str, skill: Path, place: Path, journal: Path, upstream: str, *, replays: bool = False) -> str:
+def settings(
+    host: str, skill: Path, place: Path, journal: Path, upstream: str, *, replays: bool = False, calls: int = 50
+) -> str:
     given = {"host": host, "skill": str(skill), "place": str(place), "journal": str(journal), "upstream": upstream}
-    given |= {"mode": "replay" if replays else "ledger", "executable": "\n".join(PROGRAMS[host])}
+    given |= {"calls": str(calls), "mode": "replay" if replays else "ledger", "executable": "\n".join(PROGRAMS[host])}
     if (model := MODELS[host]) is not None:
         given["model"] = model
     return json.dumps(given)
@@ -120,6 +122,14 @@ def test_a_run_is_recorded_killed_resumed_and_replayed(host: str, tmp_path: Path
     # After a heading "host, needed, paid before the kill, paid in all, verdict" these rows are the table of the docs.
     sys.stdout.write(f"| {host} | {needed} | {paid_before_the_kill} | {paid} | {resumed['verdict']} |\n")
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"key-0000-secret" in path.read_bytes()]
+
+
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "copilot"])
+def test_a_cap_ends_a_run_and_is_not_passed(host: str, tmp_path: Path, skill: Path) -> None:
+    with ScriptedProvider(script(host)) as provider:
+        ended = run(settings(host, skill, tmp_path / "run", tmp_path / "journal", provider.url, calls=2))
+        assert (ended, provider.paid) == ({"cap": "call_cap", "booked": 2}, 2)
+    assert gone(tmp_path / "run")
 
 
 def gone(place: Path) -> bool:
