@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,15 +16,18 @@ import pytest
 from tests.evals.campaigns.provider import JUDGE, MODEL, ScriptedProvider, obedient, text_of
 from tests.evals.campaigns.skills import PHRASE, an_eval, skill_at
 from tests.fork_server import prowess
+from tools.hosts.scripted_provider import Part
+from tools.hosts.scripted_provider import ScriptedProvider as ProviderOfHosts
+from tools.hosts.wire_forms import ScriptedCall, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.evals.campaigns.provider import Answer, Request
 
 TWO_DECIMALS = {"text": "two decimals", "type": "contains_phrase", "phrase": "12.50"}
 NAMES_SUM = {"text": "names the sum", "type": "contains_phrase", "phrase": "sum"}
+FAKE_HOST = Path(__file__).parents[1] / "hosts" / "fake_host.py"
 IMPOSSIBLE = {"text": "writes a file", "type": "file_exists", "path": "out.txt"}
 
 
@@ -33,17 +37,21 @@ def provider() -> Iterator[ScriptedProvider]:
         yield serving
 
 
-def start(provider: ScriptedProvider | None, *words: str, own_process: bool = False) -> subprocess.Popen[str]:
+def start(
+    provider: ScriptedProvider | None, *words: str, own_process: bool = False, environment: dict[str, str] | None = None
+) -> subprocess.Popen[str]:
     address = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "OPENAI_API_KEY": "key"}
-    environment = {**os.environ, **(address if provider is None else provider.environment)}
+    variables = {**os.environ, **(address if provider is None else provider.environment), **(environment or {})}
     command = [prowess(), "eval", "run", *words]
     if own_process:
         command[:1] = [sys.executable, "-m", "prowess"]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def run(provider: ScriptedProvider | None, *words: str, code: int = 0) -> dict[str, Any]:
-    process = start(provider, *words, "--json")
+def run(
+    provider: ScriptedProvider | None, *words: str, code: int = 0, environment: dict[str, str] | None = None
+) -> dict[str, Any]:
+    process = start(provider, *words, "--json", environment=environment)
     out, errors = process.communicate(timeout=120)
     assert process.returncode == code, (process.returncode, out[-500:], errors)
     assert "Traceback" not in errors
@@ -376,3 +384,32 @@ def test_a_name_with_control_characters_reaches_no_terminal(provider: ScriptedPr
     assert process.returncode == 0
     assert "\x1b" not in out + errors
     assert "passes with and without the skill" in out
+
+
+def test_another_host_runs_behind_the_gateway_and_its_run_is_replayed(tmp_path: Path) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "claude").write_text(f'#!/bin/sh\nexec {sys.executable} {FAKE_HOST} "$@"\n')
+    (programs / "claude").chmod(0o755)
+    skill = skill_at(tmp_path, an_eval(1, TWO_DECIMALS, {"text": "used", "type": "tool_used", "tool": "Skill"}))
+    chooses = Part(
+        turns=(
+            Turn(calls=(ScriptedCall(name="Skill", arguments={"skill": "sums"}),)),
+            Turn(text="The sum is 12.50 EUR."),
+        )
+    )
+    path = os.pathsep.join([str(programs), os.environ["PATH"]])
+    words = ("--host", "claude", "--runs", "1", "--price", "1/2", "--max-calls", "20")
+    with ProviderOfHosts([chooses]) as provider:
+        address = {"ANTHROPIC_BASE_URL": provider.url, "ANTHROPIC_API_KEY": "key", "PATH": path}
+        report = run(None, str(skill), *words, environment=address)
+
+    with_skill, without = report["units"]
+    assert (with_skill["outcome"], with_skill["activated"]) == ("passed", True)
+    assert "activates the skill sums" in without["contaminated"]  # this host loads what it does not have
+    assert report["host"] == "claude"
+    assert report["spent"]["calls"] == 4
+    assert with_skill["usd"] > 0
+    replayed = run(None, str(skill), "--replay", report["iteration"], environment={"PATH": path})
+    assert outcomes(replayed) == outcomes(report)
+    assert replayed["spent"]["calls"] == 0

@@ -25,8 +25,10 @@ from prowess.evals.campaigns.report import OLD_SKILL, WITH_SKILL, EvalRunReport,
 from prowess.evals.campaigns.summary import summary_of
 from prowess.evals.campaigns.unit_run import UnitSetting
 from prowess.evals.graders.judge import Judge
+from prowess.evals.hosts.command_host import CommandHost
 from prowess.evals.hosts.host import HostLimits
 from prowess.evals.hosts.own_agent import OwnAgent
+from prowess.evals.hosts.programs import host_program
 from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.ledger.journal import JOURNAL
 from prowess.evals.ledger.ledger import Ledger
@@ -192,7 +194,7 @@ def _traces(prepared: PreparedCampaign) -> dict[str, SkillTraces]:
 
 def _host(options: EvalRunOptions, settings: CampaignSettings, calls: Ledger | RecordedCalls) -> Host:
     if settings.host != OWN_HOST:
-        raise InvalidArgumentsError((f"there is no host {settings.host!r} yet; leave --host out to use our own agent",))
+        return CommandHost(host_program(settings.host), calls, model=settings.model, price=options.price)
     if settings.model is None:
         raise InvalidArgumentsError(("name the model with --model, such as anthropic:claude-sonnet-4-5",))
     model = None if options.replay is not None else model_named(settings.model)
