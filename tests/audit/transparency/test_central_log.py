@@ -21,7 +21,8 @@ from prowess import Session
 from prowess.audit import AuditEvent, SharedAuditLog
 from prowess.audit.record import time_text
 from prowess.audit.selection import RecordFilter
-from prowess.audit.transparency.central_log import checkpoint_of, export_rows, newest
+from prowess.audit.transparency.arriving_records import latest_records
+from prowess.audit.transparency.central_log import checkpoint_of, export_rows, newest, newest_before, page_of_store
 from prowess.audit.transparency.export_verification import verify_export
 from prowess.audit.transparency.log_walk import LogWalk
 from prowess.audit.transparency.sequencer import LogSigner, continue_log, erase, event_bytes
@@ -179,6 +180,30 @@ def test_the_checkpoint_of_an_erasure_is_kept_and_an_older_backup_is_not_continu
     with pytest.raises(AuditError, match="does not continue the checkpoint with 3 records"):
         continue_log(restored, signer)
     restored.database.close()
+
+
+def test_pages_are_bounded_by_bytes_too(central: Log) -> None:
+    long = "x" * 3_000_000
+    for number in range(7):
+        central.log.append(AuditEvent(kind="x", data={"n": number, "text": long}))
+    assert [len(arrived) for arrived in central.rows.arrived(0, 500)] == [3, 0]
+    sizes = []
+    while (checkpoint := continue_log(central.rows, SIGNER)) is not None:
+        sizes.append(checkpoint.size)
+    assert sizes == [3, 6, 7]
+    assert [len(page) for page in central.rows.pages(1, 7)] == [3, 3, 1]
+    assert [len(page) for page in central.rows.bodies(1, 7)] == [3, 3, 1]
+    assert [row.sequence for row in central.rows.backwards(2, 7)] == [7, 6, 5, 4, 3, 2]
+    for list_page, numbers in ((page_of_store, [1, 2]), (newest_before, [7, 6])):
+        page = list_page(central.rows, ALL, 500, None)
+        assert ([record.sequence for record in page.records], page.next) == (numbers, str(numbers[-1]))
+    assert [record.data["n"] for record in newest(central.rows, ALL, 5)] == [2, 3, 4, 5, 6]
+    assert len(latest_records(central.rows, ALL, 100)[0]) == 2
+    for wanted, records in ((ALL, 7), (RecordFilter(kinds=("x",)), 7)):
+        verdict = central.verified(wanted)
+        assert (verdict.ok, verdict.records) == (True, records)
+    assert list(store_faults(central.rows, 7)) == []
+    assert erase(central.rows, SIGNER, by={}, user=None, before="9999") == 7
 
 
 TAMPERING = {

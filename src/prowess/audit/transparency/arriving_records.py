@@ -12,6 +12,7 @@ from msgspec import Struct
 from prowess.audit.record import read_line, waiting_record
 from prowess.audit.transparency.central_log import with_name
 from prowess.audit.transparency.sequencer import event_of
+from prowess.store.shared.audit_rows import PAGE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _MOST = 500  # rows of one look
 _BACKLOG = 200  # records before the first look
-_PAGE = 1000
 
 
 class ArrivedRecord(Struct, frozen=True, kw_only=True):
@@ -70,6 +70,8 @@ class ArrivingRecords:
 def latest_records(rows: SharedAuditRows, wanted: RecordFilter, count: int) -> tuple[list[ArrivedRecord], str | None]:
     """Return the last `count` records that match, the newest first, and the id of the last record of all.
 
+    The records are fewer if they are long: together they have at most `PAGE_BYTES`, or are one.
+
     Raises:
         StoreError: the store cannot be used.
     """
@@ -79,21 +81,21 @@ def latest_records(rows: SharedAuditRows, wanted: RecordFilter, count: int) -> t
     known = {row.id for row in placed}
     found: list[ArrivedRecord] = []
     newest: str | None = None
+    size = 0
     for row in _backwards(rows, [*placed, *(one for one in waiting if one.id not in known)], last):
         newest = row.id if newest is None else newest
         arrived = _arrived(row, people)
         if arrived is not None and wanted.fits(arrived.record):
-            found.append(arrived)
-            if len(found) == count:
+            size += len(row.body or b"")
+            if found and (len(found) == count or size > PAGE_BYTES):
                 break
+            found.append(arrived)
     return found, newest
 
 
 def _backwards(rows: SharedAuditRows, first: list[InboxRow | LogRow], last: int) -> Iterator[InboxRow | LogRow]:
     yield from reversed(first)
-    while last > 0:
-        yield from reversed(list(rows.records(max(1, last - _PAGE + 1), last)))
-        last -= _PAGE
+    yield from rows.backwards(1, last)
 
 
 def _arrived(row: InboxRow | LogRow, people: dict[str, str]) -> ArrivedRecord | None:

@@ -27,7 +27,7 @@ from prowess.audit.transparency.merkle import leaf_hash
 from prowess.audit.transparency.sequencer import OWN_KINDS, event_bytes
 from prowess.audit.transparency.tiles import TileTree
 from prowess.errors import AuditError, AuditReadError, LimitExceededError, StoreError
-from prowess.store.shared.audit_rows import InboxRow, LogRow, SharedAuditRows
+from prowess.store.shared.audit_rows import PAGE_BYTES, InboxRow, LogRow, SharedAuditRows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from prowess.audit.record import AuditEvent
     from prowess.store.shared.database import SharedDatabase
 
-_PAGE = 1000
 _MOST_BYTES = MAX_LINE_BYTES - 4096  # place, hashes and time are added
 _MOST_TRIES = 5  # each is lost only to an erasure of the same user
 
@@ -127,11 +126,20 @@ class SharedAuditLog:
 
 def newest(rows: SharedAuditRows, wanted: RecordFilter, count: int) -> list[AuditRecord]:
     """Return the last `count` records that match, in order, with the names of users. Raises StoreError."""
-    return list(newest_before(rows, wanted, count, None).records[::-1])
+    found: list[AuditRecord] = []
+    cursor: str | None = None
+    while len(found) < count:
+        page = newest_before(rows, wanted, count - len(found), cursor)
+        found += page.records
+        if (cursor := page.next) is None:
+            break
+    return found[::-1]
 
 
 def newest_before(rows: SharedAuditRows, wanted: RecordFilter, limit: int, cursor: str | None) -> RecordPage:
     """Return the last `limit` matching records before `cursor`, the newest first, with the names of users.
+
+    They are fewer if they are long: together they have at most `PAGE_BYTES`, or are one.
 
     Raises:
         AuditReadError: the cursor is not one of a store.
@@ -140,23 +148,13 @@ def newest_before(rows: SharedAuditRows, wanted: RecordFilter, limit: int, curso
     people, (first, last) = rows.people(), _span(rows, wanted)
     if cursor is not None:
         last = min(last, cursor_number(rows.database.url, cursor) - 1)
-    found: list[AuditRecord] = []
-    before, damaged = last + 1, 0
-    while last >= first:
-        for row in reversed(list(rows.records(max(first, last - _PAGE + 1), last))):
-            record = _intact(row, people)
-            damaged += row.body is not None and record is None
-            if record is not None and wanted.fits(record):
-                if len(found) == limit:
-                    return RecordPage(records=tuple(found), damaged=damaged, next=str(before))
-                found.append(record)
-                before = row.sequence
-        last -= _PAGE
-    return RecordPage(records=tuple(found), damaged=damaged, next=None)
+    return _page(rows.backwards(first, last), people, wanted, limit, last + 1)
 
 
 def page_of_store(rows: SharedAuditRows, wanted: RecordFilter, limit: int, cursor: str | None) -> RecordPage:
     """Return the first `limit` matching records after `cursor`, which is the number of a record.
+
+    They are fewer if they are long, as in `newest_before`.
 
     Raises:
         AuditReadError: the cursor is not one of a store.
@@ -164,16 +162,24 @@ def page_of_store(rows: SharedAuditRows, wanted: RecordFilter, limit: int, curso
     """
     people, (first, last) = rows.people(), _span(rows, wanted)
     after = cursor_number(rows.database.url, cursor)
+    return _page(rows.records(max(first, after + 1), last), people, wanted, limit, after)
+
+
+def _page(
+    rows: Iterator[LogRow], people: Mapping[str, str], wanted: RecordFilter, limit: int, cursor: int
+) -> RecordPage:
     found: list[AuditRecord] = []
-    damaged = 0
-    for row in rows.records(max(first, after + 1), last):
+    damaged = size = 0
+    for row in rows:
         record = _intact(row, people)
         damaged += row.body is not None and record is None
-        if record is not None and wanted.fits(record):
-            if len(found) == limit:
-                return RecordPage(records=tuple(found), damaged=damaged, next=str(after))
-            found.append(record)
-            after = row.sequence
+        if row.body is None or record is None or not wanted.fits(record):
+            continue
+        size += len(row.body)
+        if found and (len(found) == limit or size > PAGE_BYTES):
+            return RecordPage(records=tuple(found), damaged=damaged, next=str(cursor))
+        found.append(record)
+        cursor = row.sequence
     return RecordPage(records=tuple(found), damaged=damaged, next=None)
 
 
@@ -224,8 +230,9 @@ def export_lines(rows: SharedAuditRows, wanted: RecordFilter) -> LogExport:
         lines, records = _lines(rows, checkpoint.size), checkpoint.size
     else:
         chosen = list(_chosen(rows, wanted, checkpoint.size))
-        lines, records = proved_lines(TileTree(rows.tile, rows.database.url), checkpoint.size, chosen), len(chosen)
-        header = replace(header, records=records, last=chosen[-1][0] if chosen else None)
+        tree, found = TileTree(rows.tile, rows.database.url), _numbered(rows, chosen)
+        lines, records = proved_lines(tree, checkpoint.size, found), len(chosen)
+        header = replace(header, records=records, last=chosen[-1] - 1 if chosen else None)
     return LogExport(checkpoint=checkpoint, records=records, complete=wanted.leaves_all, header=header, lines=lines)
 
 
@@ -269,11 +276,20 @@ def _lines(rows: SharedAuditRows, size: int) -> Iterator[bytes]:
         yield erased_line(row.leaf) if row.body is None else row.body + b"\n"
 
 
-def _chosen(rows: SharedAuditRows, wanted: RecordFilter, size: int) -> Iterator[tuple[int, bytes]]:
+def _chosen(rows: SharedAuditRows, wanted: RecordFilter, size: int) -> Iterator[int]:
     people = rows.people()
     for row in rows.records(1, size):
         if row.body is not None and wanted.fits(_required(row, people, rows)):
-            yield row.sequence - 1, row.body
+            yield row.sequence
+
+
+def _numbered(rows: SharedAuditRows, numbers: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+    """Yield place and body of records. Raises AuditReadError if one is no longer there."""
+    left = iter(numbers)
+    for row in rows.numbered(numbers):
+        if row.body is None or row.sequence != next(left):
+            raise AuditReadError(rows.database.url, f"record {row.sequence} was erased meanwhile; export again")
+        yield row.sequence - 1, row.body
 
 
 def _required(row: LogRow, people: Mapping[str, str], rows: SharedAuditRows) -> AuditRecord:

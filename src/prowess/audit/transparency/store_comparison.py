@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from prowess.store.shared.audit_rows import LogRow, SharedAuditRows
 
-_PAGE = 4096
 _PSEUDONYM = "person-"
 _BY_THE_LOG = {ERASED_KIND, "log.unreadable"}  # they have no user, or that of the act
 
@@ -64,14 +63,15 @@ def store_faults(rows: SharedAuditRows, size: int) -> Iterator[AuditFinding]:
     It does not verify the records: an export of all of them does.
     """
     tiles: dict[tuple[int, int], bytes] = {}
-    for first in range(1, size + 1, _PAGE):
-        page = list(rows.records(first, min(size, first + _PAGE - 1)))
+    read = 0
+    for page in rows.pages(1, size):
         for row in page:
             if (name := difference(row)) is not None:
                 text = f"record {row.sequence}: the column {name!r} of the store is not as the record was signed"
                 yield AuditFinding(kind="changed", message=text, record=row.sequence)
         leaves = [row.leaf if row.body is None else leaf_hash(row.body) for row in page]
-        tiles.update(extended(lambda level, number: tiles.get((level, number), b""), first - 1, leaves))
+        tiles.update(extended(lambda level, number: tiles.get((level, number), b""), read, leaves))
+        read += len(page)
     for (level, number), hashes in tiles.items():
         if not rows.tile(level, number).startswith(hashes):  # the log may have been continued meanwhile
             text = f"tile {number} of level {level} of the tree in the store was changed or removed"

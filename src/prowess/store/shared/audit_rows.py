@@ -20,15 +20,16 @@ from prowess.store.shared.database import BINARY
 from prowess.store.shared.tables import AUDIT_INBOX, AUDIT_LOGS, AUDIT_PEOPLE, AUDIT_RECORDS, AUDIT_TILES, ORGANISATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from sqlalchemy import ColumnElement, Connection, Row, Select, Table
+    from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table
 
     from prowess.store.shared.database import SharedDatabase
 
 _T = TypeVar("_T")
 _PAGE = 1000
 _LONG_PAGE = 4000
+PAGE_BYTES = 8 * 1024 * 1024  # of bodies in a page; the last one can have 4 MB more
 _LOCK = text("SELECT pg_try_advisory_xact_lock(:space, :tenant)")
 _MOST_TRIES = 5  # each is lost only to an erasure of the same user between two statements
 _LOCK_SPACE = 0x50574C47  # "PWLG"
@@ -60,6 +61,10 @@ class LogEnd(Struct, frozen=True, kw_only=True):
     size: int
     last: str | None
     checkpoint: str
+
+
+_INBOX_COLUMNS = [AUDIT_INBOX.c[name] for name in InboxRow.__struct_fields__]
+_LOG_COLUMNS = [AUDIT_RECORDS.c[name] for name in LogRow.__struct_fields__]
 
 
 class SharedAuditRows:
@@ -151,37 +156,46 @@ class SharedAuditRows:
         return self.database.run(lambda db: Sequencing(db, self.tenant).tile(level, number), write=False)
 
     def records(self, first: int, last: int) -> Iterator[LogRow]:
-        """Yield the records from number `first` to `last`, in pages."""
-        columns = [AUDIT_RECORDS.c[name] for name in LogRow.__struct_fields__]
-        while first <= last:
-            wanted = (
-                select(*columns)
-                .where(self._of(AUDIT_RECORDS), AUDIT_RECORDS.c.sequence.between(first, min(last, first + _PAGE - 1)))
-                .order_by(AUDIT_RECORDS.c.sequence)
-            )
-            for row in self.database.run(partial(_all, wanted), write=False):
-                yield LogRow(**dict(zip(LogRow.__struct_fields__, row, strict=True)))
-            first += _PAGE
+        """Yield the records from number `first` to `last`. A page of them is in memory."""
+        for page in self.pages(first, last):
+            yield from page
+
+    def pages(self, first: int, last: int) -> Iterator[list[LogRow]]:
+        """Yield the records from number `first` to `last`, in pages that are bounded by number and bytes."""
+        while page := self._page(AUDIT_RECORDS.c.sequence.between(first, last)):
+            yield page
+            first = page[-1].sequence + 1
+
+    def backwards(self, first: int, last: int) -> Iterator[LogRow]:
+        """Yield the records from number `last` back to `first`. A page of them is in memory."""
+        while page := self._page(AUDIT_RECORDS.c.sequence.between(first, last), is_descending=True):
+            yield from page
+            last = page[-1].sequence - 1
+
+    def numbered(self, numbers: Sequence[int]) -> Iterator[LogRow]:
+        """Yield the records with these numbers, which must be in order. A page of them is in memory."""
+        for begin in range(0, len(numbers), _PAGE):
+            wanted, after = AUDIT_RECORDS.c.sequence.in_(numbers[begin : begin + _PAGE]), 0
+            while page := self._page(wanted, AUDIT_RECORDS.c.sequence > after):
+                yield from page
+                after = page[-1].sequence
+
+    def _page(self, *conditions: ColumnElement[bool], is_descending: bool = False) -> list[LogRow]:
+        mine = (self._of(AUDIT_RECORDS), *conditions)
+        wanted = _bounded(_LOG_COLUMNS, mine, AUDIT_RECORDS.c.sequence, _PAGE, is_descending=is_descending)
+        return _log_rows(self.database.run(partial(_all, wanted), write=False))
 
     def arrived(self, after: int, most: int) -> tuple[list[InboxRow], list[LogRow]]:
         """Return the last `most` rows of the inbox, and the first `most` records with a number above `after`.
 
-        A row that gets its place between the two statements is in both lists.
+        Both are fewer if their bodies are long. A row that gets its place between the two statements is in both lists.
         """
-        inbox = [AUDIT_INBOX.c[name] for name in InboxRow.__struct_fields__]
-        waiting = select(*inbox).where(self._of(AUDIT_INBOX)).order_by(AUDIT_INBOX.c.id.desc()).limit(most)
-        columns = [AUDIT_RECORDS.c[name] for name in LogRow.__struct_fields__]
-        placed = (
-            select(*columns)
-            .where(self._of(AUDIT_RECORDS), AUDIT_RECORDS.c.sequence > after)
-            .order_by(AUDIT_RECORDS.c.sequence)
-            .limit(most)
-        )
+        waiting = _bounded(_INBOX_COLUMNS, (self._of(AUDIT_INBOX),), AUDIT_INBOX.c.id, most, is_descending=True)
+        above = (self._of(AUDIT_RECORDS), AUDIT_RECORDS.c.sequence > after)
+        placed = _bounded(_LOG_COLUMNS, above, AUDIT_RECORDS.c.sequence, most)
 
         def work(db: Connection) -> tuple[list[InboxRow], list[LogRow]]:
-            first = [InboxRow(**dict(zip(InboxRow.__struct_fields__, row, strict=True))) for row in db.execute(waiting)]
-            then = [LogRow(**dict(zip(LogRow.__struct_fields__, row, strict=True))) for row in db.execute(placed)]
-            return first[::-1], then
+            return _inbox_rows(_all(waiting, db))[::-1], _log_rows(_all(placed, db))
 
         return self.database.run(work, write=False)
 
@@ -199,23 +213,19 @@ class SharedAuditRows:
         return (1, 0) if first is None else (int(first), int(last))
 
     def bodies(self, first: int, last: int) -> Iterator[Sequence[tuple[int, bytes, bytes | None]]]:
-        """Yield number, leaf and body of the records from number `first` to `last`, in pages. Faster than `records`."""
-        while first <= last:
-            wanted = (
-                select(
-                    AUDIT_RECORDS.c.sequence,
-                    type_coerce(AUDIT_RECORDS.c.leaf, NullType),
-                    type_coerce(AUDIT_RECORDS.c.body, NullType),
-                )
-                .where(
-                    self._of(AUDIT_RECORDS), AUDIT_RECORDS.c.sequence.between(first, min(last, first + _LONG_PAGE - 1))
-                )
-                .order_by(AUDIT_RECORDS.c.sequence)
-                .execution_options(**BINARY)
-            )
-            if page := self.database.run(partial(_plain, wanted), write=False):
-                yield page
-            first += _LONG_PAGE
+        """Yield number, leaf and body of the records from number `first` to `last`, in pages. Faster than `pages`."""
+        columns = [
+            AUDIT_RECORDS.c.sequence,
+            type_coerce(AUDIT_RECORDS.c.leaf, NullType),
+            type_coerce(AUDIT_RECORDS.c.body, NullType),
+        ]
+        while True:
+            mine = (self._of(AUDIT_RECORDS), AUDIT_RECORDS.c.sequence.between(first, last))
+            wanted = _bounded(columns, mine, AUDIT_RECORDS.c.sequence, _LONG_PAGE).execution_options(**BINARY)
+            if not (page := self.database.run(partial(_plain, wanted), write=False)):
+                return
+            yield page
+            first = page[-1][0] + 1
 
     def sequence(self, work: Callable[[Sequencing], _T]) -> _T | None:
         """Return the result of `work`, committed; None, without calling it, if another process continues the log."""
@@ -252,11 +262,12 @@ class Sequencing:
         return None if row is None else LogEnd(size=row[0], last=row[1], checkpoint=row[2])
 
     def take(self, most: int) -> list[InboxRow]:
-        """Remove up to `most` rows from the inbox, the oldest first. Return those that are not in the log already."""
+        """Remove up to `most` rows from the inbox, the oldest first. Return those that are not in the log already.
+
+        They are fewer if their bodies are long.
+        """
         mine = AUDIT_INBOX.c.tenant == self._tenant
-        columns = [AUDIT_INBOX.c[name] for name in InboxRow.__struct_fields__]
-        rows = self._db.execute(select(*columns).where(mine).order_by(AUDIT_INBOX.c.id).limit(most)).all()
-        found = [InboxRow(**dict(zip(InboxRow.__struct_fields__, row, strict=True))) for row in rows]
+        found = _inbox_rows(_all(_bounded(_INBOX_COLUMNS, (mine,), AUDIT_INBOX.c.id, most), self._db))
         ids = [row.id for row in found]
         self._db.execute(delete(AUDIT_INBOX).where(mine, AUDIT_INBOX.c.id.in_(ids)))
         there = select(AUDIT_RECORDS.c.id).where(AUDIT_RECORDS.c.tenant == self._tenant, AUDIT_RECORDS.c.id.in_(ids))
@@ -285,14 +296,11 @@ class Sequencing:
 
         They are chosen by columns, which are not signed.
         """
-        columns = [AUDIT_RECORDS.c[name] for name in LogRow.__struct_fields__]
-        wanted = select(*columns).where(AUDIT_RECORDS.c.tenant == self._tenant, AUDIT_RECORDS.c.body.is_not(None))
-        wanted = wanted.where(AUDIT_RECORDS.c.sequence > after).order_by(AUDIT_RECORDS.c.sequence).limit(_PAGE)
-        if person is not None:
-            wanted = wanted.where(AUDIT_RECORDS.c.person == person)
-        if before is not None:
-            wanted = wanted.where(*_erasable_before(before))
-        return [LogRow(**dict(zip(LogRow.__struct_fields__, row, strict=True))) for row in self._db.execute(wanted)]
+        records = AUDIT_RECORDS.c
+        wanted = [records.tenant == self._tenant, records.body.is_not(None), records.sequence > after]
+        wanted += [] if person is None else [records.person == person]
+        wanted += [] if before is None else _erasable_before(before)
+        return _log_rows(_all(_bounded(_LOG_COLUMNS, wanted, records.sequence, _PAGE), self._db))
 
     def erase(self, numbers: Sequence[int]) -> int:
         """Remove the bodies of the records with these numbers. Return how many had one."""
@@ -332,6 +340,39 @@ ERASURE = "erasure-"  # begin of the ids of records about erasures, which are no
 def _erasable_before(time: str) -> tuple[ColumnElement[bool], ...]:
     records = AUDIT_RECORDS.c
     return records.at < time, records.body.is_not(None), ~records.id.startswith(ERASURE)
+
+
+def _bounded(
+    columns: Sequence[ColumnElement[Any]],
+    conditions: Sequence[ColumnElement[bool]],
+    key: Column[Any],
+    most: int,
+    *,
+    is_descending: bool = False,
+) -> Select[Any]:
+    """Return the query of the first `most` rows in the order of a column, up to the one that reaches `PAGE_BYTES`.
+
+    The database adds up the lengths of bodies without reading them.
+    """
+    size = func.coalesce(func.length(key.table.c.body), 0)
+    order = key.desc() if is_descending else key.asc()
+    near = select(key.label("key"), size.label("size")).where(*conditions).order_by(order).limit(most).subquery()
+    place = near.c.key.desc() if is_descending else near.c.key.asc()
+    summed = select(near.c.key, (func.sum(near.c.size).over(order_by=place) - near.c.size).label("before")).subquery()
+    fitting = summed.c.before < PAGE_BYTES
+    if is_descending:
+        within = key >= select(func.min(summed.c.key)).where(fitting).scalar_subquery()
+    else:
+        within = key <= select(func.max(summed.c.key)).where(fitting).scalar_subquery()
+    return select(*columns).where(*conditions, within).order_by(order).limit(most)
+
+
+def _log_rows(rows: Iterable[Row[Any]]) -> list[LogRow]:
+    return [LogRow(**dict(zip(LogRow.__struct_fields__, row, strict=True))) for row in rows]
+
+
+def _inbox_rows(rows: Iterable[Row[Any]]) -> list[InboxRow]:
+    return [InboxRow(**dict(zip(InboxRow.__struct_fields__, row, strict=True))) for row in rows]
 
 
 def _insert(db: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
