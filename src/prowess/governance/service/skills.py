@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -12,7 +13,7 @@ from prowess.governance.service.listing import ListPage, ListQuery, NoSuchItemEr
 from prowess.store.shared.bundle_rows import SharedBundleRows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from prowess.governance.service.deployments import DeployedSkill, Deployment
     from prowess.governance.service.service_call import ServiceCall
@@ -78,88 +79,79 @@ class SkillService:
             StoreError: the store cannot be used.
         """
         self._call.require_person()
-        found = (skill for skill in _found(self._call, self._deployments) if _fits(skill, query))
-        return page_of(found, query, lambda skill: skill.name)
+        found = _Found(self._call, self._deployments)
+        page = page_of(filter(partial(_fits, found, query), found.names), query, str)
+        return ListPage(items=tuple(map(found.summary, page.items)), next=page.next)
 
     def get(self, name: str) -> SkillDetail:
         """Return a skill with its copies, which only those see who may audit. Raises as `list`, and NoSuchItemError."""
         self._call.require_person()
-        skill = next((one for one in _found(self._call, self._deployments) if one.name == name), None)
-        if skill is None:
+        found = _Found(self._call, self._deployments)
+        if name not in found.names:
             raise NoSuchItemError(kind="skill", id=name)
-        may_see = self._call.actor.may("audit")
-        copies = tuple(copy for copy in copies_of(self._call.database) if copy.name == name) if may_see else ()
-        return SkillDetail(skill=skill, copies=copies)
+        copies = tuple(found.copies.get(name, ())) if found.may_count else ()
+        return SkillDetail(skill=found.summary(name), copies=copies)
 
 
-def _found(call: ServiceCall, deployments: Sequence[Deployment]) -> list[SkillSummary]:
-    """Return all skills by name."""
-    copies: dict[str, list[SkillCopy]] = {}
-    for copy in copies_of(call.database):
-        copies.setdefault(copy.name, []).append(copy)
-    deployed: dict[str, list[DeployedSkill]] = {}
-    for release in deployments:
-        for skill in release.skills:
-            deployed.setdefault(skill.name, []).append(skill)
-    blocks = SharedBundleRows(call.database).read()[2].blocks
-    may_count = call.actor.may("audit")
-    return [
-        _summary(name, copies.get(name, []), deployed.get(name, []), blocks, may_count=may_count)
-        for name in sorted({*copies, *deployed})
-    ]
+class _Found:
+    """All copies and deployed skills by name. A summary is made only of the skills that are shown."""
+
+    def __init__(self, call: ServiceCall, deployments: Sequence[Deployment]) -> None:
+        self.copies: dict[str, list[SkillCopy]] = {}
+        for copy in copies_of(call.database):
+            self.copies.setdefault(copy.name, []).append(copy)
+        self.deployed: dict[str, list[DeployedSkill]] = {}
+        for release in deployments:
+            for skill in release.skills:
+                self.deployed.setdefault(skill.name, []).append(skill)
+        self.names = {*self.copies, *self.deployed}
+        self.may_count = call.actor.may("audit")
+        self._blocks = SharedBundleRows(call.database).read()[2].blocks
+
+    def summary(self, name: str) -> SkillSummary:
+        """Return what is known of a skill."""
+        copies, deployed = self.copies.get(name, []), self.deployed.get(name, [])
+        by_digest: dict[str, list[SkillCopy]] = {one.tree: [] for one in deployed}
+        for copy in copies:
+            if copy.digest is not None:
+                by_digest.setdefault(copy.digest, []).append(copy)
+        blocked = (
+            one["reason"]
+            for one in self._blocks
+            if (one["kind"] == "name" and one["value"] == name)
+            or (one["kind"] == "digest" and one["value"] in by_digest)
+        )
+        return SkillSummary(
+            name=name,
+            versions=tuple(self._version(digest, mine, deployed) for digest, mine in by_digest.items()),
+            winner=chosen_version(copies, deployed),
+            deployed=bool(deployed),
+            blocked=next(blocked, None),
+            machines=len({one.machine for one in copies}) if self.may_count else 0,
+        )
+
+    def _version(self, digest: str, mine: Sequence[SkillCopy], deployed: Sequence[DeployedSkill]) -> SkillVersion:
+        released = next((one for one in deployed if one.tree == digest), None)
+        first = next(iter(mine), None)
+        sources = {one.source for one in mine if one.source is not None} if self.may_count else set()
+        return SkillVersion(
+            digest=digest,
+            version=None if released is None else released.version,
+            deployed=released is not None,
+            deprecated=released is not None and released.deprecated,
+            successor=None if released is None else released.successor,
+            layers=tuple(sorted({one.layer for one in mine})),
+            sources=tuple(sorted(sources)),
+            capabilities=None if first is None else first.capabilities,
+            approval=None if first is None else first.approval,
+            findings=None if first is None else first.findings,
+            machines=len({one.machine for one in mine}) if self.may_count else 0,
+        )
 
 
-def _fits(skill: SkillSummary, query: SkillQuery) -> bool:
-    named = query.text is None or query.text.casefold() in skill.name.casefold()
-    return named and (query.deployed is None or query.deployed == skill.deployed)
-
-
-def _summary(
-    name: str,
-    copies: Sequence[SkillCopy],
-    deployed: Sequence[DeployedSkill],
-    blocks: Sequence[Mapping[str, str]],
-    *,
-    may_count: bool,
-) -> SkillSummary:
-    digests = dict.fromkeys(
-        [*(one.tree for one in deployed), *(one.digest for one in copies if one.digest is not None)]
-    )
-    versions = tuple(_version(digest, copies, deployed, may_count=may_count) for digest in digests)
-    blocked = (
-        one["reason"]
-        for one in blocks
-        if (one["kind"] == "name" and one["value"] == name) or (one["kind"] == "digest" and one["value"] in digests)
-    )
-    return SkillSummary(
-        name=name,
-        versions=versions,
-        winner=chosen_version(copies, deployed),
-        deployed=bool(deployed),
-        blocked=next(blocked, None),
-        machines=len({one.machine for one in copies}) if may_count else 0,
-    )
-
-
-def _version(
-    digest: str, copies: Sequence[SkillCopy], deployed: Sequence[DeployedSkill], *, may_count: bool
-) -> SkillVersion:
-    mine = [one for one in copies if one.digest == digest]
-    released = next((one for one in deployed if one.tree == digest), None)
-    first = next(iter(mine), None)
-    return SkillVersion(
-        digest=digest,
-        version=None if released is None else released.version,
-        deployed=released is not None,
-        deprecated=released is not None and released.deprecated,
-        successor=None if released is None else released.successor,
-        layers=tuple(sorted({one.layer for one in mine})),
-        sources=tuple(sorted({one.source for one in mine if one.source is not None})) if may_count else (),
-        capabilities=None if first is None else first.capabilities,
-        approval=None if first is None else first.approval,
-        findings=None if first is None else first.findings,
-        machines=len({one.machine for one in mine}) if may_count else 0,
-    )
+def _fits(found: _Found, query: SkillQuery, name: str) -> bool:
+    named = query.text is None or query.text.casefold() in name.casefold()
+    return named and (query.deployed is None or query.deployed == (name in found.deployed))
 
 
 def chosen_version(copies: Sequence[SkillCopy], deployed: Sequence[DeployedSkill]) -> str | None:
