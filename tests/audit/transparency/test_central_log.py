@@ -287,6 +287,9 @@ def test_a_record_is_found_and_kept_by_the_time_that_was_signed(central: Log, po
     [
         "UPDATE audit_tiles SET hashes = (SELECT leaf FROM audit_records WHERE sequence = 3) WHERE number = 0",
         "UPDATE audit_logs SET size = 2",
+        "UPDATE audit_logs SET last = 'sha256:0'",
+        "UPDATE audit_records SET body = (SELECT body FROM audit_records WHERE sequence = 2) WHERE sequence = 3",
+        "UPDATE audit_records SET body = NULL WHERE sequence = 3",
         "UPDATE audit_logs SET checkpoint = (SELECT body FROM audit_records WHERE sequence = 1)",
     ],
 )

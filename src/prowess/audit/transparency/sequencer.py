@@ -18,10 +18,10 @@ from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.places import ensure_private_directory
 from prowess._internal.text.canonical_json import canonical_json, sha256_of
 from prowess._internal.uuid7 import uuid7
-from prowess.audit.record import AuditEvent, seal, time_text
+from prowess.audit.record import AuditEvent, read_line, seal, time_text
 from prowess.audit.transparency.checkpoint import is_signed, read_checkpoint, signed_checkpoint
 from prowess.audit.transparency.erased import ERASED_KIND
-from prowess.audit.transparency.merkle import leaf_hash, root_of
+from prowess.audit.transparency.merkle import inclusion_holds, inclusion_proof, leaf_hash, root_of
 from prowess.audit.transparency.store_comparison import difference
 from prowess.audit.transparency.tiles import TileTree, extended
 from prowess.errors import AuditError, AuditReadError, SignatureError
@@ -96,6 +96,7 @@ def erase(
             return 0, None
         while waiting := step.take(BATCH):  # waiting records may be about this user too
             _append(step, waiting, origin, signer)
+        _check(step, origin, signer)  # before the last record may lose its body
         count = _remove_bodies(step, origin, person=person, before=before)
         data = {"records": count, "person": person, "before": before}
         event = AuditEvent(kind=ERASED_KIND, data={**data, **by})
@@ -143,9 +144,7 @@ def event_of(body: bytes) -> AuditEvent:
 def _append(
     step: Sequencing, taken: Sequence[InboxRow], origin: str, signer: LogSigner, *, is_own: bool = False
 ) -> Checkpoint:
-    end = step.end() or LogEnd(size=0, last=None, checkpoint="")
-    if end.checkpoint:
-        _check(step, end, origin, signer)
+    end = (step.end() if is_own else _check(step, origin, signer)) or LogEnd(size=0, last=None, checkpoint="")
     last = end.last
     records: list[LogRow] = []
     for number, row in enumerate(taken, end.size + 1):
@@ -165,25 +164,42 @@ def _append(
     return checkpoint
 
 
-def _check(step: Sequencing, end: LogEnd, origin: str, signer: LogSigner) -> None:
-    """Refuse to continue a log whose end is not the one that this key signed: a second history would be signed."""
+def _check(step: Sequencing, origin: str, signer: LogSigner) -> LogEnd | None:
+    """Return the end of the log, None if it is empty.
+
+    Refuse to continue a log whose end is not the one that this key signed: a second history would be signed.
+    """
+    if (end := step.end()) is None or not end.checkpoint:
+        return end
     try:
         before = read_checkpoint(end.checkpoint)
         signed = before.origin == origin and is_signed(before, note_key(signer.name, signer.key.public))
         fits = before.size == end.size and root_of(TileTree(step.tile, origin), end.size) == before.root
+        fits = fits and _is_last(step, end, TileTree(step.tile, origin), before.root)
     except (SignatureError, AuditReadError):
         signed = fits = False
     if not signed or not fits:
         raise AuditError(origin, "the end of the log in the store is not the one that was signed; run `audit verify`")
     path = signer.last(origin)
     if path is None or not os.path.exists(path):
-        return
+        return end
     with open(path, encoding="utf-8") as file:
         kept = read_checkpoint(file.read())
     if kept.size > end.size or root_of(TileTree(step.tile, origin), kept.size) != kept.root:
         reason = f"it does not continue the checkpoint with {kept.size} records that this machine signed"
         advice = f"was a backup restored? To continue it all the same, move {path} away and keep it"
         raise AuditError(origin, f"{reason}; {advice}")
+    return end
+
+
+def _is_last(step: Sequencing, end: LogEnd, tree: TileTree, root: bytes) -> bool:
+    """Whether the hash that the next record will name is that of the last signed record, which is never erased."""
+    body = step.body(end.size)
+    if body is None:
+        return False
+    place = end.size - 1
+    proved = inclusion_holds(leaf_hash(body), place, end.size, inclusion_proof(tree, place, end.size), root)
+    return proved and read_line(body).hash == end.last
 
 
 def _sealed(row: InboxRow, number: int, previous: str | None, *, is_own: bool) -> tuple[AuditRecord, bytes]:

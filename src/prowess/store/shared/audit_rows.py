@@ -274,6 +274,13 @@ class Sequencing:
         known = set(self._db.execute(there).scalars())
         return [row for row in found if row.id not in known]
 
+    def body(self, number: int) -> bytes | None:
+        """Return the body of one record, None if it was erased or there is none."""
+        records = AUDIT_RECORDS.c
+        wanted = select(records.body).where(records.tenant == self._tenant, records.sequence == number)
+        found: bytes | None = self._db.execute(wanted).scalar()
+        return found
+
     def tile(self, level: int, number: int) -> bytes:
         """Return the hashes of one tile, empty if there is none."""
         wanted = select(AUDIT_TILES.c.hashes).where(
