@@ -21,6 +21,7 @@ import prowess
 from benchmarks import (
     activation,
     audit_proofs,
+    central_log,
     checking,
     corpora,
     decisions,
@@ -61,6 +62,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[corpora.Corpus], int], list[Figure]]] =
     "machine_log": machine_log.run,
     "verifying": verifying.run,
     "audit_proofs": audit_proofs.run,
+    "central_log": central_log.run,
     "decisions": decisions.run,
     "distribution": distribution.run,
     "replaying": replaying.run,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 RECORDS = 1_000_000
 FACTS = 20_000  # different facts among them
 _LOADS = "import json, sys\nfor line in open(sys.argv[1], 'rb'):\n    json.loads(line)\n"
-_POLICY = """
+POLICY = """
 default = "allow"
 [[rule]]
 id = "no-contractors"
@@ -90,7 +90,7 @@ def run(corpora: Sequence[Corpus], rounds: int) -> list[Figure]:
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in lines(RECORDS, FACTS))
         with open(policy, "w", encoding="utf-8") as file:
-            file.write(_POLICY)
+            file.write(POLICY)
         commands = {
             "replay": Command(arguments=[PROWESS, "policy", "replay", policy, "--records", path, "--json"]),
             "loads": Command(arguments=[sys.executable, "-c", _LOADS, path]),
