@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from prowess.audit.transparency.sequencer import LogSigner
+    from prowess.governance.service.call_limit import CallLimit
     from prowess.store.shared.database import SharedDatabase
 
 _MOST_CLIENT = 200
@@ -65,7 +66,9 @@ class OrganisationServer:
         token = self._tokens.use_token(token_digest(text), time.time())
         return None if token is None else Actor.of_token(token)
 
-    def call(self, actor: Actor, request: Request, tenant: str | None = None) -> ServiceCall | None:
+    def call(
+        self, actor: Actor, request: Request, tenant: str | None = None, limit: CallLimit | None = None
+    ) -> ServiceCall | None:
         """Return a call of `actor` in a tenant, by default the actor's own. Blocks.
 
         None if there is no such tenant, or it is not the actor's: an outsider must not learn which of both.
@@ -73,7 +76,8 @@ class OrganisationServer:
         wanted = actor.tenant if tenant is None else tenant
         if actor.tenant not in {wanted, EVERY} or (view := self.view(wanted)) is None:
             return None
-        return ServiceCall(actor, view, tenant=wanted, client=request.headers.get("user-agent", "")[:_MOST_CLIENT])
+        client = request.headers.get("user-agent", "")[:_MOST_CLIENT]
+        return ServiceCall(actor, view, tenant=wanted, client=client, limit=limit)
 
     def tenants(self) -> tuple[str, ...]:
         """Return the names of all tenants, sorted. Blocks, and raises StoreError."""

@@ -13,8 +13,10 @@ from benchmarks.replaying import lines
 from prowess.audit.record import AuditEvent
 from prowess.audit.selection import RecordFilter
 from prowess.audit.transparency.central_log import newest
-from prowess.errors import PolicyDeniedError, PolicyError
+from prowess.errors import LimitExceededError, PolicyDeniedError, PolicyError, UnavailableError
 from prowess.governance.replay.recorded_calls import replay_records
+from prowess.governance.service.analytics import AnalyticsService, UsageQuery
+from prowess.governance.service.call_limit import CallLimit
 from prowess.governance.service.policies import NewPolicy, PolicyService, PushQuery
 from prowess.governance.service.replay import ReplayRequest, ReplayService
 from prowess.governance.service.service_call import Actor, ServiceCall
@@ -65,6 +67,21 @@ def test_a_store_has_the_same_answer_as_the_same_records_in_a_file(acme: Organis
     assert {one.rule for one in of_store.by_rule} >= {"skill-1", "one-user"}
     assert any(user.user == _USER and user.ask for user in of_store.by_user)
     assert of_store.unknown  # commands are not recorded
+
+
+def test_a_replay_ends_at_the_limit_of_its_call_and_when_the_client_has_gone(acme: OrganisationInTests) -> None:
+    call, request = acme.call(), ReplayRequest(toml=_RULES)
+    call.limit = CallLimit(0)
+    with pytest.raises(LimitExceededError, match="choose fewer records"):
+        ReplayService(call).replay(request)
+    with pytest.raises(LimitExceededError):
+        PolicyService(call).put("new", NewPolicy(toml=_RULES), accept=ReplayService(call).gate(10**6))
+    call.limit = CallLimit(60)
+    call.limit.client_has_gone()
+    with pytest.raises(UnavailableError, match="it has gone"):
+        ReplayService(call).replay(request)
+    with pytest.raises(UnavailableError, match="it has gone"):
+        AnalyticsService(call).report(UsageQuery())
 
 
 def test_a_span_of_time_is_replayed_and_verified(acme: OrganisationInTests) -> None:

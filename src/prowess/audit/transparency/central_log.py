@@ -30,7 +30,7 @@ from prowess.errors import AuditError, AuditReadError, LimitExceededError, Store
 from prowess.store.shared.audit_rows import PAGE_BYTES, InboxRow, LogRow, SharedAuditRows
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from prowess.audit.record import AuditEvent
     from prowess.store.shared.database import SharedDatabase
@@ -250,16 +250,22 @@ def export_rows(rows: SharedAuditRows, wanted: RecordFilter, out: str) -> tuple[
 
 
 def stored_records(
-    rows: SharedAuditRows, *, since: str | None = None, until: str | None = None
+    rows: SharedAuditRows,
+    *,
+    since: str | None = None,
+    until: str | None = None,
+    check: Callable[[], None] | None = None,
 ) -> Iterator[AuditRecord]:
     """Yield all records with a body, in order, with the names of users. `since` and `until` as in `RecordFilter`.
+
+    `check` is called for each page of the store, and may raise.
 
     Raises:
         AuditReadError: the records are not those of the last checkpoint; raised at the end.
         StoreError: the store cannot be used.
     """
     people, url = rows.people(), rows.database.url
-    wanted, walk = RecordFilter(since=since, until=until), LogWalk(rows, since=since, until=until)
+    wanted, walk = RecordFilter(since=since, until=until), LogWalk(rows, since=since, until=until, check=check)
     for body, number in walk:
         try:
             record = _record(body)

@@ -10,7 +10,7 @@ from prowess.errors import SignatureError
 from prowess.signing.signed_note import read_note_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from prowess.store.shared.audit_rows import LogEnd, SharedAuditRows
 
@@ -23,14 +23,21 @@ class LogWalk:
     `since` and `until` choose by the time in the signed body. All records are read, because the time beside a record
     in the store is not signed. When all were read, `is_unchanged` states whether the bodies, and the hashes of erased
     records, are those of the last checkpoint, and whether the key that the store states signed it. Needs memory for
-    one page of records.
+    one page of records. `check` is called for each page, and may raise to end the reading.
 
     Raises:
         StoreError: on iteration, if the store cannot be used.
     """
 
-    def __init__(self, rows: SharedAuditRows, *, since: str | None = None, until: str | None = None) -> None:
-        self._rows = rows
+    def __init__(
+        self,
+        rows: SharedAuditRows,
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        check: Callable[[], None] | None = None,
+    ) -> None:
+        self._rows, self._check = rows, check
         self._since = None if since is None else since.encode()
         self._until = None if until is None else until.encode()
         self.is_unchanged = True
@@ -47,6 +54,8 @@ class LogWalk:
             tree.extend(leaf_hashes([body for body, _ in kept]) if whole else self._leaves(page))
             self.is_unchanged &= page[-1][0] - expected == len(page) - 1
             expected += len(page)
+            if self._check is not None:
+                self._check()
             yield from kept if self._since is None and self._until is None else filter(self._is_in_time, kept)
         self.is_unchanged &= tree.size == end.size and self._is_signed(end, tree.root())
 

@@ -22,7 +22,7 @@ from prowess.governance.replay.recorded_facts import RecordedFacts
 from prowess.governance.replay.replay import Replay
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from prowess.audit.record import AuditRecord
     from prowess.governance.replay.replay import CallGroup, Replayed
@@ -106,19 +106,25 @@ def replay_records(policy: Policy, path: str, *, since: str | None = None, until
 
 
 def replay_store(
-    policy: Policy, logs: Sequence[SharedAuditRows], *, since: str | None = None, until: str | None = None
+    policy: Policy,
+    logs: Sequence[SharedAuditRows],
+    *,
+    since: str | None = None,
+    until: str | None = None,
+    check: Callable[[], None] | None = None,
 ) -> Replayed:
     """Decide the calls in the logs of tenants of a store again. `since` and `until` as in `replay_log`.
 
-    `verified` is false if the records of a log are not those of its last signed checkpoint.
+    `verified` is false if the records of a log are not those of its last signed checkpoint. `check` is called again and
+    again, and may raise to end the replay.
 
     Raises:
         StoreError: the store cannot be used.
     """
-    replay = Replay(policy, {pseudonym: user for rows in logs for pseudonym, user in rows.people().items()})
+    replay = Replay(policy, {pseudonym: user for rows in logs for pseudonym, user in rows.people().items()}, check)
     verified = True
     for rows in logs:
-        lines_of, walk = _Lines(replay, since, until), LogWalk(rows, since=since, until=until)
+        lines_of, walk = _Lines(replay, since, until), LogWalk(rows, since=since, until=until, check=check)
         for body, number in walk:
             try:
                 lines_of.take(body, number)

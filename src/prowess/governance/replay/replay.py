@@ -22,7 +22,7 @@ from prowess.policy.roles import operation_of
 from prowess.policy.tool_names import canonical_tool_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from prowess.governance.replay.recorded_facts import RecordedFacts
     from prowess.policy.policy import Policy
@@ -110,11 +110,17 @@ class CallGroup:
 class Replay:
     """Collects recorded calls and decides them. Needs memory for the different facts, not for each call.
 
-    `people` has the names of users whom the records know by a pseudonym.
+    `people` has the names of users whom the records know by a pseudonym. `check` is called before each decision, and
+    may raise to end the replay.
     """
 
-    def __init__(self, policy: Policy, people: Mapping[str, str] = MappingProxyType({})) -> None:
-        self._people = people
+    def __init__(
+        self,
+        policy: Policy,
+        people: Mapping[str, str] = MappingProxyType({}),
+        check: Callable[[], None] | None = None,
+    ) -> None:
+        self._people, self._check = people, check
         timeless = replace(policy, files=tuple(map(_as_recorded, policy.files)))
         approved = replace(timeless, files=tuple(replace(file, approval_rules=()) for file in timeless.files))
         self._assumptions = tuple((approved if "allow" in fits else timeless, fits) for fits in _ASSUMPTIONS)
@@ -168,6 +174,8 @@ class Replay:
     def _settle(self) -> None:
         self.settled += 1
         for recorded_facts, group in self._groups.items():
+            if self._check is not None:
+                self._check()
             count, first, last = group.count, group.first, group.last
             facts = self._named(recorded_facts)
             effect, decision = ("unknown", None) if facts is None else self._decided(facts)

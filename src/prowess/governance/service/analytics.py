@@ -53,6 +53,7 @@ class AnalyticsService:
                 raise ConfigurationError((f"by: {key!r:.60} is not a key; {meant}",))
         since, until = time_of(query.since, "since", end=False), time_of(query.until, "until", end=True)
         counter = UsageCounter(tuple(dict.fromkeys(query.by)))
-        for record in stored_records(SharedAuditRows(self._call.database), since=since, until=until):
+        rows = SharedAuditRows(self._call.database)
+        for record in stored_records(rows, since=since, until=until, check=self._call.limit.check):
             counter.take(record)
         return counter.report(self._listed)

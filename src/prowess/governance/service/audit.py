@@ -43,7 +43,8 @@ class AuditSelection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Which records are wanted. An empty tuple or None selects all; of several values one must match.
 
     `kind` also selects kinds that begin with it: `tool` selects `tool.started`. `since` is inclusive, `until`
-    exclusive; each is a date or a time in RFC 3339, in UTC if it has no offset. A date in `until` is included.
+    exclusive; each is a date or a time in RFC 3339, in UTC if it has no offset. A date in `until` is included. Lists
+    find records by the times beside them, which are not signed; `store_faults` compares them with the signed ones.
     """
 
     skill: tuple[str, ...] = ()
@@ -83,7 +84,10 @@ class AuditSelection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class AuditQuery(AuditSelection, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A page of records: from the oldest on, or from the newest back. `cursor` is the `next` of the page before."""
+    """A page of records: from the oldest on, or from the newest back. `cursor` is the `next` of the page before.
+
+    It has fewer than `limit` records if they are long: together at most `PAGE_BYTES`, or one.
+    """
 
     order: Literal["oldest", "newest"] = "oldest"
     limit: Annotated[int, Meta(ge=1, le=MOST_ITEMS)] = 100

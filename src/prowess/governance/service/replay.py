@@ -52,11 +52,12 @@ class ReplayService:
             PolicyError: the text is no policy; names every fault.
             ConfigurationError: a time cannot be read.
             StoreError: the store cannot be used.
+            LimitExceededError: the call has a limit, and its time is over.
         """
         self._call.require("audit")
         since, until = time_of(request.since, "since", end=False), time_of(request.until, "until", end=True)
         policy = policy_of_text(request.name, request.toml)
-        return replay_store(policy, self._logs(), since=since, until=until)
+        return replay_store(policy, self._logs(), since=since, until=until, check=self._call.limit.check)
 
     def gate(self, accept: int = 0) -> Callable[[PolicyFile], Replayed]:
         """Return a check of new policies for `PolicyService.put`: it replays the calls of the last `PUSH_DAYS` days.
@@ -68,7 +69,7 @@ class ReplayService:
 
         def check(file: PolicyFile) -> Replayed:
             since = time_text(datetime.now(UTC) - timedelta(days=PUSH_DAYS))
-            found = replay_store(policy_alone_of(file), self._logs(), since=since)
+            found = replay_store(policy_alone_of(file), self._logs(), since=since, check=self._call.limit.check)
             try:
                 require_accepted(found, accept)
             except PolicyDeniedError as fault:

@@ -20,6 +20,7 @@ from prowess.audit.record import AuditEvent
 from prowess.audit.transparency.central_log import SharedAuditLog
 from prowess.errors import AuditError, PolicyDeniedError
 from prowess.governance.acts import FAILED, REFUSED
+from prowess.governance.service.call_limit import CallLimit
 from prowess.policy.roles import PERMITTED, PersonRole
 from prowess.store.tenants import EVERY
 
@@ -69,13 +70,22 @@ class Actor(Struct, frozen=True, kw_only=True):
 class ServiceCall:
     """One call of `actor`, which sees the rows of `tenant` in `database`. `client` is what the caller's program says.
 
+    `limit` ends a call that reads a whole log; without one it takes as long as it takes.
+
     Raises:
         PolicyDeniedError: the actor belongs to another tenant. What tells an outsider must not differ from "not found".
     """
 
     def __init__(
-        self, actor: Actor, database: SharedDatabase, *, tenant: str | None = None, client: str | None = None
+        self,
+        actor: Actor,
+        database: SharedDatabase,
+        *,
+        tenant: str | None = None,
+        client: str | None = None,
+        limit: CallLimit | None = None,
     ) -> None:
+        self.limit = CallLimit() if limit is None else limit
         self.tenant = actor.tenant if tenant is None else tenant
         if actor.tenant not in {self.tenant, EVERY}:
             raise PolicyDeniedError("tenant", f"{actor.user} does not belong to the tenant {self.tenant!r}")

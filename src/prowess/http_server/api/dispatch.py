@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,17 +14,19 @@ from starlette.responses import Response
 from starlette.routing import compile_path
 
 from prowess.errors import SkillError
+from prowess.governance.service.call_limit import CallLimit
 from prowess.http_listener.request_guard import BodyGuard
 from prowess.http_server.api.decoding import BadRequestError, decoded_body, decoded_query
 from prowess.http_server.api.route_table import ApiRequest, TenantQuery, may_call, require_role
 from prowess.http_server.api.routes import ROUTES
 from prowess.http_server.authentication import authenticate
+from prowess.http_server.client_watch import MOST_SECONDS, run_for_client
 from prowess.http_server.faults import error_answer, error_bytes, error_response
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, MutableMapping
+    from collections.abc import Callable, Collection, MutableMapping
 
-    from prowess.governance.service.service_call import Actor
+    from prowess.governance.service.service_call import Actor, ServiceCall
     from prowess.http_listener.error_bodies import App, Receive, Send
     from prowess.http_server.api.route_table import ApiRoute
     from prowess.http_server.server import OrganisationServer
@@ -87,8 +90,10 @@ class ApiApp:
         async def answer(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
             request = Request(scope, receive)
             try:
-                body = await request.body() if is_permitted else b""
-                answer = await to_thread.run_sync(self._answered, route, actor, path, request, body)
+                limit, body = CallLimit(MOST_SECONDS), await request.body() if is_permitted else b""
+                call_in = partial(self._server.call, actor, request, limit=limit)
+                work = partial(self._answered, route, path, request, body, call_in)
+                answer = await (run_for_client(work, receive, limit) if is_permitted else to_thread.run_sync(work))
             except Exception as fault:  # noqa: BLE001 -- every fault becomes an answer
                 answer = error_response(fault, actor)
             await answer(scope, receive, send)
@@ -96,14 +101,21 @@ class ApiApp:
         # Who may not call the route is refused by `_answered`; the body is not read, so that none is held in memory.
         return BodyGuard(answer, route.most, error_body=error_bytes) if is_permitted else answer
 
-    def _answered(self, route: ApiRoute, actor: Actor, path: dict[str, str], request: Request, body: bytes) -> Response:
+    def _answered(
+        self,
+        route: ApiRoute,
+        path: dict[str, str],
+        request: Request,
+        body: bytes,
+        call_in: Callable[[str | None], ServiceCall | None],
+    ) -> Response:
         pairs = request.query_params.multi_items()
         tenant = decoded_query([pair for pair in pairs if pair[0] == "tenant"], TenantQuery).tenant
-        call = self._server.call(actor, request, tenant)
+        call = call_in(tenant)
         if call is None:
             raise HTTPException(404, "there is no such tenant, or it is not yours")
         require_role(route, call)
-        if _is_login_change(route, actor):
+        if _is_login_change(route, call.actor):
             return error_answer(403, "changes need a token; the cookie of a login is for reading")
         asked = ApiRequest(
             server=self._server,

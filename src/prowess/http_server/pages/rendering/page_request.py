@@ -6,15 +6,17 @@ error page by `served`.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from anyio import to_thread
 from msgspec import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from prowess.errors import SkillError
+from prowess.governance.service.call_limit import CallLimit
 from prowess.http_server.authentication import authenticate
+from prowess.http_server.client_watch import MOST_SECONDS, run_for_client
 from prowess.http_server.login.cookies import cookie, set_cookie
 from prowess.http_server.login.csrf import csrf_field, require_csrf
 from prowess.http_server.login.form import form_of
@@ -128,7 +130,9 @@ def served(server: OrganisationServer, page: Page) -> Callable[[Request], Awaita
         if request.method == "POST":
             form = await _form_of(request)
             require_csrf(request, form.fields)
-        return await to_thread.run_sync(_answered, server, page, actor, request, form)
+        limit = CallLimit(MOST_SECONDS)
+        work = partial(_answered, server, page, request, form, partial(call_of, server, actor, request, limit))
+        return await run_for_client(work, request.receive, limit)
 
     return endpoint
 
@@ -140,9 +144,14 @@ async def _form_of(request: Request) -> UploadedForm:
     return UploadedForm(fields=await form_of(request), files={})
 
 
-def _answered(server: OrganisationServer, page: Page, actor: Actor, request: Request, form: UploadedForm) -> Response:
-    call = call_of(server, actor, request)
-    shown = PageRequest(server, request, call, form)
+def _answered(
+    server: OrganisationServer,
+    page: Page,
+    request: Request,
+    form: UploadedForm,
+    call: Callable[[], ServiceCall],
+) -> Response:
+    shown = PageRequest(server, request, call(), form)
     try:
         return page(shown)
     except (HTTPException, SkillError, ValidationError) as fault:
@@ -150,11 +159,11 @@ def _answered(server: OrganisationServer, page: Page, actor: Actor, request: Req
         return shown.render("error.html", status=status, **error_words(status, message))
 
 
-def call_of(server: OrganisationServer, actor: Actor, request: Request) -> ServiceCall:
+def call_of(server: OrganisationServer, actor: Actor, request: Request, limit: CallLimit | None = None) -> ServiceCall:
     """Return the call of a person. One of the organisation sees the tenant that was chosen, by default the first."""
     chosen = cookie(request, TENANT_COOKIE, server.logins.settings.public_url)
     wanted = (chosen or DEFAULT) if actor.tenant == EVERY else actor.tenant
-    found = server.call(actor, request, wanted) or server.call(actor, request, DEFAULT)
+    found = server.call(actor, request, wanted, limit) or server.call(actor, request, DEFAULT, limit)
     if found is None:
         raise HTTPException(404, "There is no such tenant.")
     return found
