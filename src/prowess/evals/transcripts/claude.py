@@ -52,7 +52,7 @@ _SILENT = frozenset(  # records that say nothing of messages, calls or the end
 
 def form_of(record: HostRecord) -> TranscriptForm | None:
     """Return the form if the record is one of Claude Code's, else None."""
-    kind = record.get("type")
+    kind = text(record.get("type"))
     if "sessionId" in record:
         is_session = "parentUuid" in record or kind in _SILENT or "leafUuid" in record
         return "session" if is_session else None
@@ -89,12 +89,12 @@ class _Reading:
     def __init__(self, form: TranscriptForm) -> None:
         self.assembly = Assembly(host="claude", form=form)
         self._is_stream = form == "stream"
-        self._blocks: dict[tuple[object, object], tuple[int, HostRecord, list[str]]] = {}
+        self._blocks: dict[tuple[str, int], tuple[int, HostRecord, list[str]]] = {}
         self._started: list[tuple[str, int, HostRecord, list[str]]] = []
-        self._paid: dict[object, HostRecord] = {}
+        self._paid: dict[str, HostRecord] = {}
 
     def record(self, record: HostRecord, at: int) -> None:
-        kind = record.get("type")
+        kind = text(record.get("type"))
         if kind == "assistant":
             self._assistant(record, at)
         elif kind == "user":
@@ -258,14 +258,14 @@ class _Reading:
 
     def _result(self, record: HostRecord, at: int) -> None:
         self._begin(record)
-        run, subtype, why = self.assembly, record.get("subtype"), record.get("terminal_reason")
+        run, subtype, why = self.assembly, text(record.get("subtype")), text(record.get("terminal_reason"))
         ended: RunEnd = "completed"
         if subtype in _LIMITS or why in _LIMITS:
             ended = "limit"
         elif subtype != "success" or record.get("is_error") is True:
             ended = "error"
         reason = text(record.get("result")) if ended == "error" else ""
-        run.end(ended, reason or text(subtype) or text(why), at)
+        run.end(ended, reason or subtype or why, at)
         usage = mapping(record.get("usage"))
         run.input_tokens, run.output_tokens, run.has_usage = (
             _input(usage),
@@ -291,18 +291,24 @@ class _Reading:
         event = mapping(record.get("event"))
         kind = event.get("type")
         if kind == "content_block_delta":
-            if (block := self._blocks.get((record.get("parent_tool_use_id"), event.get("index")))) is not None:
+            if (block := self._blocks.get(_place(record, event))) is not None:
                 block[2].append(text(mapping(event.get("delta")).get("partial_json")))
         elif kind == "content_block_start":
             opened = mapping(event.get("content_block"))
-            key = (record.get("parent_tool_use_id"), event.get("index"))
+            key = _place(record, event)
             self._blocks.pop(key, None)
             if opened.get("type") == "tool_use":
                 self._blocks[key] = (at, opened, [])
         elif kind == "content_block_stop":
-            key = (record.get("parent_tool_use_id"), event.get("index"))
+            key = _place(record, event)
             if (ended := self._blocks.pop(key, None)) is not None:
                 self._started.append((self._agent(record), *ended))
+
+
+def _place(record: HostRecord, event: HostRecord) -> tuple[str, int]:
+    """Return the key of a block that comes in parts: its agent, and its place in the message."""
+    index = event.get("index")
+    return text(record.get("parent_tool_use_id")), index if type(index) is int else 0
 
 
 def _input(usage: HostRecord) -> int:

@@ -91,7 +91,7 @@ class _Reading:
     # ── the stream ──────────────────────────────────────────────────────────────────────────────────────────
 
     def event(self, record: HostRecord, at: int) -> None:
-        run, kind = self.assembly, record.get("type")
+        run, kind = self.assembly, text(record.get("type"))
         if kind in ("item.completed", "item.started"):
             self._item(mapping(record.get("item")), at)
         elif kind == "turn.completed":
@@ -133,7 +133,7 @@ class _Reading:
     # ── the rollout ─────────────────────────────────────────────────────────────────────────────────────────
 
     def line(self, record: HostRecord, at: int) -> None:
-        kind, payload = record.get("type"), mapping(record.get("payload"))
+        kind, payload = text(record.get("type")), mapping(record.get("payload"))
         if kind == "response_item":
             self._response(payload, at)
         elif kind == "event_msg":

@@ -140,7 +140,7 @@ class _Reading:
         error, result = mapping(data.get("error")), mapping(data.get("result"))
         call.failed = data.get("success") is False
         call.result = text(result.get("content")) or text(error.get("message")) or text(data.get("result"))
-        call.refused = call.failed and error.get("code") in _REFUSALS
+        call.refused = call.failed and text(error.get("code")) in _REFUSALS
         call.unknown_skill = call.failed and _UNKNOWN_SKILL.search(call.result) is not None
 
     def _user(self, data: HostRecord, agent: str, at: int) -> None:

@@ -144,7 +144,7 @@ def _read_session(records: Records) -> Assembly:
             if record.get("kind") == "subagent":
                 agent = run.session or "sub-agent"
             messages |= dict(_numbered(record, at, in_document=len(records.items) == 1))
-        elif type(record.get("id")) is str and record.get("type") in _MESSAGES:
+        elif type(record.get("id")) is str and text(record.get("type")) in _MESSAGES:
             messages[text(record.get("id"))] = (at, record)
         else:
             run.skip(record.get("type"))

@@ -22,7 +22,7 @@ _REFUSAL = re.compile(r"rejected permission|permission|not allowed", re.IGNORECA
 
 def form_of(record: HostRecord) -> TranscriptForm | None:
     """Return the form if the record is one of OpenCode's, else None."""
-    kind = record.get("type")
+    kind = text(record.get("type"))
     if kind in _STREAM:
         return "stream" if "sessionID" in record and type(record.get("part")) is dict else None
     if kind == "error":

@@ -64,7 +64,7 @@ def _result(run: Assembly, record: HostRecord) -> None:
     status = result.get("return_code", result.get("exit_code", 0))
     call.failed = record.get("success") is not True or status not in (0, None)
     call.result = text(record.get("error")) or text(result.get("stdout")) or text(result.get("text")) or str(result)
-    call.refused = detail.get("code") in _REFUSED
+    call.refused = text(detail.get("code")) in _REFUSED
     call.unknown_skill = detail.get("code") == "skill_not_found"
 
 

@@ -198,7 +198,8 @@ class _Uses(Struct):
     def _tells_absence(self, path: str, call: TranscriptCall) -> bool:
         """Whether a failed read answers that the host has no such skill: Codex has no skill tool that could."""
         run = self.transcript
-        return run.host == "codex" and run.offered is None and not call.refused and _OF_A_HOST.search(path) is not None
+        could_tell = run.host == "codex" and run.offered is None and call.result is not None and not call.refused
+        return could_tell and _OF_A_HOST.search(path) is not None
 
 
 def _short(text: str) -> str:

@@ -1,0 +1,1 @@
+"""Transcripts written by hand, with their verdicts, one module for each host."""
