@@ -171,6 +171,8 @@ CASES: list[tuple[str, ...]] = [
     ("eval", "judge", "--cases", ODD),
     ("eval", "run", ODD, "--model", f"nobody:{ODD}"),
     ("eval", "stats", ODD),
+    ("eval", "triggers", f"skills/bad{ODD}", "--host", "match"),
+    ("eval", "triggers", "skills/good", "--host", "match", "--set", f"set{ODD}.json"),
     ("eval", "report", ODD, "--out", f"out{ODD}", "--ablation", ODD),
     ("serve", "--http", ODD),
     ("serve", "--store", ODD),

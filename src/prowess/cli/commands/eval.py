@@ -9,6 +9,7 @@ from prowess.cli.evals.judge import judge
 from prowess.cli.evals.report import report
 from prowess.cli.evals.run import run
 from prowess.cli.evals.stats import stats
+from prowess.cli.evals.triggers import triggers
 
 
 @click.group(name="eval")
@@ -24,3 +25,4 @@ command.add_command(report)
 command.add_command(judge)
 command.add_command(run)
 command.add_command(stats)
+command.add_command(triggers)

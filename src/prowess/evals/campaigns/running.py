@@ -16,6 +16,7 @@ from prowess.agent import model_named
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.benchmark import benchmark_of
 from prowess.evals.campaigns.campaign import Campaign, Decider, planned_units
+from prowess.evals.campaigns.chosen_host import chosen_host, model_price
 from prowess.evals.campaigns.contamination import SkillTraces
 from prowess.evals.campaigns.feedback import read_feedback
 from prowess.evals.campaigns.iterations import iterations, write_json
@@ -25,28 +26,21 @@ from prowess.evals.campaigns.report import OLD_SKILL, WITH_SKILL, EvalRunReport,
 from prowess.evals.campaigns.summary import summary_of
 from prowess.evals.campaigns.unit_run import UnitSetting
 from prowess.evals.graders.judge import Judge
-from prowess.evals.hosts.command_host import CommandHost
 from prowess.evals.hosts.host import HostLimits
-from prowess.evals.hosts.own_agent import OwnAgent
-from prowess.evals.hosts.programs import host_program
-from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.ledger.journal import JOURNAL
 from prowess.evals.ledger.ledger import Ledger
 from prowess.evals.ledger.ledger_model import LedgerModel
-from prowess.evals.ledger.prices import price_of, required_price
+from prowess.evals.ledger.prices import price_of
 from prowess.evals.ledger.recorded_calls import RecordedCalls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from prowess.agent import Model
     from prowess.evals.campaigns.iterations import CampaignSettings
     from prowess.evals.campaigns.options import EvalRunOptions
     from prowess.evals.campaigns.planning import PlannedEval
     from prowess.evals.campaigns.preparation import PreparedCampaign
     from prowess.evals.campaigns.report import UnitResult
-    from prowess.evals.hosts.host import Host
-    from prowess.evals.ledger.prices import Price
 
 _NO_JUDGE = "its assertions need a judge; name one with --judge MODEL"
 
@@ -168,7 +162,14 @@ def _setting(options: EvalRunOptions, prepared: PreparedCampaign, calls: Ledger 
     settings = prepared.settings
     return UnitSetting(
         iteration=prepared.iteration,
-        host=_host(options, settings, calls),
+        host=chosen_host(
+            settings.host,
+            calls,
+            model=settings.model,
+            price=options.price,
+            caps=options.caps,
+            is_replay=options.replay is not None,
+        ),
         skill=settings.skill,
         root=settings.root,
         skills=prepared.skills,
@@ -192,21 +193,6 @@ def _traces(prepared: PreparedCampaign) -> dict[str, SkillTraces]:
     return found
 
 
-def _host(options: EvalRunOptions, settings: CampaignSettings, calls: Ledger | RecordedCalls) -> Host:
-    if settings.host != OWN_HOST:
-        return CommandHost(host_program(settings.host), calls, model=settings.model, price=options.price)
-    if settings.model is None:
-        raise InvalidArgumentsError(("name the model with --model, such as anthropic:claude-sonnet-4-5",))
-    model = None if options.replay is not None else model_named(settings.model)
-    price = _price(options, model, settings.model)
-    return OwnAgent(model, calls, model_name=settings.model, price=price)
-
-
-def _price(options: EvalRunOptions, model: Model | None, name: str) -> Price | None:
-    price = options.price or (None if model is None else price_of(model))
-    return required_price(price, f"model {name}") if options.caps.usd is not None and model is not None else price
-
-
 def _judge(
     options: EvalRunOptions, settings: CampaignSettings, calls: Ledger | RecordedCalls
 ) -> Callable[[str, int], Judge] | None:
@@ -215,7 +201,7 @@ def _judge(
         return None
     model = None if options.replay is not None else model_named(name)
     listed = None if model is None else price_of(model)
-    price = listed or _price(options, model, name)
+    price = listed or model_price(model, name, price=options.price, caps=options.caps)
 
     def judge(unit: str, run: int) -> Judge:
         booked = f"{unit}/judge"

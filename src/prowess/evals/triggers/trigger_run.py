@@ -1,0 +1,295 @@
+"""`prowess eval triggers` as a function: from the options to the report."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import anyio
+import msgspec
+from msgspec import Struct
+
+from prowess.errors import InvalidArgumentsError, SkillParseError
+from prowess.evals.campaigns.chosen_host import chosen_host
+from prowess.evals.campaigns.report import SpentReport
+from prowess.evals.campaigns.snapshots import installed_files
+from prowess.evals.hosts.host import HostLimits
+from prowess.evals.ledger.calls import OWN_HOST
+from prowess.evals.ledger.caps import Caps
+from prowess.evals.ledger.journal import JOURNAL
+from prowess.evals.ledger.ledger import Ledger
+from prowess.evals.ledger.recorded_calls import RecordedCalls
+from prowess.evals.recordings.drift import require_fresh
+from prowess.evals.triggers.match_host import MATCH_HOST, MatchHost
+from prowess.evals.triggers.report import TriggerReport
+from prowess.evals.triggers.running import RUNS, TriggerCampaign, TriggerOptions
+from prowess.evals.triggers.shadows import answer_rows, shadows_of
+from prowess.evals.triggers.split import keep_split, read_split, split_queries
+from prowess.evals.triggers.trigger_folder import TriggerFolder, TriggerSettings, new_folder, unfinished_folder
+from prowess.evals.triggers.trigger_set import read_trigger_set
+from prowess.format.reading import read_skill
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from prowess.evals.campaigns.report import Unit
+    from prowess.evals.ledger.prices import Price
+    from prowess.evals.triggers.running import TriggerRun
+    from prowess.evals.triggers.split import TriggerSplit
+    from prowess.evals.triggers.trigger_set import TriggerSet
+
+TOGETHER = "together"
+
+
+class TriggerRunOptions(Struct, frozen=True, kw_only=True):
+    """The options of `prowess eval triggers`.
+
+    `paths` are directories of skills, several only with `together`. `file` is the trigger set of a single skill, None
+    for the one in its folder `evals/`. `host` is `match` for an estimate without a model. `out` is where the workspace
+    is made, beside the first skill by default. `replay` is an iteration whose calls are replayed.
+    """
+
+    paths: tuple[str, ...]
+    file: str | None = None
+    host: str = OWN_HOST
+    model: str | None = None
+    neighbours: tuple[str, ...] = ()
+    together: bool = False
+    runs: int = RUNS
+    jobs: int = 2
+    seed: int = 0
+    consistency: float | None = None
+    all_runs: bool = False
+    caps: Caps = Caps()
+    max_output_tokens: int | None = None
+    price: Price | None = None
+    out: str | None = None
+    resume: bool = False
+    replay: str | None = None
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether no model is asked."""
+        return self.host == MATCH_HOST
+
+
+class TriggersEnded(Struct, frozen=True, kw_only=True):
+    """Trigger runs that ended. `signalled` is the number of the signal that stopped them, or None."""
+
+    report: TriggerReport
+    signalled: int | None
+
+
+def run_triggers(
+    options: TriggerRunOptions, *, on_run: Callable[[Unit, TriggerRun], object] | None = None
+) -> TriggersEnded:
+    """Run trigger sets. An estimate writes nothing.
+
+    Raises:
+        SuiteError: a trigger set cannot be read.
+        InvalidArgumentsError: an option, a skill or the folder cannot be used.
+        JournalError: the journal cannot be used.
+        DriftError, StaleRecordingError: replayed runs differ from the recording.
+    """
+    sets = _sets(options)
+    neighbours = _neighbours(options, sets)
+    if options.is_estimate:
+        return _estimate(options, sets, neighbours)
+    workspace = os.path.join(options.out or os.path.dirname(sets[0].directory), f"{_label(sets)}-workspace")
+    settings = _settings(options, sets, neighbours)
+    folder = unfinished_folder(workspace) if options.resume else None
+    is_new = folder is None
+    if folder is None:
+        folder = new_folder(workspace)
+        folder.begin(settings, {one.skill: one.directory for one in sets}, neighbours)
+    else:
+        folder.require_same(settings)
+    with ExitStack() as opened:
+        try:
+            calls = _calls(options, folder, settings)
+            opened.callback(calls.close)
+            host = chosen_host(
+                options.host,
+                calls,
+                model=options.model,
+                price=options.price,
+                caps=options.caps,
+                is_replay=options.replay is not None,
+            )
+        except InvalidArgumentsError:
+            if is_new:
+                folder.remove()
+            raise
+        campaign = TriggerCampaign(
+            sets,
+            host,
+            installed=folder.installed(settings),
+            options=_options(options),
+            directory_of=folder.directory,
+            kept=folder.kept,
+            on_run=_keeping(folder, on_run),
+        )
+        anyio.run(campaign.run)
+        report = _report(options, sets, campaign, _kept_splits(options, sets), calls=calls, folder=folder)
+    folder.finish(report)
+    return TriggersEnded(report=report, signalled=campaign.signalled)
+
+
+def _estimate(options: TriggerRunOptions, sets: Sequence[TriggerSet], neighbours: Mapping[str, str]) -> TriggersEnded:
+    installed = (*(one.directory for one in sets), *neighbours.values())
+    campaign = TriggerCampaign(sets, MatchHost(), installed=installed, options=_options(options))
+    anyio.run(campaign.run)
+    return TriggersEnded(report=_report(options, sets, campaign, _splits(options, sets)), signalled=campaign.signalled)
+
+
+def _options(options: TriggerRunOptions) -> TriggerOptions:
+    return TriggerOptions(
+        runs=1 if options.is_estimate else options.runs,
+        jobs=1 if options.is_estimate else options.jobs,
+        seed=options.seed,
+        consistency=options.consistency,
+        all_runs=options.all_runs,
+        workspaces=not options.is_estimate,
+        limits=HostLimits(max_output_tokens=options.max_output_tokens),
+    )
+
+
+def _keeping(
+    folder: TriggerFolder, on_run: Callable[[Unit, TriggerRun], object] | None
+) -> Callable[[Unit, TriggerRun], None]:
+    def keep(unit: Unit, run: TriggerRun) -> None:
+        folder.keep(unit, run)
+        if on_run is not None:
+            on_run(unit, run)
+
+    return keep
+
+
+# ── before the first run ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _sets(options: TriggerRunOptions) -> list[TriggerSet]:
+    if options.together != (len(options.paths) > 1):
+        problem = "--together needs at least two skills" if options.together else "name one skill, or add --together"
+        raise InvalidArgumentsError((problem,))
+    if options.together and options.file is not None:
+        raise InvalidArgumentsError(("--set names the set of one skill; leave it out with --together",))
+    sets = [read_trigger_set(path, options.file) for path in options.paths]
+    _require_distinct([one.skill for one in sets])
+    return sets
+
+
+def _neighbours(options: TriggerRunOptions, sets: Sequence[TriggerSet]) -> dict[str, str]:
+    """Return the directories of further skills by name."""
+    found: list[tuple[str, str]] = []
+    for path in options.neighbours:
+        place = os.path.realpath(path)
+        try:
+            found.append((read_skill(place).name, place))
+        except SkillParseError as fault:
+            raise InvalidArgumentsError((f"--with {path}: {fault}",)) from None
+    _require_distinct([*(one.skill for one in sets), *(name for name, _ in found)])
+    return dict(found)
+
+
+def _require_distinct(names: Sequence[str]) -> None:
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise InvalidArgumentsError((f"two skills are called {min(twice)!r}; each name can be installed once",))
+
+
+def _label(sets: Sequence[TriggerSet]) -> str:
+    return sets[0].skill if len(sets) == 1 else TOGETHER
+
+
+def _settings(options: TriggerRunOptions, sets: Sequence[TriggerSet], neighbours: Mapping[str, str]) -> TriggerSettings:
+    return TriggerSettings(
+        skills={one.skill: installed_files(one.directory).content_digest for one in sets},
+        neighbours={name: installed_files(place).content_digest for name, place in neighbours.items()},
+        sets={one.skill: hashlib.sha256(msgspec.json.encode(one.queries)).hexdigest() for one in sets},
+        model=options.model,
+        host=options.host,
+        runs=options.runs,
+        seed=options.seed,
+        consistency=options.consistency,
+        all_runs=options.all_runs,
+        max_output_tokens=options.max_output_tokens,
+    )
+
+
+def _calls(options: TriggerRunOptions, folder: TriggerFolder, settings: TriggerSettings) -> Ledger | RecordedCalls:
+    header = folder.header(settings)
+    if options.replay is None:
+        return Ledger(os.path.join(folder.path, JOURNAL), header, options.caps)
+    calls = RecordedCalls(os.path.join(options.replay, JOURNAL))
+    try:
+        require_fresh(options.replay, calls.header.files, header.files)
+    except BaseException:
+        calls.close()
+        raise
+    return calls
+
+
+# ── after the last run ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _place_of(options: TriggerRunOptions, one: TriggerSet) -> str:
+    return os.path.join(options.out or os.path.dirname(one.directory), f"{one.skill}-workspace")
+
+
+def _splits(options: TriggerRunOptions, sets: Sequence[TriggerSet]) -> dict[str, TriggerSplit]:
+    return {
+        one.skill: split_queries(one.queries, seed=options.seed, kept=read_split(_place_of(options, one)))
+        for one in sets
+    }
+
+
+def _kept_splits(options: TriggerRunOptions, sets: Sequence[TriggerSet]) -> dict[str, TriggerSplit]:
+    splits = _splits(options, sets)
+    for one in sets:
+        try:
+            keep_split(_place_of(options, one), splits[one.skill])
+        except OSError as fault:
+            problem = f"the split of {one.skill} cannot be kept in {_place_of(options, one)}: {fault.strerror}"
+            raise InvalidArgumentsError((problem,)) from None
+    return splits
+
+
+def _report(
+    options: TriggerRunOptions,
+    sets: Sequence[TriggerSet],
+    campaign: TriggerCampaign,
+    splits: Mapping[str, TriggerSplit],
+    *,
+    calls: Ledger | RecordedCalls | None = None,
+    folder: TriggerFolder | None = None,
+) -> TriggerReport:
+    texts = {one.skill: f"{one.skill} {one.description}" for one in sets}
+    requests = campaign.answered() if len(sets) > 1 else []
+    return TriggerReport(
+        complete=campaign.complete,
+        stopped=campaign.stopped,
+        estimate=options.is_estimate,
+        model=options.model,
+        host=options.host,
+        seed=options.seed,
+        runs=1 if options.is_estimate else options.runs,
+        consistency=options.consistency,
+        spent=SpentReport() if calls is None else _spent(calls),
+        skills=campaign.results(splits),
+        matrix=answer_rows(requests, list(texts)) if len(sets) > 1 else (),
+        shadows=shadows_of(requests, texts),
+        iteration=None if folder is None else folder.path,
+    )
+
+
+def _spent(calls: Ledger | RecordedCalls) -> SpentReport:
+    spent = calls.spent
+    return SpentReport(
+        usd=spent.usd,
+        in_doubt_usd=spent.in_doubt_usd,
+        calls=spent.calls,
+        input_tokens=spent.input_tokens,
+        output_tokens=spent.output_tokens,
+    )

@@ -1,0 +1,100 @@
+"""`prowess eval triggers`: the estimate, several skills together, gates, and faults."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.evals.triggers.planted import make_triggered
+from tests.fork_server import prowess
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUMS = [("sum the rows of a csv file", True), ("put it all together", True), ("book a flight", False)]
+BILLS = [("write a bill for Miller", True), ("sum the rows for a customer", True), ("sing", False)]
+
+
+def triggers(folder: Path, *words: str) -> tuple[int, str, str]:
+    ran = subprocess.run(
+        [prowess(), "eval", "triggers", *words], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "Traceback" not in ran.stderr
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+@pytest.fixture
+def skills(tmp_path: Path) -> Path:
+    make_triggered(tmp_path, "sums", "Sums rows of csv files.", SUMS)
+    make_triggered(tmp_path, "bills", "Writes bills. Use for customers.", BILLS)
+    return tmp_path
+
+
+def test_an_estimate_has_the_rows_of_the_guide_and_writes_nothing(skills: Path) -> None:
+    before = sorted(skills.rglob("*"))
+    code, text, _ = triggers(skills, "sums", "--host", "match", "--json")
+    found: dict[str, Any] = json.loads(text)
+    assert (code, found["skill"], found["estimate"], found["complete"]) == (0, "sums", True, True)
+    assert list(found["results"][0])[:6] == ["query", "should_trigger", "triggers", "runs", "trigger_rate", "pass"]
+    assert [(row["triggers"], row["pass"]) for row in found["results"]] == [(1, True), (0, False), (0, True)]
+    assert {row["split"] for row in found["results"]} == {"train", "validation"}
+    assert (found["summary"]["passed"], found["summary"]["failed"]) == (2, 1)
+    assert sorted(skills.rglob("*")) == before
+
+
+def test_the_text_tells_that_it_is_an_estimate_and_what_failed(skills: Path) -> None:
+    code, text, notes = triggers(skills, "sums", "--host", "match")
+    assert code == 0
+    assert notes.startswith("an estimate: words alone chose the skills, and no model was asked\n")
+    assert "sums: 2 of 3 requests as wanted\n" in text
+    assert "  failed: should trigger, did in 0 of 1 run: put it all together\n" in text
+
+
+def test_together_shows_who_answers_and_by_which_words(skills: Path) -> None:
+    code, text, _ = triggers(skills, "sums", "bills", "--together", "--host", "match", "--json")
+    found: dict[str, Any] = json.loads(text)
+    assert code == 0
+    assert [row["skill"] for row in found["skills"]] == ["sums", "bills"]
+    assert found["matrix"][1] == {
+        "skill": "bills", "requests": 2, "runs": 2, "answers": {"sums": 1, "bills": 1}, "nobody": 0,
+    }  # fmt: skip
+    (shadow,) = found["shadows"]
+    assert (shadow["skill"], shadow["shadowed_by"], shadow["lost"], shadow["mutual"]) == ("bills", "sums", 1, False)
+    assert set(shadow["words"]) == {"sums", "rows"}
+    text = triggers(skills, "sums", "bills", "--together", "--host", "match")[1]
+    assert "sums answers 1 of 2 requests for bills; words: " in text
+
+
+def test_a_neighbour_takes_requests_and_has_no_rows(skills: Path) -> None:
+    alone = json.loads(triggers(skills, "bills", "--host", "match", "--json")[1])
+    beside = json.loads(triggers(skills, "bills", "--with", "sums", "--host", "match", "--json")[1])
+    assert [row["query"] for row in beside["results"]] == [row["query"] for row in alone["results"]]
+    assert "skills" not in beside
+
+
+def test_gates_that_are_named_decide_about_the_exit(skills: Path) -> None:
+    for rate, code in (("0.6", 0), ("0.7", 1)):
+        assert triggers(skills, "sums", "--host", "match", "--min-pass-rate", rate)[0] == code
+    assert triggers(skills, "sums", "--host", "match", "--min-consistency", "0.9")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("sums", "bills"), "name one skill, or add --together"),
+        (("sums", "--together"), "--together needs at least two skills"),
+        (("sums", "sums", "--together"), "two skills are called 'sums'"),
+        (("sums", "--with", "sums"), "two skills are called 'sums'"),
+        (("sums", "--with", "nowhere"), "--with nowhere: "),
+        (("nowhere",), "nowhere is no skill: it has no SKILL.md"),
+        (("sums", "--set", "nowhere.json"), "nowhere.json cannot be read: No such file or directory"),
+        (("sums", "bills", "--together", "--set", "x.json"), "--set names the set of one skill"),
+    ],
+)
+def test_a_fault_is_one_sentence(skills: Path, words: tuple[str, ...], reason: str) -> None:
+    code, text, errors = triggers(skills, *words, "--host", "match")
+    assert (code, text, errors.count("\n")) == (2, "", 1)
+    assert reason in errors
