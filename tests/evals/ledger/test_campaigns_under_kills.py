@@ -23,8 +23,8 @@ pytest.importorskip("pydantic_ai.models.openai", reason="OpenAI's client is not 
 pytestmark = pytest.mark.unmeasured  # the code runs in processes that are killed
 
 CAMPAIGNS = int(os.environ.get("PROWESS_LEDGER_CAMPAIGNS", "1"))
-KILLS = int(os.environ.get("PROWESS_LEDGER_KILLS", "4"))  # of all campaigns together
-CAPS = int(os.environ.get("PROWESS_LEDGER_CAPS", "3"))
+KILLS = int(os.environ.get("PROWESS_LEDGER_KILLS", "3"))  # of all campaigns together
+CAPS = int(os.environ.get("PROWESS_LEDGER_CAPS", "1"))
 SEED = int(os.environ.get("PROWESS_LEDGER_SEED", "1"))
 UNITS = 12 if KILLS < 50 else 40
 ROOT = Path(__file__).parents[3]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess._internal.files.file_lock import locked
 from prowess.agent import Usage
 from prowess.evals.ledger.calls import CallAnswer, CallBound
 from prowess.evals.ledger.caps import Caps
@@ -133,6 +134,20 @@ async def test_on_a_full_disk_no_answer_is_handed_on_and_no_further_call_is_made
     assert count == 1
     with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:  # nothing unfinished was left
         assert (ledger.spent.calls, ledger.spent.in_doubt_usd) == (1, 0.00002)
+
+
+@pytest.mark.anyio
+async def test_a_process_that_holds_the_lock_and_is_stopped_is_named_after_a_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prowess.evals.ledger.journal._WAIT_SECONDS", 0.05)
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        ask = Asking(ledger)
+        with locked(str(tmp_path / JOURNAL)), pytest.raises(JournalError, match="is locked by another process"):
+            await ask("one", "a")
+        assert ask.count == 0
+        await ask("one", "a")
+        assert ask.count == 1
 
 
 @pytest.mark.anyio

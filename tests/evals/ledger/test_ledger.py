@@ -51,6 +51,30 @@ async def test_a_call_is_in_the_journal_before_it_is_made_and_its_answer_before_
 
 
 @pytest.mark.anyio
+async def test_the_disk_has_the_reservation_before_the_call_and_the_answer_before_it_is_handed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A loss of power cannot be made here, so this looks at what was brought to the disk, and when."""
+    order: list[str] = []
+    sync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        sync(descriptor)
+        if os.path.samestat(os.fstat(descriptor), os.stat(tmp_path / JOURNAL)):
+            order.append(f"disk: {_lines(tmp_path)[-1]['kind']}")
+
+    async def ask() -> CallAnswer:
+        order.append("asked")
+        return CallAnswer(content=b"hello", usage=Usage(input_tokens=3, output_tokens=2))
+
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        monkeypatch.setattr(os, "fsync", noted)
+        await ledger.call("one", b"question", BOUND, ask, price=DOLLAR)
+        order.append("handed on")
+    assert order == ["disk: started", "asked", "disk: answered", "handed on"]
+
+
+@pytest.mark.anyio
 async def test_a_resumed_unit_gets_the_kept_answers_and_equal_requests_get_theirs_in_order(tmp_path: Path) -> None:
     with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
         ask = Asking(ledger)
