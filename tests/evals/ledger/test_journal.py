@@ -50,6 +50,15 @@ async def test_a_journal_that_was_cut_anywhere_loses_at_most_its_last_line(tmp_p
 
 
 @pytest.mark.anyio
+async def test_an_unfinished_line_that_is_longer_than_the_next_one_leaves_nothing_behind(tmp_path: Path) -> None:
+    whole = await _recorded(tmp_path / JOURNAL, "a")
+    (tmp_path / JOURNAL).write_bytes(whole + b'{"kind":"answered","text":"' + b"x" * 5000)
+    assert (await _recorded(tmp_path / JOURNAL, "a", "b")).startswith(whole)
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        assert ledger.spent.calls == 2
+
+
+@pytest.mark.anyio
 async def test_a_broken_line_before_the_end_is_an_error_because_it_may_be_a_charge(tmp_path: Path) -> None:
     whole = await _recorded(tmp_path / JOURNAL, "a")
     lines = whole.splitlines(keepends=True)
@@ -132,7 +141,8 @@ async def test_on_a_full_disk_no_answer_is_handed_on_and_no_further_call_is_made
             with pytest.raises(JournalError, match="cannot be written: File too large; free space"):
                 await ledger.call("one", b"a", BOUND, ask, price=DOLLAR)
     assert count == 1
-    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:  # nothing unfinished was left
+    assert (tmp_path / JOURNAL).read_bytes().endswith(b"}\n")  # nothing unfinished was left
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
         assert (ledger.spent.calls, ledger.spent.in_doubt_usd) == (1, 0.00002)
 
 

@@ -198,12 +198,14 @@ async def test_a_rejected_request_costs_nothing_and_any_other_failure_stays_in_d
 
 @pytest.mark.anyio
 async def test_a_cancelled_call_stays_in_doubt(tmp_path: Path) -> None:
-    async def forever() -> CallAnswer:
-        await anyio.sleep_forever()
-        raise AssertionError("it never ends")
-
     with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
-        with anyio.move_on_after(0.05):
+        with anyio.CancelScope() as scope:
+
+            async def forever() -> CallAnswer:
+                scope.cancel()
+                await anyio.sleep_forever()
+                raise AssertionError("it never ends")
+
             await ledger.call("one", b"a", BOUND, forever, price=DOLLAR)
         assert ledger.spent.in_doubt_usd == 0.002
         assert _lines(tmp_path)[-1]["kind"] == "failed"
@@ -219,6 +221,9 @@ async def test_an_answer_without_usage_is_charged_as_reserved(tmp_path: Path) ->
     with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
         assert (ledger.spent.usd, ledger.spent.in_doubt_usd) == (0.0, 0.002)
         assert (await ledger.call("one", b"a", BOUND, silent, price=DOLLAR)).replayed
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps(usd=0.003)) as ledger, pytest.raises(CapReachedError) as caught:
+        await ledger.call("two", b"a", BOUND, silent, price=DOLLAR)
+    assert caught.value.left == "0.001000 US dollars"
 
 
 @pytest.mark.anyio

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from prowess.agent import (
     Agent,
@@ -150,11 +151,13 @@ async def test_a_busy_provider_is_asked_again_and_each_time_is_a_call_of_its_own
         ledger.begin("one")
         again = [part async for part in paid.stream(ASKED)]
         assert (again, len(model.requests)) == (parts, 3)
+        warmer = replace(ASKED, settings=ModelSettings(temperature=0.5))  # another request
+        assert (len([part async for part in paid.stream(warmer)]), len(model.requests)) == (3, 4)
         for statuses in ((401,), (None,), (503, 503, 503)):
             refused = LedgerModel(_Flaky(*statuses), ledger, "two", price=DOLLAR, pause_seconds=0.001)
             with pytest.raises(ModelError, match="busy"):
                 [part async for part in refused.stream(ASKED)]
-        assert ledger.spent.calls == 3 + 1 + 1 + 3
+        assert ledger.spent.calls == 3 + 1 + 1 + 1 + 3
 
 
 @pytest.mark.anyio

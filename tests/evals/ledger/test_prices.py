@@ -49,7 +49,12 @@ def test_a_listed_price_bounds_every_way_in_which_tokens_are_charged(model: str,
     price = listed_price(model, provider=provider)
     assert price is not None
     most = price.nano_usd(tokens, tokens)
-    for kind in ({}, {"cache_read_tokens": tokens}, {"cache_write_tokens": tokens}):
+    for kind in (
+        {},
+        {"cache_read_tokens": tokens},
+        {"cache_write_tokens": tokens},
+        {"cache_write_tokens": tokens, "cache_write_1h_tokens": tokens},
+    ):
         usage = genai_prices.Usage(input_tokens=tokens, output_tokens=tokens, **kind)
         charged = genai_prices.calc_price(usage, model, provider_id=provider).total_price
         assert charged * Decimal(10**9) <= most
