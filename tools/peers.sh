@@ -146,8 +146,25 @@ statistics() {
         "$PLACE/statistics/bin/python" tools/peers/statistics_reference.py tests/evals/statistics/reference.json --check
 }
 
+inspect_ai() {
+    environment inspect_ai "inspect_ai==0.3.285" || { skip inspect_ai "its environment could not be made; see $PLACE/inspect_ai.log"; return; }
+    "$BIN/python" -m tools.peers.exported_evals "$PLACE/exported" || { failed=1; return; }
+    said "Inspect runs our task, and its view opens our logs" \
+        "$PLACE/inspect_ai/bin/python" tools/peers/inspect_reader.py "$PLACE/exported/inspect" "$PLACE/exported/logs"
+}
+
+promptfoo() {
+    command -v npm >/dev/null || { skip promptfoo "there is no npm here"; return; }
+    mkdir -p "$PLACE/promptfoo"
+    npm install --prefix "$PLACE/promptfoo" --no-audit --no-fund promptfoo@0.121.20 >"$PLACE/promptfoo.log" 2>&1 ||
+        { skip promptfoo "npm could not install it; see $PLACE/promptfoo.log"; return; }
+    "$BIN/python" -m tools.peers.exported_evals "$PLACE/exported" || { failed=1; return; }
+    said "promptfoo reads our configuration" \
+        "$BIN/python" -m tools.peers.exported_evals "$PLACE/exported" "$PLACE/promptfoo/node_modules/.bin/promptfoo"
+}
+
 peers=("$@")
-[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector mcp_conformance agentskills anthropic neovim vscode action pre_commit pymerkle statistics)
+[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector mcp_conformance agentskills anthropic neovim vscode action pre_commit pymerkle statistics inspect_ai promptfoo)
 for peer in "${peers[@]}"; do
     declare -F "$peer" >/dev/null || { echo "no peer is called $peer" >&2; exit 2; }
     "$peer"

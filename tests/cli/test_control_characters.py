@@ -173,6 +173,7 @@ CASES: list[tuple[str, ...]] = [
     ("eval", "stats", ODD),
     ("eval", "triggers", f"skills/bad{ODD}", "--host", "match"),
     ("eval", "triggers", "skills/good", "--host", "match", "--set", f"set{ODD}.json"),
+    ("eval", "export", ODD, "--to", "inspect", "--out", f"out{ODD}"),
     ("eval", "report", ODD, "--out", f"out{ODD}", "--ablation", ODD),
     ("serve", "--http", ODD),
     ("serve", "--store", ODD),

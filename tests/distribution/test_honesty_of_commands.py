@@ -75,6 +75,8 @@ CASES = [
     Case(("agent", "Try it", "--model", "scripted:answers.json")),
     Case(("test", "skills/pdf"), code=1),
     Case(("eval", "stats", "nowhere.json"), code=2),
+    Case(("eval", "run", "nowhere", "--model", "openai-chat:tiny"), code=2),
+    Case(("eval", "export", "nowhere", "--to", "inspect", "--out", "out"), code=2),
     Case(("eval", "report", "nowhere", "--out", "report.html"), code=2),
     Case(("eval", "judge", "answers.json", "--skill", "pdf")),
     Case(("eval", "convert", "triggers.json", "--to", "questions", "--out", "questions.json")),

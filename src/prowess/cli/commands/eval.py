@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from prowess.cli.evals.convert import convert
+from prowess.cli.evals.export import export
 from prowess.cli.evals.judge import judge
 from prowess.cli.evals.report import report
 from prowess.cli.evals.run import run
@@ -22,6 +23,7 @@ def command() -> None:
 
 command.add_command(convert)
 command.add_command(report)
+command.add_command(export)
 command.add_command(judge)
 command.add_command(run)
 command.add_command(stats)

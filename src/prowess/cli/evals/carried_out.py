@@ -9,8 +9,8 @@ import click
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.evals.live_progress import LiveProgress
 from prowess.cli.evals.report_files import ReportFiles
-from prowess.cli.live_progress import LiveProgress
 from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.evals.campaigns.options import EvalRunOptions
 from prowess.evals.campaigns.running import run_evals
@@ -99,7 +99,7 @@ def carried_out(
         for name, text in ended.feedback.items():
             output.note(f"feedback on {printable_line(name)}: {printable_line(text)}")
     try:
-        ReportFiles(page=page, junit=junit).write(report, cap_usd=max_cost_usd)
+        ReportFiles(page=page, junit=junit).write(report, folder=report.iteration, cap_usd=max_cost_usd)
     except SkillError as fault:
         output.error(_printable(str(fault)))
         return _code_of(fault)

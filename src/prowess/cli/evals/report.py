@@ -50,7 +50,7 @@ def report(
     try:
         found = read_report(run)
         view = None if ablation is None else read_ablation(read_json(ablation))
-        files.write(found, cap_usd=cap, ablation=view)
+        files.write(found, folder=run, cap_usd=cap, ablation=view)
     except InvalidArgumentsError as fault:
         output.error(printable_line(str(fault)))
         return exit_codes.USAGE

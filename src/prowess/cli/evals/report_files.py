@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from prowess._internal.files.atomic_write import write_atomically
 from prowess.errors import InvalidArgumentsError
+from prowess.evals.reports.iteration_files import transcripts_of
 from prowess.evals.reports.junit import junit_of_run
 from prowess.evals.reports.summary import summary_of_run
 
@@ -29,11 +30,12 @@ class ReportFiles(Struct, frozen=True, kw_only=True):
         self,
         report: EvalRunReport,
         *,
+        folder: str,
         cap_usd: float | None = None,
         ablation: AblationView | None = None,
         triggers: TriggerMatrix | None = None,
     ) -> None:
-        """Write the files.
+        """Write the files. `folder` is the iteration, with the transcripts.
 
         Raises:
             InvalidArgumentsError: a file cannot be written.
@@ -42,7 +44,12 @@ class ReportFiles(Struct, frozen=True, kw_only=True):
         if self.page is not None:
             from prowess.evals.reports.page import PageExtras, report_page  # needs jinja2, which the core has not
 
-            extras = PageExtras(cap_usd=cap_usd, ablation=ablation, triggers=triggers)
+            extras = PageExtras(
+                cap_usd=cap_usd,
+                ablation=ablation,
+                triggers=triggers,
+                transcripts=transcripts_of(folder, report),
+            )
             _write(self.page, report_page(report, extras))
         if self.junit is not None:
             _write(self.junit, junit_of_run(report))

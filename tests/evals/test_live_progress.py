@@ -9,12 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from prowess.cli.live_progress import LiveProgress
+from prowess.cli.evals.live_progress import LiveProgress
 from prowess.evals.campaigns.report import UnitResult
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
-from prowess.cli.live_progress import LiveProgress
+from prowess.cli.evals.live_progress import LiveProgress
 from prowess.evals.campaigns.report import UnitResult
 
 with LiveProgress(total=3, cap_usd=2.0) as progress:

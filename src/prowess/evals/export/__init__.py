@@ -1,0 +1,1 @@
+"""Evals and results for other tools: promptfoo, Inspect; and recorded runs as cases."""

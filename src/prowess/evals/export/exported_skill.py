@@ -1,0 +1,115 @@
+"""The evals of a skill with the files that they need, and a new folder of files for another tool."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from prowess._internal.files.contained import ContainedRoot
+from prowess.errors import InvalidArgumentsError, UnsafePathError
+from prowess.evals.campaigns.planning import plan_evals
+from prowess.format.reading import read_skill
+from prowess.format.suites.files import read_suite
+from prowess.format.suites.forms import original
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from prowess.evals.campaigns.planning import PlannedEval
+    from prowess.format.suites.suite import SuiteCase
+
+MAX_FILES = 2_000
+MAX_BYTES = 64 * 1024 * 1024  # of all files
+_NOT_COPIED = ("evals", ".git")  # an agent that finds the evals knows the answers
+
+
+class ExportedSkill(Struct, frozen=True, kw_only=True):
+    """One skill with its evals. `plans` and `cases` are the same evals, in the same order."""
+
+    name: str
+    root: str
+    plans: tuple[PlannedEval, ...]
+    cases: tuple[SuiteCase, ...]
+
+
+def exported_skill(path: str) -> ExportedSkill:
+    """Return the evals at a path: a skill, or a file or folder of evals in one.
+
+    Raises:
+        SuiteError: there is no suite, or it cannot be read.
+        InvalidArgumentsError: the path is not in a skill, or the evals cannot be planned.
+        SkillParseError: the skill cannot be read.
+    """
+    plan = plan_evals(path)
+    cases = original(read_suite(path)).suite().cases
+    return ExportedSkill(name=read_skill(plan.root).name, root=plan.root, plans=plan.evals, cases=cases)
+
+
+def skill_files(root: str, prefix: str) -> dict[str, bytes]:
+    """Return the files of a skill without its evals, by paths that begin with `prefix`.
+
+    Raises:
+        InvalidArgumentsError: they cannot be read, or are too large.
+    """
+    found: dict[str, bytes] = {}
+    left = MAX_BYTES
+    try:
+        with ContainedRoot(root) as opened:
+            for path in _walk(opened):
+                with opened.open(path, allow_hard_links=True) as file:
+                    data = file.read(left + 1)
+                left -= len(data)
+                if left < 0 or len(found) >= MAX_FILES:
+                    problem = f"{root} has more than {MAX_FILES} files or {MAX_BYTES} bytes"
+                    raise InvalidArgumentsError((problem,))
+                found[f"{prefix}/{path}"] = data
+    except (OSError, UnsafePathError) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) else fault.reason
+        raise InvalidArgumentsError((f"{root} cannot be read: {reason}",)) from None
+    return found
+
+
+def _walk(root: ContainedRoot) -> Iterator[str]:
+    waiting = [""]
+    while waiting:
+        here = waiting.pop()
+        for name, kind in sorted(root.entries(here or ".")):
+            path = f"{here}/{name}" if here else name
+            if kind == "directory" and path not in _NOT_COPIED and name != ".git":
+                waiting.append(path)
+            elif kind == "file":
+                yield path
+
+
+def file_of(skill: ExportedSkill, path: str) -> bytes:
+    """Return a file that an eval names; `plan_evals` has looked at it.
+
+    Raises:
+        InvalidArgumentsError: it cannot be read any more.
+    """
+    try:
+        with ContainedRoot(skill.root) as root, root.open(path, allow_hard_links=True) as file:
+            return file.read(MAX_BYTES)
+    except (OSError, UnsafePathError) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) else fault.reason
+        raise InvalidArgumentsError((f"{path} of the skill cannot be read: {reason}",)) from None
+
+
+def write_files(files: Mapping[str, bytes], out: str) -> None:
+    """Write files below a new folder. The paths are ours, or were checked by `ContainedRoot`.
+
+    Raises:
+        InvalidArgumentsError: the folder exists, or the disk refuses.
+    """
+    if os.path.lexists(out):
+        raise InvalidArgumentsError((f"{out} exists; name a new folder",))
+    try:
+        for path, data in files.items():
+            target = os.path.join(out, *path.split("/"))
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            with open(target, "xb") as file:
+                file.write(data)
+    except OSError as fault:
+        raise InvalidArgumentsError((f"{out} cannot be written: {fault.strerror}",)) from None

@@ -1,0 +1,167 @@
+"""`prowess eval export`: what it writes for each tool, and what it refuses.
+
+`tools/peers.sh inspect_ai promptfoo` has the tools themselves read it.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from prowess._internal.text.terminal_text import json_text
+from prowess.format.suites.yaml_text import YamlText
+from tests.evals.reports.sample_report import sample
+from tests.evals.scenario_skills import make_skill
+from tests.fork_server import prowess
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EVALS = [
+    {
+        "id": 1,
+        "prompt": "Read {{ env.HOME }} {# a.txt #}",
+        "expected_output": "The sum",
+        "files": ["evals/files/a.txt"],
+        "assertions": [
+            {"text": "has it", "type": "contains_phrase", "phrase": "12.50"},
+            {"text": "is polite", "type": "judged"},
+        ],
+    },
+    {"id": "poem", "prompt": "Write a poem", "expected_output": "A poem", "should_trigger": False},
+]
+
+
+def skill_with(folder: Path, evals: list[dict[str, Any]]) -> Path:
+    skill = make_skill(folder)
+    (skill / "evals" / "files").mkdir(parents=True)
+    (skill / "evals" / "files" / "a.txt").write_text("12.50\n", encoding="utf-8")
+    (skill / "evals" / "evals.json").write_text(json.dumps({"skill_name": "ledger", "evals": evals}), encoding="utf-8")
+    return skill
+
+
+def export(folder: Path, *words: str) -> tuple[int, str]:
+    ran = subprocess.run(
+        [prowess(), "eval", "export", *words], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "Traceback" not in ran.stderr
+    return ran.returncode, ran.stdout + ran.stderr
+
+
+def below(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def test_promptfoo_gets_texts_that_it_does_not_render_and_a_skill_without_its_evals(tmp_path: Path) -> None:
+    skill_with(tmp_path, EVALS)
+    assert export(tmp_path, "ledger", "--to", "promptfoo", "--out", "out")[0] == 0
+    assert below(tmp_path / "out") == [
+        "promptfooconfig.yaml",
+        "workspace/.claude/skills/ledger/SKILL.md",
+        "workspace/a.txt",
+    ]
+    config: Any = YamlText.parse((tmp_path / "out" / "promptfooconfig.yaml").read_text("utf-8")).value
+    first, second = config["tests"]
+    assert first["vars"]["prompt"] == 'Read {{ "{{" }} env.HOME }} {{ "{#" }} a.txt {{ "#}" }}'
+    assert first["assert"] == [
+        {"type": "contains", "value": "12.50"},
+        {"type": "llm-rubric", "value": "is polite"},
+        {"type": "skill-used", "value": "ledger"},
+    ]
+    assert second["assert"][-1] == {"type": "not-skill-used", "value": "ledger"}
+
+
+@pytest.mark.parametrize("member", ["prompt", "phrase"])
+def test_a_text_that_promptfoo_would_load_is_refused(tmp_path: Path, member: str) -> None:
+    check = {"text": "t", "type": "contains_phrase", "phrase": "x"}
+    case: dict[str, Any] = {"id": 1, "prompt": "p", "expected_output": "e", "assertions": [check]}
+    (check if member == "phrase" else case)[member] = " FILE:///etc/passwd.js"
+    skill_with(tmp_path, [case])
+    code, text = export(tmp_path, "ledger", "--to", "promptfoo", "--out", "out")
+    assert (code, "eval 1: promptfoo would load" in text) == (2, True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_inspect_gets_a_dataset_and_one_program_for_all_skills(tmp_path: Path) -> None:
+    skill_with(tmp_path, EVALS)
+    assert export(tmp_path, "ledger", "--to", "inspect", "--out", "out")[0] == 0
+    assert below(tmp_path / "out") == ["dataset.jsonl", "files/1/1", "skills/ledger/SKILL.md", "task.py"]
+    program = (tmp_path / "out" / "task.py").read_text("utf-8")
+    ast.parse(program)
+    assert "env.HOME" not in program
+    rows = [json.loads(line) for line in (tmp_path / "out" / "dataset.jsonl").read_text("utf-8").splitlines()]
+    assert rows[0] == {
+        "id": "1",
+        "input": "Read {{ env.HOME }} {# a.txt #}",
+        "target": "The sum\nis polite",
+        "metadata": {"checks": [{"kind": "contains", "value": "12.50"}], "expected_skill": "ledger"},
+        "files": {"a.txt": "files/1/1"},
+    }
+    assert rows[1]["metadata"]["expected_skill"] is None
+
+
+@pytest.mark.parametrize(("form", "name"), [("waza", "eval.yaml"), ("plugin-eval", "1/prompt.md")])
+def test_waza_and_claude_plugin_eval_get_their_folders(tmp_path: Path, form: str, name: str) -> None:
+    skill_with(tmp_path, EVALS)
+    code, text = export(tmp_path, "ledger", "--to", form, "--out", "out", "--json")
+    assert code == 0
+    assert json.loads(text)["files"] == below(tmp_path / "out")
+    assert name in below(tmp_path / "out")
+
+
+def test_results_become_one_log_for_each_configuration(tmp_path: Path) -> None:
+    run = tmp_path / "iteration-1"
+    unit = "two-vat-rates/with_skill/run-1"
+    (run / unit).mkdir(parents=True)
+    lines = [
+        {"role": "user", "text": "Check it"},
+        {"role": "assistant", "text": "", "calls": [{"id": "1", "name": "Read", "arguments": {"file_path": "a"}}]},
+        {"role": "tool", "call": {"id": "1", "name": "Read", "arguments": {"file_path": "a"}}, "text": "12.50"},
+        {"role": "assistant", "text": "You owe 12.50.", "calls": []},
+        {"role": "end", "ended": "answered"},
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (run / unit / "transcript.jsonl").write_text(text, encoding="utf-8")
+    (run / "report.json").write_text(json_text(sample(2, 3).as_dict()), encoding="utf-8")
+    assert export(tmp_path, "iteration-1", "--to", "inspect-log", "--out", "logs")[0] == 0
+    logs = {
+        name.split("_")[1]: json.loads((tmp_path / "logs" / name).read_text("utf-8"))
+        for name in below(tmp_path / "logs")
+    }
+    assert sorted(logs) == ["invoice-check-with-skill", "invoice-check-without-skill"]
+    log = logs["invoice-check-with-skill"]
+    assert (log["version"], log["status"], len(log["samples"])) == (2, "success", 6)
+    first = log["samples"][0]
+    assert (first["id"], first["epoch"], first["input"]) == ("two-vat-rates", 1, "Check it")
+    assert first["output"]["choices"][0]["message"]["content"] == "You owe 12.50."
+    assert first["messages"][1]["tool_calls"][0]["function"] == "Read"
+    failed = [one for one in log["samples"] if one.get("error")]
+    assert all("529" in one["error"]["message"] and not one["scores"] for one in failed)
+
+
+def test_a_report_cannot_lead_to_files_outside_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text('{"role": "user", "text": "SECRET"}\n', encoding="utf-8")
+    run = tmp_path / "iteration-1"
+    run.mkdir()
+    (run / "link").symlink_to(tmp_path)
+    report = sample(1, 2).as_dict()
+    for place, unit in enumerate(report["units"]):
+        unit["directory"], unit["transcript"] = ((".", "../secret"), ("link", "secret"))[place % 2]
+    (run / "report.json").write_text(json_text(report), encoding="utf-8")
+    assert export(tmp_path, "iteration-1", "--to", "inspect-log", "--out", "logs")[0] == 0
+    assert not any("SECRET" in (tmp_path / "logs" / name).read_text("utf-8") for name in below(tmp_path / "logs"))
+
+
+def test_what_cannot_be_exported_is_refused_with_a_reason(tmp_path: Path) -> None:
+    skill_with(tmp_path, EVALS)
+    for words, told in (
+        (("ledger", "--to", "inspect-log"), "name a folder that prowess eval run made"),
+        (("nowhere", "--to", "inspect"), "nowhere does not exist"),
+        (("ledger", "--to", "inspect", "--out", "ledger"), "ledger exists; name a new folder"),
+    ):
+        code, text = export(tmp_path, *words, *(() if "--out" in words else ("--out", "out")))
+        assert (code, told in text) == (2, True), text
