@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import pytest
@@ -14,6 +14,7 @@ from prowess.audit.record import AuditEvent
 from prowess.audit.transparency.central_log import SharedAuditLog
 from prowess.cli.dispatch import run
 from prowess.governance.machine.reports import MachineReport, ReportedCopy, SentRecords
+from prowess.governance.replay.recorded_calls import replay_store
 from prowess.governance.service.machines import MachineService
 from prowess.governance.service.service_call import Actor, ServiceCall
 from prowess.http_listener.listener import HttpListener, bound
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from prowess.governance.replay.replay import Replayed
     from tests.http_server.organisation import ServedOrganisation
 
 Capture = pytest.CaptureFixture[str]
@@ -203,6 +205,19 @@ def test_a_push_that_denies_shows_the_replay_and_changes_nothing(both: Both, cap
     assert (printed["pushed"], printed["number"], printed["replay"]["newly_denied"]) == (False, None, 6)
     names = both.organisation.client("administrator").get("/api/v1/policies").json()["items"]
     assert "closed" not in [one["name"] for one in names]
+
+
+@pytest.mark.parametrize("way", ["store", "server"])
+def test_a_push_that_succeeds_replays_once(both: Both, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    replays = list[object]()
+
+    def counted(*given: Any, **more: Any) -> Replayed:  # noqa: ANN401 -- of `replay_store`
+        replays.append(replay_store(*given, **more))
+        return cast("Replayed", replays[-1])
+
+    monkeypatch.setattr("prowess.governance.service.replay.replay_store", counted)
+    assert run(["policy", "push", "once", "open.toml", *both.options(way)]) == 0
+    assert len(replays) == 1
 
 
 def test_two_people_approve_a_skill_by_the_server(both: Both, capsys: Capture) -> None:

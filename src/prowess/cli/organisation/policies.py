@@ -56,18 +56,18 @@ def push(name: str, file: str, *, of: OrganisationOptions, accept: int, as_json:
         from prowess.governance.service.policies import NewPolicy, PushQuery
         from prowess.governance.service.replay import PUSH_DAYS, ReplayRequest, require_accepted
 
-        since = time_text(datetime.now(UTC) - timedelta(days=PUSH_DAYS))
-        replayed = organisation.replay.replay(ReplayRequest(toml=toml, name=file, since=since))
-        is_accepted = replayed.newly_denied <= accept
-        if not as_json:
-            for line in replay_lines(replayed):
-                output.line(line)
         stored = None
-        try:  # a push that is not accepted is asked for as well, because the organisation records the refusal
+        try:
             stored = organisation.policies.push(name, NewPolicy(toml=toml), PushQuery(accept=accept))
+            replayed = stored.replay
         except SkillError:  # of a server, its answer
-            if is_accepted:
+            since = time_text(datetime.now(UTC) - timedelta(days=PUSH_DAYS))
+            replayed = organisation.replay.replay(ReplayRequest(toml=toml, name=file, since=since))
+            if replayed.newly_denied <= accept:
                 raise
+    if not as_json:
+        for line in replay_lines(replayed):
+            output.line(line)
     if as_json:
         known = {key: None if stored is None else getattr(stored, key) for key in ("tenant", "number", "generation")}
         output.document({"name": name, "pushed": stored is not None, **known, "replay": to_builtins(replayed)})

@@ -33,7 +33,7 @@ from prowess.governance.service.deployments import (
 from prowess.governance.service.inventory import InventoryQuery, SkillCopy
 from prowess.governance.service.listing import ListPage, ListQuery
 from prowess.governance.service.machines import Machine, MachineQuery
-from prowess.governance.service.policies import NewPolicy, PolicySummary, PushQuery, StoredPolicy
+from prowess.governance.service.policies import NewPolicy, PolicySummary, PushedPolicy, PushQuery, StoredPolicy
 from prowess.governance.usage import UsageReport
 
 if TYPE_CHECKING:
@@ -157,9 +157,9 @@ class RemotePolicies:
         """Return a policy with its text."""
         return self._server.get(StoredPolicy, "policies", name)
 
-    def push(self, name: str, new: NewPolicy, query: PushQuery) -> StoredPolicy:
+    def push(self, name: str, new: NewPolicy, query: PushQuery) -> PushedPolicy:
         """Add a policy, or replace it, unless it newly denies more recorded calls than accepted."""
-        return self._server.send(StoredPolicy, "PUT", "policies", name, body=new, query=query)
+        return self._server.send(PushedPolicy, "PUT", "policies", name, body=new, query=query)
 
     def remove(self, name: str) -> StoredPolicy:
         """Remove a policy."""

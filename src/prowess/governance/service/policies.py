@@ -9,10 +9,11 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from prowess._internal.text.canonical_json import sha256_of
 from prowess.errors import ConfigurationError, PolicyError
+from prowess.governance.replay.replay import Replayed
 from prowess.governance.service.listing import NoSuchItemError, page_of
 from prowess.governance.service.replay import PolicyText, ReplayService
 from prowess.governance.shared_decisions import stored_policy_file
@@ -64,6 +65,12 @@ class StoredPolicy(PolicySummary, frozen=True, kw_only=True, omit_defaults=True)
     generation: int | None = None
 
 
+class PushedPolicy(StoredPolicy, frozen=True, kw_only=True, omit_defaults=True):
+    """A policy that was pushed, and what it would have decided about the recorded calls of the last days."""
+
+    replay: Replayed
+
+
 class PolicyService:
     """The policies that hold for the tenant of a call.
 
@@ -104,13 +111,15 @@ class PolicyService:
             row, generation = self._store.put_policy(name, new.toml, by=self._call.actor.user, at=at)
         return _stored(row, generation)
 
-    def push(self, name: str, new: NewPolicy, query: PushQuery) -> StoredPolicy:
-        """Add or replace a policy as `put` does, after a replay of the recorded calls of the last days.
+    def push(self, name: str, new: NewPolicy, query: PushQuery) -> PushedPolicy:
+        """Add or replace a policy as `put` does, after one replay of the recorded calls of the last days.
 
         Raises:
             PolicyDeniedError: also if it would newly deny more calls than are accepted.
         """
-        return self.put(name, new, accept=ReplayService(self._call).gate(query.accept))
+        gate, replays = ReplayService(self._call).gate(query.accept), list[Replayed]()
+        stored = self.put(name, new, accept=lambda file: replays.append(gate(file)))
+        return PushedPolicy(**structs.asdict(stored), replay=replays[0])
 
     def checked(self, name: str, new: NewPolicy) -> PolicyFile:
         """Return the policy of a text without a change of the store. Raises as `put`."""

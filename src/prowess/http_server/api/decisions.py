@@ -5,7 +5,14 @@ from __future__ import annotations
 from prowess.governance.replay.replay import Replayed
 from prowess.governance.service.blocks import BlockService, NewBlock, SharedBlock
 from prowess.governance.service.listing import ListPage, ListQuery
-from prowess.governance.service.policies import NewPolicy, PolicyService, PolicySummary, PushQuery, StoredPolicy
+from prowess.governance.service.policies import (
+    NewPolicy,
+    PolicyService,
+    PolicySummary,
+    PushedPolicy,
+    PushQuery,
+    StoredPolicy,
+)
 from prowess.governance.service.replay import ReplayRequest, ReplayService
 from prowess.http_server.api.route_table import ApiRoute
 
@@ -87,7 +94,7 @@ DECISION_ROUTES = (
         handle=lambda asked: PolicyService(asked.call).push(asked.path["name"], asked.body, asked.query),
         query=PushQuery,
         body=NewPolicy,
-        answer=StoredPolicy,
+        answer=PushedPolicy,
     ),
     ApiRoute(
         method="DELETE",

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from prowess._internal.text.terminal_text import counted
 from prowess.errors import ConfigurationError, PolicyDeniedError, PolicyError
 from prowess.governance.service.listing import ListQuery
-from prowess.governance.service.policies import NewPolicy, PolicyService
+from prowess.governance.service.policies import NewPolicy, PolicyService, PushQuery
 from prowess.governance.service.replay import PUSH_DAYS, ReplayRequest, ReplayService
 from prowess.http_server.pages.rendering.page_request import redirect
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
+    from prowess.governance.replay.replay import Replayed
     from prowess.http_server.pages.rendering.page_request import PageRequest
 
 
@@ -66,21 +67,26 @@ def check_policy(page: PageRequest) -> Response:
         service.checked(name, NewPolicy(toml=toml))
     except (PolicyError, ConfigurationError) as fault:
         return _edit(page, name, toml, problem="\n".join(fault.problems), status=400)
-    since = (datetime.now(UTC) - timedelta(days=PUSH_DAYS)).isoformat()
-    replayed = ReplayService(page.call).replay(ReplayRequest(toml=toml, name=name, since=since))
     if page.field("act") != "push":
-        return _edit(page, name, toml, replayed=replayed)
+        return _edit(page, name, toml, replayed=_replayed(page, name, toml))
     accepted = page.field("accept") or "0"
     if not (accepted.isdecimal() and len(accepted) <= _MOST_DIGITS):
-        return _edit(page, name, toml, replayed=replayed, problem="The accepted number is a whole number.", status=400)
+        replayed, problem = _replayed(page, name, toml), "The accepted number is a whole number."
+        return _edit(page, name, toml, replayed=replayed, problem=problem, status=400)
     try:
-        service.put(name, NewPolicy(toml=toml), accept=ReplayService(page.call).gate(int(accepted)))
+        service.push(name, NewPolicy(toml=toml), PushQuery(accept=int(accepted)))
     except PolicyDeniedError as fault:
         if fault.rule != _GATE:
             raise
+        replayed = _replayed(page, name, toml)
         problem = f"{counted(replayed.newly_denied, 'call')} would be newly denied, and {accepted} are accepted."
         return _edit(page, name, toml, replayed=replayed, problem=problem, status=409)
     return redirect("/policies", "policy")
+
+
+def _replayed(page: PageRequest, name: str, toml: str) -> Replayed:
+    since = (datetime.now(UTC) - timedelta(days=PUSH_DAYS)).isoformat()
+    return ReplayService(page.call).replay(ReplayRequest(toml=toml, name=name, since=since))
 
 
 def _edit(page: PageRequest, name: str, toml: str, *, status: int = 200, **values: object) -> Response:
