@@ -19,6 +19,7 @@ from prowess.format.reading import read_skill
 from prowess.governance.service.approvals import ApprovalService
 from prowess.governance.service.deployments import DeploymentService
 from prowess.policy.facts.capabilities import file_facts
+from prowess.store.shared.deployers import SharedDeployerStore
 from prowess.store.shared.release_files import SharedReleaseFiles
 from prowess.store.tenants import EVERY
 
@@ -49,10 +50,7 @@ class PageServices:
             DistributionError: the deployment is damaged.
             StoreError: the store cannot be used.
         """
-        for files, skill in self._released(only_present=False):
-            if skill.tree == tree:
-                return self.unpacked(files, skill)
-        return None
+        return next((self.unpacked(files, skill) for files, skill in self._with_tree(tree)), None)
 
     def approvals(self) -> ApprovalService:
         """Return the questions to people, with the capabilities of deployed skills."""
@@ -61,8 +59,8 @@ class PageServices:
     def capabilities(self, tree: str, script_dirs: Sequence[str]) -> tuple[str, ...] | None:
         """Return the capabilities of a released skill; None if it is not here, or cannot be read."""
         with suppress(SkillError):
-            for files, skill in self._released(only_present=False):
-                if skill.tree == tree and (archive := files.read(f"targets/{skill.file}")) is not None:
+            for files, skill in self._with_tree(tree):
+                if (archive := files.read(f"targets/{skill.file}")) is not None:
                     return _capabilities_in(archive, skill, script_dirs)
         return None
 
@@ -74,6 +72,14 @@ class PageServices:
         """Return the files of a released skill by path; None if they are too large, or are not here."""
         archive = files.read(f"targets/{skill.file}")
         return None if archive is None else _unpacked(archive, skill)
+
+    def _with_tree(self, tree: str) -> Iterator[tuple[SharedReleaseFiles, ReleasedSkill]]:
+        """Yield the skills of releases with this digest, of the newest first.
+
+        Each release is verified before its skills are known; none is if nobody deployed this digest.
+        """
+        if SharedDeployerStore(self._call.database).deployers(tree):
+            yield from (pair for pair in self._released(only_present=False) if pair[1].tree == tree)
 
     def _released(self, *, only_present: bool) -> Iterator[tuple[SharedReleaseFiles, ReleasedSkill]]:
         for tenant in dict.fromkeys((self._call.tenant, EVERY)):
