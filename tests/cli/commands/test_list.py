@@ -28,7 +28,19 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def test_a_pipe_gets_one_line_a_skill_of_at_most_80_columns(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_pipe_gets_one_whole_line_a_skill(
+    root: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert run(["list", "--root", str(root)]) == exit_codes.OK
+    whole = "Makes a table and a chart " + "from rows of numbers " * 10
+    assert capfd.readouterr().out == f"csv-report  project  {whole.strip()}\nlog-triage  project  Short.\n"
+
+
+def test_a_line_is_cut_at_the_width_that_columns_states(
+    root: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     assert run(["list", "--root", str(root)]) == exit_codes.OK
     printed = capfd.readouterr()
     first, second = printed.out.splitlines()
@@ -48,7 +60,10 @@ def test_a_terminal_gets_its_own_width(
     assert all(len(line) <= 50 for line in capfd.readouterr().out.splitlines())
 
 
-def test_wide_characters_count_as_the_columns_they_take(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_wide_characters_count_as_the_columns_they_take(
+    root: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     write_skill(root / "数据分析", description="分析" * 60)
     write_skill(root / "e", description="é" * 60)
     run(["list", "--root", str(root), "--quiet"])
