@@ -107,6 +107,20 @@ def test_a_deployment_waits_for_machines_and_says_which_are_late(
     assert printed("block", "other", "--reason", "leaks", "--store", url, "--wait", code=exit_codes.FAILED)["id"]
 
 
+def test_votes_wait_for_machines(
+    url: str, skill: str, printed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("prowess.cli.organisation.waiting._WAIT_SECONDS", 0.0)
+    (tmp_path / "policy.toml").write_text('default = "allow"\n[[approval]]\nfor = ["new-skills"]\nown = true\n')
+    printed("policy", "push", "main", str(tmp_path / "policy.toml"), "--store", url)
+    place = ("--root", os.path.dirname(skill), "--store", url, "--wait")
+    voted = printed("approve", "report", *place)
+    enrolled(url, version=1)
+    assert printed("approvals", "revoke", voted["id"], *place, code=exit_codes.FAILED)["given"] == 0
+    assert printed("approvals", "vote", voted["id"], *place, code=exit_codes.FAILED)["state"] == "approved"
+    assert run(["approvals", "vote", voted["id"], "--wait"]) == exit_codes.USAGE
+
+
 @pytest.mark.proves("governance.persona.inventory")
 def test_every_copy_on_every_machine_is_listed_with_filters(url: str, printed: Callable[..., Any]) -> None:
     enrolled(url)

@@ -12,6 +12,7 @@ from prowess.cli.approvals.voting import LocalVoting, ballot_of
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.organisation_options import OrganisationOptions, organisation_options_beside_catalog
 from prowess.cli.options.session_options import policy_option
+from prowess.cli.organisation.waiting import waits_for_machines
 from prowess.governance.call_requests import CALL_PREFIX
 from prowess.policy.roles import ROLES
 
@@ -68,6 +69,7 @@ def show(
 @catalog_options
 @policy_option
 @organisation_options_beside_catalog
+@waits_for_machines
 @click.option("--reason", metavar="TEXT", help="Why. It is kept with the vote.")
 @click.option(
     "--scope",
@@ -115,6 +117,7 @@ def vote_(
 @catalog_options
 @policy_option
 @organisation_options_beside_catalog
+@waits_for_machines
 @click.option("--reason", metavar="TEXT", help="Why. It is kept with the revocation.")
 @click.option("--key", "key_file", metavar="FILE", help="Also sign the revocation with this private key.")
 @_json_option

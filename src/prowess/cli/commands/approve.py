@@ -15,6 +15,7 @@ from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.organisation_options import OrganisationOptions, organisation_options_beside_catalog
 from prowess.cli.options.session_options import policy_option
 from prowess.cli.options.skill_completion import complete_skill
+from prowess.cli.organisation.waiting import waits_for_machines
 from prowess.execution.interpreters import has_interpreter
 from prowess.format.name import normalise
 from prowess.governance.approving import VoteRefusedError
@@ -32,6 +33,7 @@ _OTHERS = "for several people, demand approvals in the policy of the machine, or
 @catalog_options
 @policy_option
 @organisation_options_beside_catalog
+@waits_for_machines
 @click.option("--digest", metavar="D", help="The digest that you have looked at. Another one is refused.")
 @click.option("--reason", metavar="TEXT", help="Why you approve the skill. It is kept with the approval.")
 @click.option(

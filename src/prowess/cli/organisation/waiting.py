@@ -33,7 +33,10 @@ def waits_for_machines(command: Callable[..., int]) -> Callable[..., int]:
         if wait and not of.given:
             raise click.UsageError("--wait needs --store or --server")
         code = command(of=of, **given)
-        return wait_for_machines(of) if wait and code == exit_codes.OK else code
+        if not wait or code != exit_codes.OK:
+            return code
+        skills = given.get("skills")  # of commands with `catalog_options`, which have the tenant
+        return wait_for_machines(of if skills is None else of.in_tenant(skills.tenant))
 
     return wait_option(waiting)
 
