@@ -155,6 +155,8 @@ CASES: list[tuple[str, ...]] = [
     ("admin", "logout", ODD, "--store", f"sqlite:///{ODD}"),
     ("admin", "token", "add", "--store", f"sqlite:///{ODD}", "--role", ODD, "--user", ODD),
     ("machine", "status"),
+    ("machine", "unit"),
+    ("admin", "unit", "--store", f"sqlite:///{ODD}", "--public-url", ODD, "--user", ODD),
     ("machine", "enroll", f"https://{ODD}/", "--token-file", ODD, "--team", ODD),
     ("session", "--bogus", ODD),
     ("session", *ROOT),

@@ -162,6 +162,8 @@ CASES = [
     Case(("admin", "erase", *STORE, "--before", "1d")),
     Case(("admin", "serve", *STORE, "--http", "127.0.0.1:0"), code=130),
     Case(("machine", "status")),
+    Case(("machine", "unit")),
+    Case(("admin", "unit", *STORE)),
     Case(("machine", "run", "--state", "../machine", "--socket", "../machine.sock")),
     Case(("machine", "enroll", "{index}", "--token-file", "token"), "index", code=1),
     Case(("sandbox", "check"), "itself"),

@@ -14,6 +14,7 @@ from prowess.cli.options.governance_options import governance_log
 from prowess.cli.organisation.logging_out import log_out_user
 from prowess.cli.organisation.serving import serve_organisation
 from prowess.cli.organisation.shared_store_option import shared_store_option
+from prowess.cli.organisation.units import server_unit
 from prowess.errors import SignatureError
 from prowess.governance.acts import act, person
 from prowess.governance.organisation import add_token, found_organisation, key_path, organisation_key
@@ -40,6 +41,7 @@ def command() -> None:
 
 command.add_command(erase_records)
 command.add_command(serve_organisation)
+command.add_command(server_unit)
 command.add_command(log_out_user)
 
 

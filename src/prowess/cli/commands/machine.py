@@ -20,6 +20,7 @@ from prowess.audit.log import JsonlAuditLog
 from prowess.audit.machine_wire import AUDIT_SOCKET
 from prowess.cli import exit_codes, output
 from prowess.cli.key_files import read_token
+from prowess.cli.organisation.units import machine_unit
 from prowess.errors import AuditError, PolicyError
 from prowess.policy.machine.offline import confirmed_at
 from prowess.policy.policy_in_force import PolicyInForce
@@ -41,6 +42,9 @@ def command() -> None:
     Example:
       prowess machine status
     """  # noqa: D301 -- click needs the control character
+
+
+command.add_command(machine_unit)
 
 
 @command.command(name="run")
