@@ -76,7 +76,7 @@ def test_calls_are_counted_and_ordered_by_tool_and_arguments(tmp_path: Path) -> 
 
 
 def test_the_skill_tool_of_every_host_is_called_skill(tmp_path: Path) -> None:
-    run = material(tmp_path, "", call("skills.load", skill="sort"), activated=("plugin:sort",))
+    run = material(tmp_path, "", call("skills.load", result="loaded", skill="sort"), activated=("sort",))
 
     assert graded(run, type="tool_used", tool="Skill", input_match="sort")
     assert graded(run, type="skill_activated")

@@ -26,7 +26,7 @@ from prowess.evals.campaigns.unit_files import (
     write_outputs,
     write_timing,
 )
-from prowess.evals.graders.code import grade_by_code, text_grade
+from prowess.evals.graders.code import USING, grade_by_code, text_grade
 from prowess.evals.graders.material import RunMaterial
 from prowess.evals.graders.programs import grade_by_program
 from prowess.evals.hosts.host import HostLimits, HostRequest
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from prowess.evals.scenarios.workspaces import FileDigests
 
 _NO_JUDGE = "it needs a judge; name one with --judge MODEL"
-_USED = frozenset({"call", "read", "script"})  # kinds of evidence that the agent used the skill
 
 
 class UnitSetting(Struct, frozen=True, kw_only=True):
@@ -244,10 +243,10 @@ class _UnitRun:
         return f"no assertion was graded: {'; '.join(reasons) or 'the eval has none for this configuration'}"
 
     def _activated(self, ran: HostRun) -> bool | None:
-        verdict = verdict_of(ran.transcript, skill=self._setting.skill, query=self._plan.prompt)
-        if verdict.verdict == "triggered" or any(one.kind in _USED for one in verdict.evidence):
-            return True
-        return False if verdict.verdict in ("not_triggered", "not_offered", "polluted") else None
+        verdict = verdict_of(ran.transcript, skill=self._setting.skill, query="").verdict
+        if verdict == "error":
+            return None
+        return verdict in USING
 
     def _contaminated(self, ran: HostRun) -> str | None:
         traces = self._setting.traces.get(self._unit.configuration)

@@ -15,6 +15,7 @@ from prowess.errors import ExecTimeoutError, InvalidArgumentsError, LimitExceede
 from prowess.evals.graders.material import arguments_json, is_call_of
 from prowess.evals.scenarios.assertions import AssertionUndecidedError
 from prowess.evals.scenarios.report import Grade
+from prowess.evals.verdicts.judging import verdict_of
 from prowess.format.suites.grader_specs import (
     CostGrader,
     FileContainsGrader,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from prowess.evals.transcripts.transcript import TranscriptCall
 
 PATTERN_SECONDS = 2.0
+USING = frozenset({"triggered", "polluted"})  # verdicts of a run with the skill in its context
 _SHOWN = 160
 _NAMED_GROUP = re.compile(r"\(\?<(?![=!])")  # of JavaScript; Python writes (?P<
 
@@ -81,8 +83,10 @@ def grade_by_code(grader: CodeGrader, run: RunMaterial) -> Grade:  # noqa: PLR09
         case JsonSchemaGrader():
             return _json_schema(grader, run)
         case SkillActivatedGrader(skill=skill, activated=activated):
-            used = _named(skill or run.skill) in {_named(name) for name in run.activated}
-            return Grade(passed=used == activated, evidence=f"skills used: {_listed(run.activated)}")
+            # Without a query: whether the task names the skill does not matter here.
+            verdict = verdict_of(run.transcript, skill=skill or run.skill, query="").verdict
+            evidence = f"{verdict}; skills activated: {_listed(run.activated)}"
+            return Grade(passed=(verdict in USING) == activated, evidence=evidence)
         case CostGrader() | TurnsGrader() | TokensGrader():
             return _limit(grader, run)
         case other:
@@ -225,10 +229,6 @@ def _limit(grader: CostGrader | TurnsGrader | TokensGrader, run: RunMaterial) ->
     if run.usd is None:
         raise AssertionUndecidedError("the cost of the run is unknown: its model has no price (--price)")
     return Grade(passed=run.usd <= grader.usd, evidence=f"the run cost {run.usd:.6f} US dollars")
-
-
-def _named(skill: str) -> str:
-    return skill.rpartition(":")[2].casefold()
 
 
 def _listed(names: Iterable[str]) -> str:
