@@ -173,6 +173,7 @@ CASES: list[tuple[str, ...]] = [
     ("eval", "judge", "--cases", ODD),
     ("eval", "run", ODD, "--model", f"nobody:{ODD}"),
     ("eval", "stats", ODD),
+    ("eval", "compare", ODD, f"x@{ODD}", "--judge", f"scripted:{ODD}"),
     ("eval", "triggers", f"skills/bad{ODD}", "--host", "match"),
     ("eval", "triggers", "skills/good", "--host", "match", "--set", f"set{ODD}.json"),
     ("eval", "export", ODD, "--to", "inspect", "--out", f"out{ODD}"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from prowess.cli.evals.compare import compare
 from prowess.cli.evals.convert import convert
 from prowess.cli.evals.export import export
 from prowess.cli.evals.judge import judge
@@ -21,6 +22,7 @@ def command() -> None:
     """
 
 
+command.add_command(compare)
 command.add_command(convert)
 command.add_command(report)
 command.add_command(export)

@@ -43,6 +43,11 @@ class RunPair(Struct, frozen=True, kw_only=True):
     a: FinishedRun
     b: FinishedRun
 
+    @property
+    def unit(self) -> str:
+        """The id of the pair, `EVAL/run-N`."""
+        return f"{self.eval}/run-{self.run}"
+
 
 class PairedRuns(Struct, frozen=True, kw_only=True):
     """The pairs, and the runs (`EVAL/run-N`) that only one side has."""
