@@ -98,6 +98,7 @@ _CASES: dict[str, list[list[str]] | str] = {
     "test": _PATHS,
     "eval compare": _PATHS,
     "eval convert": _PATHS,
+    "eval export": _PATHS,
     "eval judge": _PATHS,
     "eval report": _PATHS,
     "eval run": _PATHS,
