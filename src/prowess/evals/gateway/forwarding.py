@@ -10,6 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess.distribution.sources.http.client import HttpClient, HttpLimits
 from prowess.errors import SkillError
@@ -45,34 +47,32 @@ _KEPT = ("content-type", "retry-after", "request-id", "x-request-id")
 _FIRST_ERROR, _FIRST_FAULT = 400, 500
 
 
-class ProviderFaultError(Exception):
-    """The provider failed (HTTP 5xx), or gave no answer. The call may have been charged, so it stays in doubt."""
+class Forwarded(Struct, frozen=True, kw_only=True):
+    """What came of a request. With `failed` the provider failed (HTTP 5xx) or gave no answer.
 
-    def __init__(self, answer: CallAnswer) -> None:
-        super().__init__(answer)
-        self.answer = answer
-
-
-async def forward(url: str, headers: Mapping[str, str], request: PaidRequest) -> CallAnswer:
-    """Return the provider's answer. An answer of 4xx is `refused`.
-
-    Raises:
-        ProviderFaultError: it failed; carries the answer to hand on.
+    A failed call may have been charged, so it stays in doubt. `answer` is handed on all the same.
     """
+
+    answer: CallAnswer
+    failed: bool = False
+
+
+async def forward(url: str, headers: Mapping[str, str], request: PaidRequest) -> Forwarded:
+    """Send a request to the provider. An answer of 4xx is `refused`."""
     sent = {name: value for name, value in headers.items() if name not in _NOT_SENT}
     sent.setdefault("authorization", "")  # without: credentials of ~/.netrc are not meant for providers
     try:
         status, details, body = await to_thread.run_sync(partial(_exchange, url, sent, request.content))
     except SkillError as fault:
         message = f"the provider gave no answer: {fault}"
-        raise ProviderFaultError(CallAnswer(content=message.encode(), details={"status": "502"})) from fault
+        return Forwarded(answer=CallAnswer(content=message.encode(), details={"status": "502"}), failed=True)
     answer = CallAnswer(content=body, details={**details, "status": str(status)})
     if status >= _FIRST_FAULT or status < 200:  # noqa: PLR2004 -- as in the definition of HTTP
-        raise ProviderFaultError(answer)
+        return Forwarded(answer=answer, failed=True)
     if status >= _FIRST_ERROR:
-        return CallAnswer(content=body, details=answer.details, refused=True)
+        return Forwarded(answer=replace(answer, refused=True))
     usage = usage_of_answer(request.wire, body)
-    return CallAnswer(content=with_joined_deltas(request.wire, body), details=answer.details, usage=usage)
+    return Forwarded(answer=replace(answer, content=with_joined_deltas(request.wire, body), usage=usage))
 
 
 def _exchange(url: str, headers: Mapping[str, str], content: bytes) -> tuple[int, dict[str, str], bytes]:

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from prowess.errors import MissingExtraError, SkillError
-from prowess.evals.gateway.forwarding import ProviderFaultError, forward
+from prowess.evals.gateway.forwarding import forward
 from prowess.evals.gateway.paid_requests import read_paid_request
 from prowess.evals.ledger.prices import listed_price
+from prowess.http_listener.request_guard import HttpGuard
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, MutableMapping
@@ -73,6 +74,14 @@ class GatewayRun:
         self.stopped.set()
 
 
+class _ProviderFaultError(Exception):
+    """Passes through the ledger, which leaves the call in doubt; carries the answer to hand on."""
+
+    def __init__(self, answer: CallAnswer) -> None:
+        super().__init__(answer)
+        self.answer = answer
+
+
 class Gateway:
     """An async context manager that serves on a free port of loopback. `price` is for every model, if given."""
 
@@ -91,7 +100,6 @@ class Gateway:
         """
         try:  # Imported here because uvicorn is optional.
             from prowess.http_listener.listener import HttpListener, bound
-            from prowess.http_listener.request_guard import HttpGuard
         except ImportError as fault:
             raise MissingExtraError("running other agents behind the gateway", "evals", str(fault)) from fault
         with bound("127.0.0.1", 0) as socket:
@@ -132,7 +140,10 @@ class Gateway:
         self, run: GatewayRun, request: PaidRequest, target: str, headers: dict[str, str]
     ) -> tuple[int, bytes, str, str | None]:
         async def ask() -> CallAnswer:
-            return await forward(run.upstream + target, headers, request)
+            forwarded = await forward(run.upstream + target, headers, request)
+            if forwarded.failed:
+                raise _ProviderFaultError(forwarded.answer)
+            return forwarded.answer
 
         try:
             answer = await self._calls.call(
@@ -143,7 +154,7 @@ class Gateway:
                 price=self._price_of(request.model, run.upstream),
                 host=run.host,
             )
-        except ProviderFaultError as fault:
+        except _ProviderFaultError as fault:
             answer = fault.answer
         except SkillError as fault:
             run.stop(fault)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 from msgspec.structs import replace
 
+from prowess._internal.globs import PathGlob
 from prowess._internal.text.terminal_text import printable_line
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.gateway.gateway import Gateway, GatewayRun
@@ -31,7 +32,7 @@ from prowess.evals.transcripts.reading import TranscriptFileError, read_transcri
 from prowess.evals.transcripts.transcript import RunTranscript
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Self
 
     from prowess.evals.hosts.host import HostRequest
@@ -218,7 +219,7 @@ def _remove(home: Path) -> None:
 
 def _keep_session(program: HostProgram, home: Path, directory: Path) -> Path | None:
     """Copy the files of the session out of the home; None if the host wrote none. One file stays a file."""
-    files = [path for pattern in program.sessions for path in sorted(home.glob(pattern)) if path.is_file()]
+    files = list(_session_files(program, home))
     if not files:
         return None
     folder = directory / SESSION
@@ -229,6 +230,18 @@ def _keep_session(program: HostProgram, home: Path, directory: Path) -> Path | N
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
     return folder if len(files) > 1 else folder / files[0].name
+
+
+def _session_files(program: HostProgram, home: Path) -> Iterator[Path]:
+    """Yield the files that the patterns of the host name, sorted."""
+    pattern = PathGlob.parse(*program.sessions)
+    top = program.sessions[0].partition("/")[0]
+    for folder, folders, names in os.walk(home / top):
+        folders.sort()
+        for name in sorted(names):
+            path = Path(folder, name)
+            if pattern.matches(path.relative_to(home).parts) and path.is_file():
+                yield path
 
 
 def _read(path: Path) -> RunTranscript:

@@ -45,7 +45,7 @@ class HostProgram(Struct, frozen=True, kw_only=True):
     - `agent` is its id in the catalog's map of agents, which `--host` takes as well.
     - `program` is its name on PATH; `package` is what npm calls it.
     - `skills` is the folder for skills of the user, below the home; `project_skills` is that of a project.
-    - `sessions` are patterns below the home of the files of the session, the main agent's first.
+    - `sessions` are patterns below the home of the files of the session and its sub-agents, in one folder of the home.
     - `upstream` is the provider's address, and `upstream_variable` the variable that replaces it.
     - `credentials` are the variables that may hold the user's key. Nothing else of the user's environment but PATH,
       the language and the time zone is passed on.
