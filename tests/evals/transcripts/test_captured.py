@@ -75,7 +75,7 @@ def test_a_transcript_that_stops_anywhere_never_claims_a_choice_that_was_not_mad
             allowed |= {"not_offered"} if case["host"] == "codex" else set()
         if case["verdict"] == "not_offered":
             allowed |= {"triggered"}  # until the host has answered
-        for stop in range(0, len(data), max(1, len(data) // 23)):
+        for stop in range(0, len(data), max(1, len(data) // 7)):
             run = read_transcript_text(data[:stop])
             verdict = verdict_of(run, skill=case["skill"], query=case["query"]).verdict
             assert verdict in allowed, (case["transcript"], stop, verdict)

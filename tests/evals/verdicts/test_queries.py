@@ -1,0 +1,106 @@
+"""Which queries name a skill, and which only have its words."""
+
+from __future__ import annotations
+
+import pytest
+
+from prowess.evals.verdicts.skill_names import is_twin, names_skill, same_skill
+
+NAMES = [
+    ("/pdf make it smaller", "pdf"),
+    ("please /pdf", "pdf"),
+    ("Use $pdf.", "pdf"),
+    ("@pdf split it", "pdf"),
+    ("(@pdf) split it", "pdf"),
+    ("/office:pdf a.pdf", "pdf"),
+    ("/office:pdf a.pdf", "office:pdf"),
+    ("Use the pdf skill", "pdf"),
+    ("Use the PDF Skill.", "pdf"),
+    ("use your `pdf` skill", "pdf"),
+    ('use the "pdf" skill', "pdf"),
+    ("use the **pdf** skill", "pdf"),
+    ("use the pdf\nskill", "pdf"),
+    ("with skill pdf", "pdf"),
+    ("with skill: pdf", "pdf"),
+    ("with skill 'pdf'", "pdf"),
+    ("Do it with csv-report", "csv-report"),
+    ("CSV-Report, please", "csv-report"),
+    ("csv-report: the sales", "csv-report"),
+    ("the csv report skill", "csv-report"),
+    ("the csv_report skill", "csv-report"),
+    ("see packages/csv-report/index.js", "csv-report"),
+    ("look at .claude/skills/pdf/SKILL.md", "pdf"),
+    ("@.claude/skills/pdf/SKILL.md", "pdf"),
+    ("nutze den Skill Straße", "strasse"),
+    ("\uff43\uff53\uff56-report", "csv-report"),
+]
+FREE = [
+    ("Make the pdf smaller", "pdf"),
+    ("read report.pdf", "pdf"),
+    ("open /tmp/pdf/a.txt", "pdf"),
+    ("open /pdf/a.txt", "pdf"),
+    ("open /pdf.txt", "pdf"),
+    ("see https://example.com/pdf", "pdf"),
+    ("mail ann@pdf.example", "pdf"),
+    ("costs 5$pdf", "pdf"),
+    ("improve my pdf skills", "pdf"),
+    ("a skilled pdf reader", "pdf"),
+    ("what skill do I need for a pdf?", "pdf"),
+    ("the pdfs skill", "pdf"),
+    ("the mypdf skill", "pdf"),
+    ("the my-pdf skill", "pdf"),
+    ("/pdf-tools a.pdf", "pdf"),
+    ("$pdf_path is set", "pdf"),
+    ("a csv report of the sales", "csv-report"),
+    ("my-csv-report", "csv-report"),
+    ("csv-report-2", "csv-report"),
+    ("csv-reports", "csv-report"),
+    ("skills/pdf/README.md", "pdf"),
+    ("", "pdf"),
+]
+
+
+@pytest.mark.parametrize(("query", "skill"), NAMES)
+def test_a_query_names_the_skill(query: str, skill: str) -> None:
+    assert names_skill(query, skill) is not None
+
+
+@pytest.mark.parametrize(("query", "skill"), FREE)
+def test_a_query_leaves_the_choice_free(query: str, skill: str) -> None:
+    assert names_skill(query, skill) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("pdf", "pdf", True),
+        ("pdf", "office:pdf", True),
+        ("office:pdf", "office:pdf", True),
+        ("a:pdf", "b:pdf", False),
+        ("pdf", "pdf-tools", False),
+        ("pdf", "office:pdf-tools", False),
+        ("PDF", "pdf", True),
+    ],
+)
+def test_two_names_are_one_skill_or_two(one: str, other: str, *, same: bool) -> None:
+    assert same_skill(one, other) is same_skill(other, one) is same
+
+
+@pytest.mark.parametrize(
+    ("name", "twin"),
+    [
+        ("pdf-0a1b2c", True),
+        ("pdf-skill-0a1b2c3d", True),
+        ("office:pdf-0a1b2c", True),
+        ("PDF-0A1B2C", True),
+        ("pdf", False),
+        ("pdf-0a1b2", False),
+        ("pdf-skill", False),
+        ("pdf-skill-tools", False),
+        ("pdf_0a1b2c", False),
+        ("pdf-0a1b2c-x", False),
+        ("my-pdf-0a1b2c", False),
+    ],
+)
+def test_a_made_up_name_is_a_twin(name: str, *, twin: bool) -> None:
+    assert is_twin(name, "pdf") is twin
