@@ -53,11 +53,6 @@ class Counts:
         """All calls."""
         return self.calls.total()
 
-    @property
-    def again(self) -> int:
-        """Calls that were paid more than once."""
-        return sum(count - 1 for count in self.calls.values())
-
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
