@@ -167,6 +167,15 @@ def test_a_crashed_run_is_an_error_and_the_others_go_on(tmp_path: Path) -> None:
     assert "missing.csv" in report["summary"]["faults"][0]
 
 
+def test_texts_that_no_request_can_have_are_an_error_of_their_eval(provider: ScriptedProvider, tmp_path: Path) -> None:
+    half = an_eval(1, {**NAMES_SUM, "text": "\ud800"}, prompt="half of a pair: \ud800")
+    report = run(provider, str(skill_at(tmp_path, half, an_eval(2, NAMES_SUM))), "--model", MODEL, "--runs", "1")
+
+    by_eval = {unit["eval"]: unit["outcome"] for unit in report["units"]}
+    assert by_eval["2"] == "passed"
+    assert report["complete"]
+
+
 def test_the_reason_of_errors_is_printed_once_for_all_runs(tmp_path: Path) -> None:
     skill = skill_at(tmp_path, an_eval(1, NAMES_SUM))
     with ScriptedProvider(lambda _: 401) as provider:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from prowess.errors import SkillError
+from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.evals.campaigns.report import WITH_SKILL, Unit, UnitResult
 from prowess.evals.campaigns.unit_run import run_unit
 from prowess.evals.ledger.caps import CapReachedError
+from prowess.evals.ledger.journal import JournalError
+from prowess.evals.recordings.drift import DriftError
 from prowess.evals.statistics.sequential import SequentialTest
 
 if TYPE_CHECKING:
@@ -95,10 +97,11 @@ class Campaign:
         return tuple(self._found.get(unit.id) or _not_run(unit, reason) for unit in self._units)
 
     async def run(self) -> None:
-        """Run all units that have no result yet.
+        """Run all units that have no result yet. What breaks in one unit is its outcome.
 
         Raises:
-            SkillError: the campaign cannot go on: the journal cannot be written, or a replayed run differs.
+            JournalError, DriftError, InvalidArgumentsError: the campaign cannot go on: the journal cannot be written, a
+                replayed run differs, or the host cannot be used.
         """
         for unit in self._units:
             kept = self._setting.iteration.kept(
@@ -140,8 +143,10 @@ class Campaign:
                 self._add(await run_unit(self._plans[unit.eval], unit, self._setting))
             except CapReachedError as fault:
                 self.stopped = self.stopped or fault.cap
-            except SkillError as fault:
+            except (DriftError, JournalError, InvalidArgumentsError) as fault:
                 self._fault = self._fault or fault
+            except Exception as fault:  # noqa: BLE001 -- whatever breaks in one unit, the others go on
+                self._add(_broken(unit, fault))
 
     async def _listen(self, scope: anyio.CancelScope) -> None:
         """Stop at the first signal that this process would end by."""
@@ -156,6 +161,13 @@ class Campaign:
             async for number in signals:
                 self.stopped, self.signalled = "signal", int(number)
                 scope.cancel()
+
+
+def _broken(unit: Unit, fault: Exception) -> UnitResult:
+    reason = str(fault) if isinstance(fault, SkillError) else f"{type(fault).__name__}: {fault}"
+    return UnitResult(
+        id=unit.id, eval=unit.eval, configuration=unit.configuration, run=unit.run, outcome="error", reason=reason
+    )
 
 
 def _not_run(unit: Unit, reason: str) -> UnitResult:

@@ -6,6 +6,7 @@ Whatever goes wrong in a unit is its outcome, and no other unit is affected. Onl
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
@@ -98,7 +99,8 @@ async def run_unit(plan: PlannedEval, unit: Unit, setting: UnitSetting) -> UnitR
     try:
         return await _UnitRun(plan, unit, setting, folder, workspace).result(base)
     finally:
-        await to_thread.run_sync(remove_tree, workspace)
+        with suppress(OSError):  # it stays in the temporary directory of the system
+            await to_thread.run_sync(remove_tree, workspace)
 
 
 def _failed(base: UnitResult, folder: str, setting: UnitSetting, reason: str, seconds: float) -> UnitResult:
