@@ -111,6 +111,16 @@ async def test_a_call_that_could_pass_a_cap_is_not_made_and_ends_the_run(tmp_pat
         assert isinstance(run.fault, CapReachedError)
 
 
+async def test_prices_behind_another_address_are_those_of_the_provider(tmp_path: Path) -> None:
+    with ScriptedProvider() as provider, Ledger(tmp_path / "j", HEADER, Caps(usd=1.0)) as ledger:
+        async with pointed(ledger, provider.url) as (url, run):
+            run.provider = "anthropic"
+            answer = await post(f"{url}/v1/messages", {"messages": [], "model": "claude-sonnet-4-5", "max_tokens": 90})
+        assert answer.status == 200
+        assert ledger.spent.usd is not None
+        assert ledger.spent.usd >= (3 * INPUT_TOKENS + 15 * OUTPUT_TOKENS) / 1e6
+
+
 async def test_a_cap_on_cost_without_a_price_stops_before_the_first_call(tmp_path: Path) -> None:
     with ScriptedProvider() as provider, Ledger(tmp_path / "j", HEADER, Caps(usd=1.0)) as ledger:
         async with pointed(ledger, provider.url) as (url, run):

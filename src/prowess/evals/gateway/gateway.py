@@ -40,9 +40,9 @@ _STATUS_OF_STOP = 400  # hosts do not repeat a request that was refused as wrong
 class GatewayRun:
     """One run of a host. `stopped` is set if a call cannot be made; then `fault` is the reason, and the run must end.
 
-    `credentials` maps what the host was given in place of a key to the key, which the gateway puts into headers and the
-    query. So neither the host nor what its model runs ever has it. `refusals` are the statuses with which the provider
-    refused requests.
+    `provider` is the name in genai-prices that counts if `upstream` is not in it. `credentials` maps what the host was
+    given in place of a key to the key, which the gateway puts into headers and the query. So neither the host nor what
+    its model runs ever has it. `refusals` are the statuses with which the provider refused requests.
     """
 
     def __init__(
@@ -51,11 +51,12 @@ class GatewayRun:
         unit: str,
         host: str,
         upstream: str,
+        provider: str | None = None,
         max_output_tokens: int | None = None,
         credentials: Mapping[str, str] | None = None,
     ) -> None:
         self.unit, self.host, self.upstream = unit, host, upstream.rstrip("/")
-        self.max_output_tokens = max_output_tokens
+        self.provider, self.max_output_tokens = provider, max_output_tokens
         self.credentials = dict(credentials or {})
         self.key = secrets.token_urlsafe(24)
         self.stopped = anyio.Event()
@@ -88,7 +89,7 @@ class Gateway:
     def __init__(self, calls: Calls, *, price: Price | None = None) -> None:
         self._calls, self._price = calls, price
         self._runs: dict[str, GatewayRun] = {}
-        self._prices: dict[tuple[str, str], Price | None] = {}
+        self._prices: dict[tuple[str, str, str | None], Price | None] = {}
         self._url = ""
 
     @asynccontextmanager
@@ -151,7 +152,7 @@ class Gateway:
                 request.kept,
                 request.bound,
                 ask,
-                price=self._price_of(request.model, run.upstream),
+                price=self._price_of(request.model, run),
                 host=run.host,
             )
         except _ProviderFaultError as fault:
@@ -165,12 +166,13 @@ class Gateway:
         kind = details.get("content-type", "application/json")
         return int(details.get("status", "200")), answer.content, kind, details.get("retry-after")
 
-    def _price_of(self, model: str, upstream: str) -> Price | None:
+    def _price_of(self, model: str, run: GatewayRun) -> Price | None:
         if self._price is not None:
             return self._price
-        if (model, upstream) not in self._prices:
-            self._prices[model, upstream] = listed_price(model, api_url=upstream)
-        return self._prices[model, upstream]
+        key = model, run.upstream, run.provider
+        if key not in self._prices:
+            self._prices[key] = listed_price(model, provider=run.provider, api_url=run.upstream)
+        return self._prices[key]
 
 
 async def _body(receive: Receive) -> bytes:

@@ -35,6 +35,7 @@ CLAUDE = HostProgram(
     project_skills=".claude/skills",
     sessions=(".claude/projects/*/*.jsonl", ".claude/projects/*/*/subagents/*.jsonl"),
     upstream="https://api.anthropic.com",
+    provider="anthropic",
     upstream_variable="ANTHROPIC_BASE_URL",
     credentials=_CREDENTIALS,
     command=_command,

@@ -36,6 +36,7 @@ CODEX = HostProgram(
     project_skills=".agents/skills",
     sessions=(".codex/sessions/*/*/*/*.jsonl",),
     upstream="https://api.openai.com",
+    provider="openai",
     upstream_variable="OPENAI_BASE_URL",
     credentials=("OPENAI_API_KEY",),
     command=_command,

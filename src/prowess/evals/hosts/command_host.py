@@ -99,6 +99,7 @@ class CommandHost:
             unit=request.unit,
             host=self.name,
             upstream=self._upstream,
+            provider=self._program.provider,
             max_output_tokens=request.limits.max_output_tokens,
             credentials={_stand_in(name): key for name, key in self._credentials.items()},
         )

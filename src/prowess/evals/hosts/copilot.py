@@ -28,6 +28,7 @@ COPILOT = HostProgram(
     project_skills=".github/skills",
     sessions=(".copilot/session-state/*/events.jsonl",),
     upstream="https://api.openai.com",
+    provider="openai",
     upstream_variable="COPILOT_PROVIDER_BASE_URL",
     credentials=("COPILOT_PROVIDER_API_KEY", "OPENAI_API_KEY"),
     command=_command,

@@ -40,6 +40,7 @@ GEMINI = HostProgram(
     project_skills=".agents/skills",
     sessions=(".gemini/tmp/*/chats/*.json*", ".gemini/tmp/*/chats/*/*.json*"),
     upstream="https://generativelanguage.googleapis.com",
+    provider="google",
     upstream_variable="GOOGLE_GEMINI_BASE_URL",
     credentials=("GEMINI_API_KEY",),
     command=_command,

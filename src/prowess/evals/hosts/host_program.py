@@ -46,7 +46,8 @@ class HostProgram(Struct, frozen=True, kw_only=True):
     - `program` is its name on PATH; `package` is what npm calls it.
     - `skills` is the folder for skills of the user, below the home; `project_skills` is that of a project.
     - `sessions` are patterns below the home of the files of the session and its sub-agents, in one folder of the home.
-    - `upstream` is the provider's address, and `upstream_variable` the variable that replaces it.
+    - `upstream` is the provider's address, and `upstream_variable` the variable that replaces it. `provider` is its
+      name in genai-prices, for prices behind another address.
     - `credentials` are the variables that may hold the user's key. Nothing else of the user's environment but PATH,
       the language and the time zone is passed on.
     - `needs_model` is true if the host has no model without being told one.
@@ -61,6 +62,7 @@ class HostProgram(Struct, frozen=True, kw_only=True):
     project_skills: str
     sessions: tuple[str, ...]
     upstream: str
+    provider: str
     upstream_variable: str
     credentials: tuple[str, ...]
     command: Callable[[HostInvocation], HostCommand]
