@@ -1,19 +1,19 @@
 """The log of an organisation in PostgreSQL: a replay of a million records, and the sequencer beside its writers.
 
-The store is filled through the product's own code: `SharedAuditLog.add_placed` puts generated records into the inbox,
-and `continue_log` gives them their places and signs. The server does not sync to disk (`tests.postgresql`), which makes
-writers faster than on a real disk.
+The million records are sealed here, in the same form as the sequencer's, and written by the statements with which it
+writes; only the inbox is left out. The server does not sync to disk (`tests.postgresql`), which makes writers faster
+than on a real disk.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
 import time
-from itertools import islice
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,21 +21,24 @@ import pytest
 
 from benchmarks.figures import Command, Figure, spent
 from benchmarks.processes import PROWESS
-from benchmarks.replaying import FACTS, POLICY, RECORDS, lines
-from prowess.audit.record import AuditEvent
-from prowess.audit.transparency.central_log import PlacedEvent, SharedAuditLog
+from benchmarks.replaying import FACTS, KINDS, POLICY, RECORDS, drawn_data
+from prowess._internal.text.canonical_json import canonical_json, sha256_of
+from prowess.audit.transparency.checkpoint import signed_checkpoint
+from prowess.audit.transparency.merkle import leaf_hash, root_of
 from prowess.audit.transparency.sequencer import LogSigner, continue_log
+from prowess.audit.transparency.tiles import TileTree, extended
 from prowess.signing.keys import new_private_key
 from prowess.signing.signed_note import note_key
 from prowess.store import SharedDatabase
-from prowess.store.shared.audit_rows import SharedAuditRows
+from prowess.store.shared.audit_rows import LogEnd, LogRow, SharedAuditRows
 from prowess.store.shared.organisation import create_store
 from tests.postgresql import Postgresql
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from benchmarks.corpora import Corpus
+    from prowess.store.shared.audit_rows import Sequencing
 
 _BATCH = 2000
 _WRITERS, _SECONDS = 8, 5
@@ -105,20 +108,52 @@ def _sequenced(url: str) -> Figure:
 
 
 def fill(url: str, records: int, facts: int) -> None:
-    """Add generated records to the log of the tenant `default`."""
+    """Write generated records as the log of the tenant `default`, with a signed checkpoint."""
     database = SharedDatabase(url)
-    log, rows, made = SharedAuditLog(database), SharedAuditRows(database), map(_placed, lines(records, facts))
-    while batch := list(islice(made, _BATCH)):
-        log.add_placed(batch)
-        while continue_log(rows, _SIGNER) is not None:
-            pass
+    rows, draw, origin = SharedAuditRows(database), random.Random(7), f"{_SIGNER.name}/default"  # noqa: S311 -- no secret
+    pseudonym = cache(lambda user: rows.pseudonym(user, f"person-{user.removeprefix('user-'):>016}"))
+    kept = [_named(drawn_data(draw), pseudonym) for _ in range(facts)]
+    previous: str | None = None
+    for first in range(1, records + 1, _BATCH):
+        made: list[LogRow] = []
+        for number in range(first, min(first + _BATCH, records + 1)):
+            row, previous = _sealed(number, previous, draw.choice(kept), draw.choice(KINDS))
+            made.append(row)
+        rows.sequence(partial(_put, made, previous, origin))
     database.close()
 
 
-def _placed(line: str) -> PlacedEvent:
-    record = json.loads(line)
-    event = AuditEvent(**{key: record[key] for key in ("kind", "session_id", "call_id", "data")})
-    return PlacedEvent(id=f"{record['sequence']:012}", at=record["at"], event=event)
+def _named(data: dict[str, object], pseudonym: Callable[[str], str]) -> tuple[str, bytes]:
+    """Return the pseudonym of the user, and the data with it in canonical form."""
+    person = pseudonym(str(data["user"]))
+    return person, canonical_json({**data, "user": person})
+
+
+def _sealed(number: int, previous: str | None, data: tuple[str, bytes], kind: str) -> tuple[LogRow, str]:
+    """Return a row, and the hash of its record, as `prowess.audit.record.seal` makes them."""
+    at = f"2026-11-{1 + number * 27 // RECORDS:02}T{number % 24:02}:00:00.000000Z"
+    before = b'{"at":"%b","call_id":"%d","data":%b,' % (at.encode(), number, data[1])
+    named = b"null" if previous is None else b'"%b"' % previous.encode()
+    behind = b'"kind":"%b","previous":%b,"sequence":%d,"session_id":"s%d"}' % (
+        kind.encode(),
+        named,
+        number,
+        number % 997,
+    )
+    digest = sha256_of(before + behind)
+    body = b'%b"hash":"%b",%b' % (before, digest.encode(), behind)
+    row = LogRow(sequence=number, id=f"{number:012}", at=at, person=data[0], leaf=leaf_hash(body), body=body)
+    return row, digest
+
+
+def _put(made: list[LogRow], last: str | None, origin: str, step: Sequencing) -> None:
+    changed, size = extended(step.tile, made[0].sequence - 1, [row.leaf for row in made]), made[-1].sequence
+
+    def read(level: int, number: int) -> bytes:
+        return changed.get((level, number)) or step.tile(level, number)
+
+    signed = signed_checkpoint(origin, size, root_of(TileTree(read, origin), size), _SIGNER.name, _SIGNER.key)
+    step.put(made, changed, LogEnd(size=size, last=last, checkpoint=str(signed)))
 
 
 def _replayed(url: str, rounds: int) -> Figure:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 RECORDS = 1_000_000
 FACTS = 20_000  # different facts among them
+KINDS = ("tool.started", "tool.started", "tool.refused")
 _LOADS = "import json, sys\nfor line in open(sys.argv[1], 'rb'):\n    json.loads(line)\n"
 POLICY = """
 default = "allow"
@@ -38,12 +39,12 @@ match = { command = "git push:*" }
 def lines(records: int, facts: int, seed: int = 7) -> Iterator[str]:
     """Yield records as `audit show --json` prints them, one on each line."""
     draw = random.Random(seed)  # noqa: S311 -- nothing here is secret
-    kept = [_data(draw) for _ in range(facts)]
+    kept = [drawn_data(draw) for _ in range(facts)]
     for sequence in range(1, records + 1):
         record = {
             "sequence": sequence,
             "at": f"2026-11-{1 + sequence % 28:02}T{sequence % 24:02}:00:00.000000Z",
-            "kind": draw.choice(("tool.started", "tool.started", "tool.refused")),
+            "kind": draw.choice(KINDS),
             "session_id": f"s{sequence % 997}",
             "call_id": str(sequence),
             "data": draw.choice(kept),
@@ -53,7 +54,8 @@ def lines(records: int, facts: int, seed: int = 7) -> Iterator[str]:
         yield json.dumps(record)
 
 
-def _data(draw: random.Random) -> dict[str, object]:
+def drawn_data(draw: random.Random) -> dict[str, object]:
+    """Return the data of a record."""
     number = draw.randrange(500)
     return {
         "tool": draw.choice(("skills.load", "skills.read", "skills.run_script", "Bash", "Read", "publish")),
