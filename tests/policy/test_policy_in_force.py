@@ -13,6 +13,7 @@ from prowess.policy import Allow, Ask, Deny, Policy, PolicyCall, PolicyInForce, 
 from prowess.policy.decision import effect_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 _PUSH = PolicyCall(tool="Bash", arguments={"command": "git push"})
@@ -33,6 +34,14 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home.mkdir(mode=0o700)
     monkeypatch.setenv("PROWESS_HOME", str(home))
     return home / "policy.toml"
+
+
+def _noted(look: Callable[[str], os.stat_result], looked: list[str]) -> Callable[[str], os.stat_result]:
+    def noted(path: str) -> os.stat_result:
+        looked.append(path)
+        return look(path)
+
+    return noted
 
 
 def _effect(policy: Policy) -> str:
@@ -80,6 +89,20 @@ def test_a_file_at_rest_is_not_read_again(machine: Path, user: Path, monkeypatch
     policy = in_force.now()
     monkeypatch.setattr("prowess.policy.policy_in_force._files", None)
     assert in_force.now() is policy
+
+
+def test_each_place_of_a_policy_costs_one_look_in_a_call(
+    machine: Path, user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_force = PolicyInForce(enterprise_file=str(machine))
+    in_force.now()
+    looked: list[str] = []
+    with monkeypatch.context() as patch:
+        for name in ("stat", "lstat"):
+            patch.setattr(os, name, _noted(getattr(os, name), looked))
+        in_force.now()
+    assert len(looked) == len(set(looked))
+    assert str(user) in looked
 
 
 @pytest.mark.parametrize("damage", ["effect = ", '[[rule]]\neffect = "dney"\ntool = "Bash"\n', "x = 1\n", None])

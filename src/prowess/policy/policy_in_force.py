@@ -22,6 +22,7 @@ generation. Each call asks for the generation, and reads them again if there is 
 from __future__ import annotations
 
 import os
+import stat
 import threading
 import time
 from contextlib import contextmanager
@@ -318,10 +319,13 @@ class PolicyInForce:
         marks: list[Mark | str | None] = []
         before = settled_before()
         for path in self._places():
+            is_link = False
             try:
-                found = os.stat(path)
+                found = os.lstat(path)  # most of these files are missing, and one look tells
+                if is_link := stat.S_ISLNK(found.st_mode):
+                    found = os.stat(path)
             except FileNotFoundError:
-                marks.append("a link to nothing" if os.path.islink(path) else None)
+                marks.append("a link to nothing" if is_link else None)
             except OSError as fault:
                 marks.append(str(fault))
             else:
