@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,12 @@ import pytest
 
 from prowess import SyncSession
 from prowess.catalog import Catalog
+from prowess.distribution import deployed_skills
 from prowess.distribution.deployment.replica import ReplicaDeployment
 from prowess.distribution.deployment.store_releases import StoreReleases
 from prowess.errors import DistributionError, SkillNotFoundError
 from prowess.governance.service.deployments import DeploymentService, NewDeployment, RevokedSkills
+from prowess.store import SharedSessionStore
 from prowess.store.shared.release_files import SharedReleaseFiles
 from tests.governance.service.organisations import KEY, call_of, new_organisation
 from tests.http_server.samples import skill_archive
@@ -84,6 +87,23 @@ def test_a_running_session_has_deployed_skills_as_enterprise_skills_and_follows_
         until(lambda: not _is_there(session, "own"))
     finally:
         replica.close()
+
+
+def test_a_program_gets_deployed_skills_for_the_sessions_of_a_store(database: SharedDatabase, tmp_path: Path) -> None:
+    archives = (skill_archive("report"),)
+    deployments(database).add(NewDeployment(archives=archives, environments=("production",)))
+    (tmp_path / "skills").mkdir()
+    with SharedSessionStore(database) as store:
+        with deployed_skills(store) as elsewhere:
+            assert not Catalog(tmp_path / "skills", deployed=elsewhere.directories).entries()
+        with deployed_skills(store, environment="production") as deployed:
+            catalog = Catalog(tmp_path / "skills", deployed=deployed.directories)
+            with SyncSession(catalog, store=store) as session:
+                assert session.load("report").active_skills[0].name == "report"
+                assert catalog.get("report").layer.value == "enterprise"
+                deployments(database).revoke(RevokedSkills(skills=("report",)))
+                until(lambda: not _is_there(session, "report"))
+    assert "prowess-deployed" not in {thread.name for thread in threading.enumerate()}
 
 
 def test_a_release_that_was_changed_in_the_store_is_refused(database: SharedDatabase) -> None:

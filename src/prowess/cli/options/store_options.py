@@ -50,9 +50,10 @@ def with_deployed_skills(skills: CatalogOptions, catalog: Catalog, store: object
 
     environment = catalog.audience.environment
     found = ReplicaDeployment(store.database, environment, lambda text: output.note(printable_line(text)))
-    found.start()
-    if (context := click.get_current_context(silent=True)) is not None:
-        context.call_on_close(found.close)
+    if (context := click.get_current_context(silent=True)) is None:
+        found.start()
+    else:
+        context.with_resource(found)
     return skills.open(quiet=True, deployed=found.directories)
 
 

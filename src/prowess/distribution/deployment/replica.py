@@ -7,12 +7,14 @@ is trusted, and from then on each release needs its signatures. A thread follows
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from prowess._internal.places import cache_home, ensure_private_directory
 from prowess.audit.transparency.central_log import SharedAuditLog
+from prowess.catalog.viewing.audience import Audience
 from prowess.distribution.deployment.host import DeploymentHost
 from prowess.distribution.deployment.permitted import SCOPE
 from prowess.distribution.permission.facts import CallRules
@@ -26,9 +28,11 @@ from prowess.store.tenants import EVERY
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from prowess.store import SharedSessionStore
     from prowess.store.shared.database import SharedDatabase
 
 _SECONDS = 1.0
+_MOST_WAIT = 10.0  # seconds, for a look that has begun
 _MOST_ROOT = 512_000  # bytes; the limit of python-tuf
 
 
@@ -50,6 +54,25 @@ class StoreDeployment:
 
     def close(self) -> None:
         """See `DeploymentSource`; the database is closed by its owner."""
+
+
+def deployed_skills(store: SharedSessionStore, *, environment: str | None = None) -> ReplicaDeployment:
+    """Bring the deployed skills of a store's tenant here, for the catalog of sessions with this store.
+
+        with open_store(URL) as store, deployed_skills(store) as deployed:
+            catalog = Catalog("skills", deployed=deployed.directories)
+            with SyncSession(catalog, store=store) as session:
+                session.load("report")
+
+    They are enterprise skills there. Inside the block, new releases are followed, and a fault is logged as a warning of
+    `prowess.deployed`. `environment` is by default that of this machine, as in `Catalog`.
+
+    Raises:
+        DistributionError, StoreError, OSError: as `ReplicaDeployment`.
+        MissingExtraError: the extra `install` is missing.
+    """
+    where = Audience(environment=environment).here().environment
+    return ReplicaDeployment(store.database, where, logging.getLogger("prowess.deployed").warning)
 
 
 class ReplicaDeployment:
@@ -92,6 +115,16 @@ class ReplicaDeployment:
     def close(self) -> None:
         """End the thread."""
         self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join(_MOST_WAIT)
+
+    def __enter__(self) -> Self:
+        """Begin to follow releases; the end of the block ends it."""
+        self.start()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
 
     def _run(self) -> None:
         while not self._ended.wait(_SECONDS):
