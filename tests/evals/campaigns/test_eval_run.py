@@ -304,6 +304,18 @@ def test_a_signal_writes_what_there_is_and_resume_goes_on(tmp_path: Path) -> Non
         assert len(provider.requests) <= 12 + 2  # at most one call of each job was in flight
 
 
+def test_an_iteration_is_run_by_one_process_at_a_time(tmp_path: Path) -> None:
+    words = (str(skill_at(tmp_path, an_eval(1, TWO_DECIMALS))), "--model", MODEL)
+    with ScriptedProvider(obedient, delay=20) as provider:
+        first = start(provider, *words)
+        deadline = time.monotonic() + 60
+        while not provider.requests and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert "another process runs" in run(provider, *words, "--resume", code=2)["error"]
+        first.terminate()
+        first.communicate(timeout=60)
+
+
 @pytest.mark.unmeasured
 def test_a_killed_campaign_is_resumed_without_paying_again(tmp_path: Path) -> None:
     skill = skill_at(tmp_path, *(an_eval(number, TWO_DECIMALS) for number in range(3)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import anyio
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prowess._internal.files.file_lock import locked
 from prowess.agent import model_named
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.benchmark import benchmark_of
@@ -34,7 +35,7 @@ from prowess.evals.ledger.prices import price_of
 from prowess.evals.ledger.recorded_calls import RecordedCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from prowess.evals.campaigns.iterations import CampaignSettings
     from prowess.evals.campaigns.options import EvalRunOptions
@@ -68,6 +69,7 @@ def run_evals(options: EvalRunOptions, *, on_result: Callable[[UnitResult], obje
     """
     prepared = prepared_campaign(options)
     with ExitStack() as opened:
+        opened.enter_context(_alone(prepared.iteration.path))
         calls: Ledger | RecordedCalls
         if options.replay is None:
             path = os.path.join(prepared.iteration.path, JOURNAL)
@@ -83,6 +85,18 @@ def run_evals(options: EvalRunOptions, *, on_result: Callable[[UnitResult], obje
             raise
         report, signalled = _run(options, prepared, calls, setting, on_result)
     return EvalRun(report=report, signalled=signalled, feedback=feedback)
+
+
+@contextmanager
+def _alone(iteration: str) -> Iterator[None]:
+    """Hold the lock of an iteration: two processes would empty each other's folders."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(os.path.join(iteration, ".lock"), wait_seconds=0))
+        except TimeoutError:
+            problem = f"another process runs {iteration}; wait until it ends, or start a new iteration without --resume"
+            raise InvalidArgumentsError((problem,)) from None
+        yield
 
 
 def _run(
