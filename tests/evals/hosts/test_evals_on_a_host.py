@@ -33,9 +33,9 @@ def with_host(place: Path, provider: str) -> dict[str, str]:
     return {**os.environ, "PATH": path, "ANTHROPIC_BASE_URL": provider, "ANTHROPIC_API_KEY": SECRET}
 
 
-def evaluate(environment: dict[str, str], *words: str, code: int = 0) -> dict[str, Any]:
+def evaluate(environment: dict[str, str], *words: str, code: int = 0, where: Path | None = None) -> dict[str, Any]:
     command = [prowess(), "eval", *words, "--json"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120, cwd=where)
     assert done.returncode == code, (done.returncode, done.stdout[-500:], done.stderr[-1500:])
     return dict(json.loads(done.stdout)) if done.stdout else {"error": done.stderr}
 
@@ -86,8 +86,7 @@ def test_triggers_are_judged_on_a_host(tmp_path: Path) -> None:
     idle = Part(when="What time", turns=(Turn(text="Noon."),))
     with ScriptedProvider([idle, *SCRIPT]) as provider:
         environment = with_host(tmp_path, provider.url)
-        report = evaluate(
-            environment, "triggers", str(skill), "--host", "claude", "--runs", "1", "--out", str(tmp_path)
-        )
+        options = ("--host", "claude", "--runs", "1", "--out", ".")
+        report = evaluate(environment, "triggers", "sums", *options, where=tmp_path)
         assert provider.paid == 3
     assert [row["pass"] for row in report["results"]] == [True, True], report["results"]

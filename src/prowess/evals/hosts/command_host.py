@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 import time
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -67,6 +68,8 @@ class CommandHost:
         environment: Mapping[str, str] | None = None,
     ) -> None:
         variables = os.environ if environment is None else environment
+        if sys.platform == "win32":
+            raise InvalidArgumentsError(("other hosts need Linux or macOS: their processes are supervised",))
         if program.needs_model and model is None:
             raise InvalidArgumentsError((f"host {program.name!r} has no default model here; name one with --model",))
         self._program, self._calls, self._model = program, calls, model
@@ -92,6 +95,7 @@ class CommandHost:
 
     async def run(self, request: HostRequest) -> HostRun:
         """Carry out one task; see `Host`."""
+        request = _absolute(request)
         directory = Path(request.directory)
         home = directory / "home"
         await to_thread.run_sync(_lay_out, home, self._program.skills, request.skills)
@@ -184,6 +188,11 @@ class CommandHost:
 def _stand_in(variable: str) -> str:
     """Return what a host gets in place of a key. Hosts do not start without one, even if a replay needs none."""
     return f"prowess-gateway-{variable.lower().replace('_', '-')}"
+
+
+def _absolute(request: HostRequest) -> HostRequest:
+    """Return the request with an absolute directory: the host works in another one."""
+    return replace(request, directory=os.path.abspath(request.directory))
 
 
 def _places(home: Path, request: HostRequest) -> dict[str, str]:
