@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
+import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -166,3 +169,47 @@ def test_together_finds_the_word_that_leads_to_the_other_skill(tmp_path: Path) -
     assert (shadow["skill"], shadow["shadowed_by"], shadow["words"]) == ("sums", "books", ["ledger"])
     assert report["matrix"][0]["answers"] == {"sums": 2, "books": 2}
     assert report["iteration"].endswith("together-workspace/iteration-1")
+
+
+@pytest.mark.unmeasured
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_killed_run_is_resumed_and_pays_at_most_what_was_in_flight(skill: str, number: signal.Signals) -> None:
+    jobs = 2
+    with ScriptedProvider(obedient, delay=0.1) as provider:
+        command = [sys.executable, "-m", "prowess", "eval", "triggers", skill, "--model", MODEL, "--jobs", str(jobs)]
+        process = subprocess.Popen(
+            command, env={**os.environ, **provider.environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        while len(provider.requests) < 6:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(number)
+        process.wait(timeout=30)
+        assert process.returncode in (-number, 128 + number)
+        provider.delay = 0.0
+        report = triggers(provider, skill, "--resume")
+        assert rows(report)[:4] == [(2, 2, True), (2, 2, True), (0, 2, False), (0, 2, True)]
+        assert 20 <= len(provider.requests) <= 20 + jobs
+        assert report["spent"]["calls"] >= 20
+
+
+@pytest.mark.proves("governance.persona.consistent")
+def test_the_same_request_in_ten_fresh_sessions_chooses_the_same_skill(tmp_path: Path) -> None:
+    skill = make_triggered(tmp_path, "sums", "Sums rows of files.", [("sum the rows of a file", True)])
+    count = 0
+
+    def forgetful(request: Request) -> Answer:
+        """Do nothing in one of ten sessions; load the skill in the others."""
+        nonlocal count
+        count += not any(message["role"] == "assistant" for message in request["messages"])
+        return "Done." if count % 10 == 5 else obedient(request)
+
+    options = ("--runs", "10", "--all-runs", "--min-consistency", "0.9", "--jobs", "1")
+    with ScriptedProvider(forgetful) as provider:
+        recorded = triggers(provider, skill, *options)
+    replayed = triggers(None, skill, *options, "--replay", recorded["iteration"])
+    (row,) = replayed["results"]
+    assert (row["triggers"], row["runs"], row["consistency"], row["pass"]) == (9, 10, 0.9, True)
+    with ScriptedProvider(lambda request: "Done." if len(request["messages"]) < 3 else obedient(request)) as idle:
+        assert triggers(idle, skill, *options, code=0)["results"][0]["pass"] is False
+    triggers(None, skill, *options[:4], "1.0", "--jobs", "1", "--replay", recorded["iteration"], code=1)

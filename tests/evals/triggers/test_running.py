@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from prowess.errors import UnavailableError
+from prowess.errors import InvalidArgumentsError
 from prowess.evals.ledger.caps import CapReachedError
 from prowess.evals.triggers.rows import QueryRuns, count_rows
 from prowess.evals.triggers.running import TriggerCampaign, TriggerOptions, TriggerRun
@@ -121,12 +121,17 @@ def test_a_cap_leaves_what_was_found(tmp_path: Path) -> None:
     assert (summary.positives.runs, summary.positives.errors) == (1, 2)
 
 
-def test_a_failure_of_the_campaign_is_raised_after_what_runs(tmp_path: Path) -> None:
-    def choose(request: HostRequest) -> Sequence[str]:
-        raise UnavailableError("the journal")
+def test_a_failure_of_the_campaign_is_raised_and_one_of_a_run_is_an_error(tmp_path: Path) -> None:
+    def refuse(request: HostRequest) -> Sequence[str]:
+        raise InvalidArgumentsError(("the host is not installed",))
 
-    with pytest.raises(UnavailableError, match="the journal"):
-        ran(tmp_path, choose)
+    def crash(request: HostRequest) -> Sequence[str]:
+        raise OSError("the disk")
+
+    with pytest.raises(InvalidArgumentsError, match="not installed"):
+        ran(tmp_path, refuse)
+    (row,) = ran(tmp_path / "other", crash).rows
+    assert (row.errors, row.runs, row.passed) == (3, 0, False)
 
 
 def test_kept_runs_are_not_made_again(tmp_path: Path) -> None:

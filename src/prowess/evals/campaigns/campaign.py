@@ -6,19 +6,12 @@ most pairs are complete. A signal cancels what runs; results that were written a
 
 from __future__ import annotations
 
-import signal
-import threading
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING
 
-import anyio
-
-from prowess.errors import InvalidArgumentsError, SkillError
+from prowess.errors import SkillError
 from prowess.evals.campaigns.report import WITH_SKILL, Unit, UnitResult
 from prowess.evals.campaigns.unit_run import run_unit
-from prowess.evals.ledger.caps import CapReachedError
-from prowess.evals.ledger.journal import JournalError
-from prowess.evals.recordings.drift import DriftError
+from prowess.evals.campaigns.workers import ENDS_CAMPAIGN, Workers
 from prowess.evals.statistics.sequential import SequentialTest
 
 if TYPE_CHECKING:
@@ -28,7 +21,6 @@ if TYPE_CHECKING:
     from prowess.evals.campaigns.report import StopReason
     from prowess.evals.campaigns.unit_run import UnitSetting
 
-_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 _DECIDED, _STOPPED = "the comparison was decided before", "the campaign was stopped before"
 
 
@@ -86,7 +78,6 @@ class Campaign:
         self._decider, self._on_result = decider, on_result
         self._found: dict[str, UnitResult] = {}
         self._waiting: list[Unit] = []
-        self._fault: SkillError | None = None
         self.stopped: StopReason | None = None
         self.signalled: int | None = None
 
@@ -111,18 +102,11 @@ class Campaign:
                 self._waiting.append(unit)
             else:
                 self._add(kept)
-        async with AsyncExitStack() as entered:
-            host = self._setting.host
-            if isinstance(host, AbstractAsyncContextManager):
-                await entered.enter_async_context(host)
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._listen, tasks.cancel_scope)
-                async with anyio.create_task_group() as workers:
-                    for _ in range(self._jobs):
-                        workers.start_soon(self._work)
-                tasks.cancel_scope.cancel()
-        if self._fault is not None:
-            raise self._fault
+        workers = Workers(self._next, self._run_unit, jobs=self._jobs)
+        try:
+            await workers.run(self._setting.host)
+        finally:
+            self.stopped, self.signalled = workers.stopped, workers.signalled
 
     def _add(self, result: UnitResult) -> None:
         self._found[result.id] = result
@@ -133,34 +117,15 @@ class Campaign:
 
     def _next(self) -> Unit | None:
         decided = self._decider is not None and self._decider.decision != "open"
-        if decided or self.stopped is not None or self._fault is not None or not self._waiting:
-            return None
-        return self._waiting.pop(0)
+        return self._waiting.pop(0) if self._waiting and not decided else None
 
-    async def _work(self) -> None:
-        while (unit := self._next()) is not None:
-            try:
-                self._add(await run_unit(self._plans[unit.eval], unit, self._setting))
-            except CapReachedError as fault:
-                self.stopped = self.stopped or fault.cap
-            except (DriftError, JournalError, InvalidArgumentsError) as fault:
-                self._fault = self._fault or fault
-            except Exception as fault:  # noqa: BLE001 -- whatever breaks in one unit, the others go on
-                self._add(_broken(unit, fault))
-
-    async def _listen(self, scope: anyio.CancelScope) -> None:
-        """Stop at the first signal that this process would end by."""
-        if threading.current_thread() is not threading.main_thread():
-            return
-        ending = (signal.SIG_DFL, signal.default_int_handler)
-        numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
-        taken = [number for number in numbers if signal.getsignal(number) in ending]
-        if not taken:
-            return
-        with anyio.open_signal_receiver(*taken) as signals:
-            async for number in signals:
-                self.stopped, self.signalled = "signal", int(number)
-                scope.cancel()
+    async def _run_unit(self, unit: Unit) -> None:
+        try:
+            self._add(await run_unit(self._plans[unit.eval], unit, self._setting))
+        except ENDS_CAMPAIGN:
+            raise
+        except Exception as fault:  # noqa: BLE001 -- whatever breaks in one unit, the others go on
+            self._add(_broken(unit, fault))
 
 
 def _broken(unit: Unit, fault: Exception) -> UnitResult:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import anyio
 
-from prowess.errors import SkillError
+from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.evals.ledger.caps import CapReachedError
+from prowess.evals.ledger.journal import JournalError
+from prowess.evals.recordings.drift import DriftError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from prowess.evals.campaigns.report import StopReason
 
 Task = TypeVar("Task")
+# What a task raises to end a campaign. Whatever else breaks in a run is the result of that run.
+ENDS_CAMPAIGN = (CapReachedError, DriftError, JournalError, InvalidArgumentsError)
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
 

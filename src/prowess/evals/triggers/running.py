@@ -16,7 +16,7 @@ from anyio import to_thread
 from msgspec import Struct
 
 from prowess.evals.campaigns.report import Unit
-from prowess.evals.campaigns.workers import Workers
+from prowess.evals.campaigns.workers import ENDS_CAMPAIGN, Workers
 from prowess.evals.hosts.host import HostLimits, HostRequest
 from prowess.evals.transcripts.transcript import RunTranscript
 from prowess.evals.triggers.report import SkillTriggers
@@ -170,18 +170,25 @@ class TriggerCampaign:
         kept = None if self._kept is None else self._kept(unit)
         if kept is not None and kept.unit == unit.id:
             return kept
-        if self._scratch is None:
-            with TemporaryDirectory(prefix="prowess-triggers-", ignore_cleanup_errors=True) as made:
-                ran = await self._ask(query, unit, await to_thread.run_sync(os.path.realpath, made))
-        else:
-            ran = await self._ask(query, unit, self._scratch)
+        try:
+            ran = await self._made(query, unit)
+        except ENDS_CAMPAIGN:
+            raise
+        except Exception:  # noqa: BLE001 -- whatever breaks in one run, the others go on
+            ran = None
         verdicts: dict[str, VerdictName] = dict.fromkeys(self._names, "error")
-        if ran.error is None:
+        if ran is not None and ran.error is None:
             verdicts = {name: verdict_of(ran.transcript, skill=name, query=query).verdict for name in self._names}
         found = TriggerRun(unit=unit.id, verdicts=verdicts)
         if self._on_run is not None:
             self._on_run(unit, found)
         return found
+
+    async def _made(self, query: str, unit: Unit) -> HostRun:
+        if self._scratch is not None:
+            return await self._ask(query, unit, self._scratch)
+        with TemporaryDirectory(prefix="prowess-triggers-", ignore_cleanup_errors=True) as made:
+            return await self._ask(query, unit, await to_thread.run_sync(os.path.realpath, made))
 
     async def _ask(self, query: str, unit: Unit, place: str) -> HostRun:
         """Run the host with a workspace in the directory `place`."""
