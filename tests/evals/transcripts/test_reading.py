@@ -17,9 +17,17 @@ from tests.evals.transcripts.written import (
     N,
     T,
     answer,
+    chat,
+    closes,
+    copilot,
+    event,
     init,
     lines,
+    message,
+    meta,
+    opens,
     result,
+    said,
     says,
     session,
     skill,
@@ -124,3 +132,27 @@ def test_activations_tell_who_made_them() -> None:
         (SKILL, "user", "command"),
         (SKILL, "model", "Skill"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "skill"),
+    [
+        (f'<skill-context name="{SKILL}">\n# Charts\n</skill-context>', SKILL),
+        (f"Chart it\n<skill_context>\nname: {SKILL}\n# Charts\n</skill_context>", SKILL),
+        (f"<skill_context>\nBase directory for this skill: /w/.x/skills/{SKILL}\n# Charts", SKILL),
+        (f"<activated_skill name='{SKILL}'># Charts</activated_skill>", SKILL),
+        (f"<skill><name>{SKILL}</name># Charts</skill>", SKILL),
+        (f"<available_skills><skill><name>{SKILL}</name></skill></available_skills>", None),
+        (f"Chart it. <b>name: {SKILL}</b>", None),
+    ],
+)
+def test_a_skill_inside_a_message_was_put_in(text: str, skill: str | None) -> None:
+    streams = [
+        lines(chat(), said("1", "user", text), said("2", "gemini", "Done.")),
+        lines(*opens()[:1], copilot("user.message", {"content": text}), *closes()),
+        lines(meta(), message("user", text), event("task_complete")),
+        lines(typed(text), stopped(says(), "end_turn")),
+    ]
+    for stream in streams:
+        run = read_transcript_text(stream)
+        assert [one.skill for one in run.activations] == ([skill] if skill else []), run

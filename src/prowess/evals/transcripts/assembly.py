@@ -7,6 +7,7 @@ these stay apart.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -32,6 +33,16 @@ if TYPE_CHECKING:
 
 _EMPTY: HostRecord = {}
 _MOST_DOLLARS = 1e9  # a larger amount is no cost of a run
+
+
+_PUT_IN = re.compile(  # the body of a skill inside a message; a list of available skills has other elements
+    r"(?:<(?:skill[-_]context|activated_skill|loaded_skill|skill_content)\b|\A\s*<skill\b)([^>]*)>(.{0,400})",
+    re.DOTALL,
+)
+_NAME = re.compile(
+    r"\bname=[\"']([^\"']+)[\"']|<name>\s*([^<]+?)\s*</name>|^\s*name:\s*[\"']?([^\"'\n]+)", re.MULTILINE
+)
+_FOLDER = re.compile(r"Base directory for this skill: (?:[^\n]*[/\\])?([^/\\\n]+)")
 
 
 class OpenCall(Struct):
@@ -74,8 +85,10 @@ class Assembly(Struct):
     by_id: dict[tuple[str, str], OpenCall] = field(default_factory=dict)
 
     def say(self, role: Literal["user", "assistant", "host"], text: str, agent: str, at: int) -> None:
-        """Add a text, unless it is empty."""
+        """Add a text, unless it is empty. A skill that stands in a text of the user or the host was put in by it."""
         if text:
+            if role != "assistant" and "<" in text and (found := _PUT_IN.search(text)) is not None:
+                self.activate(_named(found), "host", "skill context", agent, at)
             self.messages.append(TranscriptMessage(role=role, text=text, agent=agent, at=at))
 
     def call(self, id_: object, name: object, arguments: object, agent: str, at: int) -> OpenCall:
@@ -188,6 +201,14 @@ def _activations(recorded: list[SkillActivation], calls: tuple[TranscriptCall, .
         if isinstance(action, SkillUse)
     ]
     return tuple(sorted([*recorded, *used], key=lambda activation: activation.at)) if recorded or used else ()
+
+
+def _named(found: re.Match[str]) -> str | None:
+    """Return the name of the skill whose body begins here."""
+    for pattern in (_NAME, _FOLDER):
+        if (match := pattern.search(found[1]) or pattern.search(found[2])) is not None:
+            return next(group for group in match.groups() if group)
+    return None
 
 
 # ── Values of foreign records ────────────────────────────────────────────────────────────────────────────────

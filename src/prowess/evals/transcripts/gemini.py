@@ -30,7 +30,6 @@ _REFUSAL = re.compile(
 )
 _LIMIT = re.compile(r"max(?:imum)? (?:session )?turns|turn ?limit", re.IGNORECASE)
 _HOST_TEXT = re.compile(r"\s*(?:<(?:session_context|hook_context|state_snapshot)|This is the Gemini CLI)")
-_PRELOAD = re.compile(r"<(?:activated_skill|skill_context|skill)\b[^>]*\bname=[\"']([^\"']+)[\"']")
 _SKILL_TOOL = "activate_skill"
 
 
@@ -169,8 +168,6 @@ def _rewind(messages: dict[str, tuple[int, HostRecord]], to: str) -> None:
 def _message(run: Assembly, message: HostRecord, agent: str, at: int) -> None:
     kind, said = message.get("type"), text_of(message.get("content"))
     if kind == "user":
-        for name in _PRELOAD.findall(said):
-            run.activate(name, "host", "skill context", agent, at)
         run.say("host" if _HOST_TEXT.match(said) or agent != MAIN_AGENT else "user", said, agent, at)
         return
     if kind != "gemini":
