@@ -80,32 +80,41 @@ def _counting(request: AnsweredRequest) -> list[Mapping[str, VerdictName]]:
 
 def shadows_of(requests: Sequence[AnsweredRequest], texts: Mapping[str, str]) -> tuple[Shadow, ...]:
     """Return the shadows, the largest first. `texts` are name and description of each skill."""
-    found = [shadow for skill in texts for other in texts if (shadow := _shadow(requests, skill, other, texts))]
+    by_skill: dict[str, list[AnsweredRequest]] = {skill: [] for skill in texts}
+    for one in requests:
+        if _counting(one):
+            by_skill[one.skill].append(one)
+    roots = {skill: _roots(text) for skill, text in texts.items()}
+    found = [_shadow(own, other, roots) for own in by_skill.values() for other in _answering(own)]
     pairs = {(shadow.skill, shadow.shadowed_by) for shadow in found}
     marked = [replace(shadow, mutual=(shadow.shadowed_by, shadow.skill) in pairs) for shadow in found]
     return tuple(sorted(marked, key=lambda shadow: (-shadow.share, shadow.skill, shadow.shadowed_by)))
 
 
-def _shadow(requests: Sequence[AnsweredRequest], skill: str, other: str, texts: Mapping[str, str]) -> Shadow | None:
-    own = [one for one in requests if one.skill == skill and _counting(one)]
-    lost = [one for one in own if skill != other and _is_lost(one, other)]
-    if not lost:
-        return None
-    kept = [one for one in own if not _is_lost(one, other)]
-    queries = ([one.query for one in lost], [one.query for one in kept])
-    words = causing_words(*queries, skill=skill, other=other, texts=texts)
+def _answering(own: Sequence[AnsweredRequest]) -> list[str]:
+    """Return the skills that take at least one of the requests."""
+    names = {name for one in own for run in _counting(one) for name, verdict in run.items() if verdict == "triggered"}
+    return sorted(name for name in names if any(_is_lost(one, name) for one in own))
+
+
+def _shadow(own: Sequence[AnsweredRequest], other: str, roots: Mapping[str, Mapping[str, str]]) -> Shadow:
+    skill = own[0].skill
+    lost = [one.query for one in own if _is_lost(one, other)]
+    kept = [one.query for one in own if not _is_lost(one, other)]
     return Shadow(
         skill=skill,
         shadowed_by=other,
         lost=len(lost),
         requests=len(own),
         share=len(lost) / len(own),
-        words=words,
+        words=_causing(lost, kept, roots[skill], roots[other], roots),
     )
 
 
 def _is_lost(request: AnsweredRequest, other: str) -> bool:
     runs = _counting(request)
+    if other == request.skill:
+        return False
     stolen = sum(run.get(other) == "triggered" and run[request.skill] != "triggered" for run in runs)
     return stolen >= _HALF * len(runs)
 
@@ -119,8 +128,18 @@ def causing_words(
     the text of `skill` has it too. The best word comes first, with those that explain at least half as much; then the
     next best of the requests without these words. Of equal ones, the word that fewest of all `texts` have comes first.
     """
-    written, own = _roots(texts[other]), _roots(texts[skill])
-    having = Counter(root for one in texts.values() for root in _roots(one))
+    roots = {name: _roots(text) for name, text in texts.items()}
+    return _causing(lost, kept, roots[skill], roots[other], roots)
+
+
+def _causing(
+    lost: Sequence[str],
+    kept: Sequence[str],
+    own: Mapping[str, str],
+    written: Mapping[str, str],
+    roots: Mapping[str, Mapping[str, str]],
+) -> tuple[str, ...]:
+    having = Counter(root for one in roots.values() for root in one)
     waiting = [_roots(query).keys() & written.keys() for query in lost]
     others = Counter(root for query in kept for root in _roots(query).keys() & written.keys())
     found: list[str] = []
