@@ -32,4 +32,5 @@ command -v ip >/dev/null || skip "there is no command ip (package iproute2)"
 command -v node >/dev/null || skip "there is no node here"
 install_hosts
 isolated .venv/bin/python -m tools.hosts.capture build/hosts "$@"
+.venv/bin/python -m tools.hosts.judge build/hosts
 [ "$#" -gt 0 ] || PROWESS_HOSTS=1 isolated .venv/bin/pytest -q -n 0 tests/evals/hosts
