@@ -7,6 +7,7 @@ the right to continue the log, until its transaction ends; so a sequencer that i
 from __future__ import annotations
 
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -213,19 +214,25 @@ class SharedAuditRows:
         return (1, 0) if first is None else (int(first), int(last))
 
     def bodies(self, first: int, last: int) -> Iterator[Sequence[tuple[int, bytes, bytes | None]]]:
-        """Yield number, leaf and body of the records from number `first` to `last`, in pages. Faster than `pages`."""
+        """Yield number, leaf and body of the records from number `first` to `last`, in pages. Faster than `pages`.
+
+        While a page is used, another thread waits for the database to send the next one.
+        """
+        with ThreadPoolExecutor(1) as thread:
+            coming = thread.submit(self._bodies, first, last)
+            while page := coming.result():
+                coming = thread.submit(self._bodies, page[-1][0] + 1, last)
+                yield page
+
+    def _bodies(self, first: int, last: int) -> Sequence[tuple[int, bytes, bytes | None]]:
         columns = [
             AUDIT_RECORDS.c.sequence,
             type_coerce(AUDIT_RECORDS.c.leaf, NullType),
             type_coerce(AUDIT_RECORDS.c.body, NullType),
         ]
-        while True:
-            mine = (self._of(AUDIT_RECORDS), AUDIT_RECORDS.c.sequence.between(first, last))
-            wanted = _bounded(columns, mine, AUDIT_RECORDS.c.sequence, _LONG_PAGE).execution_options(**BINARY)
-            if not (page := self.database.run(partial(_plain, wanted), write=False)):
-                return
-            yield page
-            first = page[-1][0] + 1
+        mine = (self._of(AUDIT_RECORDS), AUDIT_RECORDS.c.sequence.between(first, last))
+        wanted = _bounded(columns, mine, AUDIT_RECORDS.c.sequence, _LONG_PAGE).execution_options(**BINARY)
+        return self.database.run(partial(_plain, wanted), write=False)
 
     def sequence(self, work: Callable[[Sequencing], _T]) -> _T | None:
         """Return the result of `work`, committed; None, without calling it, if another process continues the log."""
