@@ -74,6 +74,8 @@ CASES = [
     Case(("lsp",), code=1),
     Case(("agent", "Try it", "--model", "scripted:answers.json")),
     Case(("test", "skills/pdf"), code=1),
+    Case(("feedback", "pdf", "good")),
+    Case(("eval", "triggers", "nowhere", "--host", "match"), code=2),
     Case(("eval", "stats", "nowhere.json"), code=2),
     Case(("eval", "run", "nowhere", "--model", "openai-chat:tiny"), code=2),
     Case(("eval", "export", "nowhere", "--to", "inspect", "--out", "out"), code=2),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -116,10 +117,15 @@ def test_the_fixtures_open_sessions_and_play_models(folder: Path) -> None:
             model = scripted(ScriptedTurn(calls=(("skills_load", {"name": "ledger"}),)), "Done.")
             assert Agent(model, catalog="skills").run_sync("Sum up.").text == "Done."
             assert len(model.requests) == 2
+
+        def test_transcript(transcript):
+            assert transcript("run.jsonl").answer == "You owe 12.50."
     """
+    lines = [{"role": "user", "text": "Sum"}, {"role": "assistant", "text": "You owe 12.50.", "calls": []}]
+    (folder / "run.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     (folder / "test_own.py").write_text(textwrap.dedent(text), encoding="utf-8")
     code, text = run(folder)
-    assert (code, "3 passed" in text) == (0, True), text
+    assert (code, "4 passed" in text) == (0, True), text
 
 
 def test_the_plugin_imports_nothing_but_itself() -> None:

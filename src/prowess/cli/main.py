@@ -67,6 +67,7 @@ COMMANDS = {
     "approvals": "List, show, give and revoke approvals.",
     "audit": "Show or verify the audit log.",
     "report": "Report how skills are used, by the audit log.",
+    "feedback": "Say that a skill was good or bad, for yourself.",
     "machine": "Enroll this machine, run its service, or show its state.",
     "sandbox": "Test what the sandbox of this machine blocks.",
     "config": "Show the settings in force, and where each was set.",

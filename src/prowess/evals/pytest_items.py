@@ -20,9 +20,12 @@ from prowess.errors import SkillError
 from prowess.evals.pytest_plugin import MARKER
 from prowess.evals.scenarios.planning import planned_cases
 from prowess.evals.scenarios.running import run_case
+from prowess.evals.transcripts.reading import read_transcript
 from prowess.format.skill_directories import find_skill_directories
 from prowess.format.suites.case_scripts import TESTS_FILE
 from prowess.runtime import SyncSession
+
+__all__ = ["read_transcript"]  # for the fixture `transcript`
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

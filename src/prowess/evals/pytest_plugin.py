@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from prowess.agent import ScriptedModel
+    from prowess.evals.transcripts.transcript import RunTranscript
     from prowess.runtime import SyncSession
 
 MARKER = "prowess"
@@ -58,3 +59,13 @@ def scripted(pytestconfig: pytest.Config) -> Callable[..., ScriptedModel]:
     """
     made: Callable[..., ScriptedModel] = _rest_of_plugin(pytestconfig).scripted_model
     return made
+
+
+@pytest.fixture
+def transcript(request: pytest.FixtureRequest) -> Callable[[str], RunTranscript]:
+    """Read the transcript of an agent's run: `transcript("run.jsonl")`, a path relative to the file of the test.
+
+    See `prowess.evals.transcripts.reading.read_transcript`; `prowess.evals.verdicts.judging.verdict_of` judges it.
+    """
+    rest, folder = _rest_of_plugin(request.config), request.path.parent
+    return lambda path: rest.read_transcript(folder / path)

@@ -15,7 +15,7 @@ from prowess.evals.reports.ablation_view import read_ablation
 from prowess.evals.reports.answer import answer_of
 from prowess.evals.reports.page import PageExtras, report_page
 from prowess.evals.reports.plot import forest_plot
-from prowess.evals.reports.trigger_view import MatrixCell, MatrixRow, ShadowNote, TriggerMatrix
+from prowess.evals.reports.trigger_view import read_triggers
 from tests.evals.reports.sample_report import HOSTILE, hostile, hostile_transcript, reported, sample, transcript
 
 KILOBYTE = 1000
@@ -97,11 +97,9 @@ def test_ablation_and_matrix_are_shown_if_they_are_given() -> None:
         ],
         "score": 0.3,
     }
-    matrix = TriggerMatrix(
-        columns=("a", "b"),
-        rows=(MatrixRow(name="a", cells=(MatrixCell(runs=5, kind="own"), MatrixCell(runs=1, kind="stolen"))),),
-        shadows=(ShadowNote(skill="a", shadowed_by="b", share=0.25, words=("sum", "bill")),),
-    )
+    shadow = {"skill": "a", "shadowed_by": "b", "lost": 1, "requests": 4, "share": 0.25, "words": ["sum", "bill"]}
+    row = {"skill": "a", "requests": 4, "runs": 12, "answers": {"a": 9, "b": 3}, "nobody": 1}
+    matrix = read_triggers({"matrix": [row, {**row, "skill": "b", "answers": {"b": 12}}], "shadows": [shadow]})
     page = report_page(sample(), PageExtras(ablation=read_ablation(data), triggers=matrix))
     shown = words(page)
     assert "1 of 3 parts are needed" in shown
@@ -109,9 +107,12 @@ def test_ablation_and_matrix_are_shown_if_they_are_given() -> None:
         "Use a friendly tone. no effect"
     )
     assert 'class="w3"' in page
-    assert "b answers 25 % of the requests for a; both descriptions have sum, bill" in shown
+    assert "b answers 25 % of the requests for a; words: sum, bill" in shown
+    assert "Requests for a b nobody a 9 3 1 b 0 12 1" in shown
     with pytest.raises(InvalidArgumentsError, match="not what prowess eval ablate --json prints"):
         read_ablation({"units": [{"path": 1}]})
+    with pytest.raises(InvalidArgumentsError, match="not what prowess eval triggers --together --json prints"):
+        read_triggers({"results": []})
 
 
 def test_transcripts_unfold_and_their_answer_is_kept() -> None:

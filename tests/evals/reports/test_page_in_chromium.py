@@ -8,7 +8,7 @@ import pytest
 
 from prowess.evals.reports.ablation_view import read_ablation
 from prowess.evals.reports.page import PageExtras, report_page
-from prowess.evals.reports.trigger_view import MatrixCell, MatrixRow, TriggerMatrix
+from prowess.evals.reports.trigger_view import read_triggers
 from tests.chromium import barriers
 from tests.evals.reports.sample_report import hostile, hostile_transcript, sample, transcript
 
@@ -29,16 +29,15 @@ def extras(report: EvalRunReport, *, bad: bool) -> PageExtras:
         {"path": "SKILL.md", "line": number, "text": f"Sentence {number}.", "verdict": verdict, "delta": delta}
         for number, (verdict, delta) in enumerate(VERDICTS)
     ]
-    cells = (
-        MatrixCell(runs=5, kind="own"),
-        MatrixCell(runs=1, kind="stolen"),
-        *(MatrixCell(runs=0, kind="other"),) * 8,
-    )
-    names = tuple(f"skill-{number}" for number in range(10))
+    names = [f"skill-{number}" for number in range(10)]
+    rows = [
+        {"skill": name, "requests": 4, "runs": 12, "answers": {name: 9, names[0]: 3}, "nobody": 0} for name in names
+    ]
+    shadow = {"skill": names[1], "shadowed_by": names[0], "lost": 1, "requests": 4, "share": 0.25, "words": ["sum"]}
     return PageExtras(
         cap_usd=2.0,
         ablation=read_ablation({"units": parts}),
-        triggers=TriggerMatrix(columns=names, rows=(MatrixRow(name="skill-0", cells=cells),)),
+        triggers=read_triggers({"matrix": rows, "shadows": [shadow]}),
         transcripts={unit.id: hostile_transcript() if bad else transcript(1) for unit in report.units},
     )
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import to_builtins
+from msgspec.structs import replace
 
 from prowess._internal.places import audit_path
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.audit.record import read_all
 from prowess.audit.record_table import cell
 from prowess.cli import exit_codes, output
+from prowess.cli.audit.host_usage import usage_beside_log
 from prowess.cli.audit.record_options import since_option, until_option
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.organisation_options import (
@@ -21,6 +24,7 @@ from prowess.cli.options.organisation_options import (
     opened_organisation,
     organisation_options_beside_catalog,
 )
+from prowess.errors import InvalidArgumentsError
 from prowess.governance.usage import GROUPS, UsageCounter, UsageCounts
 
 if TYPE_CHECKING:
@@ -48,6 +52,9 @@ def _groups(context: click.Context, parameter: click.Parameter, text: str) -> tu
 @since_option
 @until_option
 @catalog_options
+@click.option(
+    "--from", "folders", multiple=True, metavar="DIR", help="Also read the sessions of agent hosts in DIR. Repeatable."
+)
 @click.option("--csv", "as_csv", is_flag=True, help="Print the rows as CSV for spreadsheets.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
@@ -58,6 +65,7 @@ def command(
     since: str | None,
     until: str | None,
     skills: CatalogOptions,
+    folders: tuple[str, ...],
     as_csv: bool,
     as_json: bool,
     **options: Any,  # noqa: ANN401 -- none is left
@@ -68,22 +76,33 @@ def command(
     that were often abandoned or refused, with the numbers of records. Contents of messages are not recorded. With
     --store or --server, it is about the log of a tenant of the organisation.
 
+    --from reads the sessions that Claude Code, Codex, Copilot CLI and Gemini CLI keep, such as ~/.claude/projects:
+    activations by whom, refusals, errors, tokens, last use. What prowess feedback recorded is counted by version.
+
     Example: prowess report --by skill,team --since 2026-11-01
     """
     del options
     if as_csv and as_json:
         raise click.UsageError("--csv and --json exclude each other")
+    if folders and as_csv:
+        raise click.UsageError("--csv and --from exclude each other")
     if of.given:
-        of.require_alone(log=log, root=skills.roots, plugin=skills.plugins)
-        found = _of_organisation(of.in_tenant(skills.tenant), by, since, until)
+        of.require_alone(log=log, root=skills.roots, plugin=skills.plugins, **{"from": folders})
+        found, beside = _of_organisation(of.in_tenant(skills.tenant), by, since, until), None
     else:
-        found = _of_file(log or audit_path(), by, since, until, skills)
+        try:
+            beside = usage_beside_log(folders, skills)
+        except InvalidArgumentsError as fault:
+            output.error(printable_line(str(fault)))
+            return exit_codes.USAGE
+        found = _of_file(log or audit_path(), by, since, until, skills, optional=log is None and beside.is_known)
+        found = replace(found, never_chosen=beside.without_used(found.never_chosen))
     if as_json:
-        output.document(to_builtins(found))
+        output.document({**to_builtins(found), **({} if beside is None else beside.as_dict())})
     elif as_csv:
         output.raw(_csv(found))
     else:
-        for line in _lines(found):
+        for line in (*_lines(found), *(() if beside is None else beside.lines())):
             output.line(printable_line(line))
     return exit_codes.OK
 
@@ -96,10 +115,11 @@ def _of_organisation(of: OrganisationOptions, by: tuple[str, ...], since: str | 
 
 
 def _of_file(
-    path: str, by: tuple[str, ...], since: str | None, until: str | None, skills: CatalogOptions
+    path: str, by: tuple[str, ...], since: str | None, until: str | None, skills: CatalogOptions, *, optional: bool
 ) -> UsageReport:
+    """Count the records of a log. If it is `optional` and missing, there are none."""
     counter, damaged = UsageCounter(by), 0
-    for record in read_all(path):
+    for record in () if optional and not os.path.exists(path) else read_all(path):
         if record is None:
             damaged += 1
         elif (since is None or record.at >= since) and (until is None or record.at < until):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,15 +15,19 @@ from prowess.evals.export.exported_skill import exported_skill, write_files
 from prowess.evals.export.inspect_log import inspect_log_files
 from prowess.evals.export.inspect_task import inspect_files
 from prowess.evals.export.promptfoo import promptfoo_files
+from prowess.evals.export.recorded_case import guide_of_run, tests_of_run
 from prowess.evals.reports.iteration_files import REPORT_FILE, read_report, transcripts_of
+from prowess.evals.transcripts.reading import TranscriptFileError, read_transcript
 from prowess.format.suites.files import read_suite, write_suite
 from prowess.format.suites.forms import converted, form_named
 from prowess.format.suites.suite import SuiteError
+from prowess.format.suites.yaml_text import yaml_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from prowess.evals.export.exported_skill import ExportedSkill
+    from prowess.evals.transcripts.transcript import RunTranscript
 
 _FORMS = ("waza", "plugin-eval")
 _OF_EVALS: Mapping[str, Callable[[ExportedSkill], dict[str, bytes]]] = {
@@ -30,24 +35,35 @@ _OF_EVALS: Mapping[str, Callable[[ExportedSkill], dict[str, bytes]]] = {
     "inspect": inspect_files,
 }
 _LOG = "inspect-log"
+_OF_A_RUN: Mapping[str, Callable[[RunTranscript, str, str | None], dict[str, Any]]] = {
+    "guide": guide_of_run,
+    "tests": tests_of_run,
+}
 
 
 @click.command(name="export")
 @click.argument("source", metavar="SRC")
-@click.option("--to", "target", required=True, type=click.Choice((*_FORMS, *_OF_EVALS, _LOG)), help="The other tool.")
-@click.option("--out", "out", required=True, metavar="PATH", help="A new folder.")
+@click.option(
+    "--to", "target", required=True, type=click.Choice((*_FORMS, *_OF_EVALS, _LOG, *_OF_A_RUN)), help="The form."
+)
+@click.option("--out", "out", required=True, metavar="PATH", help="A new folder; a new file for guide and tests.")
+@click.option("--skill", "skill", metavar="NAME", help="The skill that a recorded run becomes a case of.")
+@click.option("--query", "query", metavar="TEXT", help="The request of the run, if its transcript has none.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def export(*, source: str, target: str, out: str, as_json: bool) -> int:
+def export(*, source: str, target: str, out: str, skill: str | None, query: str | None, as_json: bool) -> int:
     """Write evals or results for another tool.
 
     SRC is a skill with evals: for promptfoo, inspect (a task of Inspect), waza and plugin-eval (claude plugin eval).
     For inspect-log it is a folder iteration-N of prowess eval run: its results become logs that inspect view opens.
+    For guide and tests it is the transcript of a run, which becomes an eval or a test case of the skill --skill.
 
     Example: prowess eval export my-skill --to promptfoo --out my-skill-promptfoo
     """
     try:
-        files = _written(source, target, out)
-    except (SuiteError, InvalidArgumentsError) as fault:
+        files = (
+            _case_of_run(source, target, out, skill, query) if target in _OF_A_RUN else _written(source, target, out)
+        )
+    except (SuiteError, InvalidArgumentsError, TranscriptFileError) as fault:
         output.error(printable_line(str(fault)))
         return exit_codes.USAGE
     except SkillParseError as fault:
@@ -75,3 +91,19 @@ def _written(source: str, target: str, out: str) -> list[str]:
         files = _OF_EVALS[target](exported_skill(source))
     write_files(files, out)
     return sorted(files)
+
+
+def _case_of_run(source: str, target: str, out: str, skill: str | None, query: str | None) -> list[str]:
+    if skill is None:
+        raise click.UsageError(f"--to {target} needs --skill")
+    run = read_transcript(source)
+    if run.host is None:
+        raise InvalidArgumentsError((f"{source} is no transcript of a known host",))
+    data = _OF_A_RUN[target](run, skill, query)
+    text = yaml_of(data) if target == "tests" else json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+    try:
+        with open(out, "xb") as file:
+            file.write(text.encode("utf-8", "replace"))
+    except OSError as fault:
+        raise InvalidArgumentsError((f"{out} cannot be written: {fault.strerror}; name a new file",)) from None
+    return [out]

@@ -13,6 +13,7 @@ from prowess.errors import InvalidArgumentsError, MissingExtraError
 from prowess.evals.reports.ablation_view import read_ablation
 from prowess.evals.reports.answer import answer_of
 from prowess.evals.reports.iteration_files import read_json, read_report
+from prowess.evals.reports.trigger_view import read_triggers
 
 if TYPE_CHECKING:
     from prowess.evals.campaigns.report import EvalRunReport
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     "--ablation", "ablation", metavar="FILE", help="Show what each part of the skill is worth: eval ablate --json."
 )
 @click.option(
+    "--triggers", "triggers", metavar="FILE", help="Show who answers whose requests: eval triggers --together --json."
+)
+@click.option(
     "--max-cost-usd", "cap", type=click.FloatRange(min=0, min_open=True), metavar="X", help="The cap to show."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -37,6 +41,7 @@ def report(
     junit: str | None,
     summary: str | None,
     ablation: str | None,
+    triggers: str | None,
     cap: float | None,
     as_json: bool,
 ) -> int:
@@ -50,7 +55,8 @@ def report(
     try:
         found = read_report(run)
         view = None if ablation is None else read_ablation(read_json(ablation))
-        files.write(found, folder=run, cap_usd=cap, ablation=view)
+        matrix = None if triggers is None else read_triggers(read_json(triggers))
+        files.write(found, folder=run, cap_usd=cap, ablation=view, triggers=matrix)
     except InvalidArgumentsError as fault:
         output.error(printable_line(str(fault)))
         return exit_codes.USAGE
