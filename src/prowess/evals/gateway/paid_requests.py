@@ -59,13 +59,13 @@ def read_paid_request(path: str, body: bytes, most_output_tokens: int | None, ot
     if wire == "completions" and data.get("stream"):
         options = data.get("stream_options")
         data["stream_options"] = {**(options if isinstance(options, dict) else {}), "include_usage": True}
-    content = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    content = _bytes(data)
     kept = {"path": path, "body": data}
     return PaidRequest(
         wire=wire,
         model=_model(wire, path, data),
         content=content,
-        kept=json.dumps(kept, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode("utf-8", "replace"),
+        kept=_bytes(kept),
         bound=CallBound(input_tokens=len(content) + HIDDEN_TOKENS, output_tokens=answers),
     )
 
@@ -97,6 +97,14 @@ def _model(wire: WireFormat, path: str, data: Mapping[str, Any]) -> str:
     if wire == "contents":
         return path.rpartition("/")[2].partition(":")[0]
     return str(data.get("model", ""))
+
+
+def _bytes(data: object) -> bytes:
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can write
+        return json.dumps(data, separators=(",", ":")).encode()
 
 
 def _json(body: bytes) -> object:
