@@ -13,22 +13,20 @@ This module asks no person; approvers do (`prowess.policy.approval`).
 
 from __future__ import annotations
 
-from functools import cached_property, reduce
+from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.errors import StoreError
 from prowess.policy.approvals.matching import denied_until_approved, is_approved, missing_approval
 from prowess.policy.blocks.blocked import NO_BLOCKS
+from prowess.policy.combined_settings import CombinedSettings
 from prowess.policy.decision import Allow, Ask, Decision, Deny, strictest
-from prowess.policy.machine.machine_rules import AUDIT_SINKS
 from prowess.policy.packages.deployment_age import deployment_of, too_old
-from prowess.policy.packages.package_rules import TOO_OLD
-from prowess.policy.restriction import RESTRICTION_MODES, decide
+from prowess.policy.restriction import decide
 from prowess.policy.roles import operation_of
 from prowess.policy.tool_names import (
     ALWAYS_ALLOWED,
@@ -50,10 +48,8 @@ if TYPE_CHECKING:
     from prowess.policy.decision import ApprovalNeeded
     from prowess.policy.facts.requester import Requester
     from prowess.policy.facts.skill_identity import SkillIdentity
-    from prowess.policy.machine.machine_rules import AuditSink
-    from prowess.policy.packages.package_rules import PackageRules, TooOld
-    from prowess.policy.policy_file import AuditDetail, PolicyFile
-    from prowess.policy.restriction import Restriction, RestrictionMode
+    from prowess.policy.policy_file import PolicyFile
+    from prowess.policy.restriction import Restriction
     from prowess.policy.roles import Operation, PersonRole, RoleTable
     from prowess.policy.rule import PolicyCall, PolicyRule
 
@@ -77,26 +73,22 @@ class PolicySource(Protocol):
         """Return the current policy. During one call, every result is the same policy."""
 
 
-class Policy(Struct, frozen=True, kw_only=True, dict=True):
+class Policy(CombinedSettings, frozen=True, kw_only=True, dict=True):
     """A snapshot of everything that a session takes from policy, for one requester.
 
     `files` are the policy files, from the highest layer to the lowest. Without files the built-in policy applies.
     `blocks` are the blocked skills: no file permits a call about one of them. `approvals` are statements of people
     about skills, by the place that has them. `who` are the known facts about who makes the calls, for calls that do not
-    state them. `fault` is set if a file could not be read: then every call is denied and every setting has its
-    strictest value; refusals go to the logs that were demanded before (`known_sinks`). `store_fault` is set too if it
-    is the store of an organisation. `unrestricted` allows every call (see `unrestricted_for_tests`). `version` is a
+    state them. If `fault` is set, every call is denied. `store_fault` is set too if it is the store of an organisation
+    that could not be read. `unrestricted` allows every call (see `unrestricted_for_tests`). `version` is a
     digest of the contents of the files, for records. `generation` counts the changes of the policy that this process
     has seen. Both are set by `prowess.policy.PolicyInForce`.
     """
 
-    files: tuple[PolicyFile, ...] = ()
     blocks: Blocks = NO_BLOCKS
     approvals: tuple[Approvals, ...] = ()
     who: Requester = MappingProxyType({})
-    fault: str | None = None
     store_fault: StoreError | None = None
-    known_sinks: frozenset[AuditSink] = frozenset({"file"})
     unrestricted: bool = False
     version: str = ""
     generation: int = 0
@@ -257,59 +249,6 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
         """Whether a rule needs the worst security finding on a skill."""
         return any(file.needs_findings for file in self.files)
 
-    @property
-    def audit_required(self) -> bool:
-        """Whether a call that cannot be recorded must not run. False unless a file requires it."""
-        return self.fault is not None or any(file.audit_required for file in self.files)
-
-    @property
-    def audit_sink(self) -> AuditSink:
-        """The log that must have a record before a call goes on: the strictest that a file sets, else `file`."""
-        return max(self.audit_sinks, key=AUDIT_SINKS.index)
-
-    @property
-    def audit_sinks(self) -> frozenset[AuditSink]:
-        """The logs of which each must have a record before a call goes on: those that the files set, else `file`."""
-        return frozenset(file.audit_sink for file in self.files if file.audit_sink is not None) or self.known_sinks
-
-    @property
-    def audit_command(self) -> AuditDetail:
-        """Whether records have command lines of scripts: as the highest layer that sets it, else `kept`."""
-        return self._detail(file.audit_command for file in self.files)
-
-    @property
-    def audit_output(self) -> AuditDetail:
-        """Whether records have the output of scripts: as the highest layer that sets it, else `kept`."""
-        return self._detail(file.audit_output for file in self.files)
-
-    def _detail(self, values: Iterable[AuditDetail | None]) -> AuditDetail:
-        if self.fault is not None:
-            return "digest"
-        return next((value for value in values if value is not None), "kept")
-
-    @property
-    def require_signature(self) -> bool:
-        """Whether only signed skills may be installed."""
-        return self.fault is not None or any(one.require_signature for one in self._packages)
-
-    @property
-    def max_age(self) -> int | None:
-        """Seconds after which a deployment that was not confirmed is too old: the least that a file sets."""
-        return min((one.max_age for one in self._packages if one.max_age is not None), default=None)
-
-    @property
-    def too_old(self) -> TooOld:
-        """The effect on a deployment that is too old: the strictest that a file sets, else `warn`."""
-        if self.fault is not None:
-            return "hide"
-        set_here: list[TooOld] = [one.too_old for one in self._packages if one.too_old is not None]
-        return max(set_here, key=TOO_OLD.index, default="warn")
-
-    @cached_property
-    def hides_old(self) -> bool:
-        """Whether the skills of a deployment that is too old must not be used."""
-        return self.max_age is not None and self.too_old == "hide"
-
     def old_deployments(self, skills: Iterable[SkillIdentity]) -> tuple[str, ...]:
         """Return a sentence for each deployment of these skills that is too old. Empty with `too_old = "keep"`."""
         max_age = self.max_age
@@ -329,56 +268,9 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
 
     def _too_old(self, call: PolicyCall) -> Deny | None:
         for reason in self.old_deployments(call.about):
-            origin = next(one.origin for one in self._packages if one.max_age == self.max_age)
+            origin = next(one.origin for one in self.package_rules if one.max_age == self.max_age)
             return Deny(rule="packages.too_old", reason=f"{reason}; `prowess sync` renews it", origin=origin)
         return None
-
-    @property
-    def _packages(self) -> tuple[PackageRules, ...]:
-        return tuple(file.packages for file in self.files if file.packages is not None)
-
-    @property
-    def allowed_tools(self) -> RestrictionMode:
-        """How `allowed-tools` of skills are interpreted: the strictest mode that a file sets, else `restrict`."""
-        return self.mode_of_sessions()
-
-    def mode_of_sessions(
-        self, chosen: RestrictionMode | None = None, default: RestrictionMode = "restrict"
-    ) -> RestrictionMode:
-        """Return the strictest mode for `allowed-tools` that the files or the host set, else `default`."""
-        if self.fault is not None:
-            return "restrict"
-        said = {chosen, *(file.allowed_tools for file in self.files)}
-        return next((mode for mode in RESTRICTION_MODES if mode in said), default)
-
-    @property
-    def dynamic_commands(self) -> bool:
-        """Whether commands inside instructions may run: at least one file enables it and no file disables it."""
-        return _switched_on(file.dynamic_commands for file in self.files)
-
-    @property
-    def read_scripts(self) -> bool:
-        """Whether a model may read the text of scripts: at least one file enables it and no file disables it."""
-        return _switched_on(file.read_scripts for file in self.files)
-
-    @property
-    def script_dirs(self) -> tuple[str, ...]:
-        """The directories of a skill whose scripts may run. If several files set a list, each list must permit them."""
-        said = [file.script_dirs for file in self.files if file.script_dirs is not None]
-        if not said:
-            return () if self.fault else ("scripts",)
-        common = reduce(_inside_both, said)
-        return tuple(dict.fromkeys(common))
-
-    @property
-    def env_allow(self) -> tuple[str, ...]:
-        """The host's variables that scripts receive. If several files set a list, each list must have the variable."""
-        said = [file.env_allow for file in self.files if file.env_allow is not None]
-        return tuple(name for name in said[0] if all(name in other for other in said[1:])) if said else ()
-
-    def files_that_set(self, setting: Literal["script_dirs", "env_allow"]) -> tuple[str, ...]:
-        """Return the paths of the files that set `setting`, highest layer first."""
-        return tuple(file.path for file in self.files if getattr(file, setting) is not None)
 
 
 def _decide(file: PolicyFile, call: PolicyCall, workspace: str | None) -> Decision:
@@ -404,24 +296,6 @@ def _built_in(name: str, *, registered: bool) -> Decision:
     if registered:
         return Allow(rule=BUILT_IN, reason="the host registered the tool")
     return Ask(rule=BUILT_IN, reason="the tool is not registered", by_default=True)
-
-
-def _switched_on(values: Iterable[bool | None]) -> bool:
-    return {value for value in values if value is not None} == {True}
-
-
-def _inside_both(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the directories that both lists permit. If one list has a parent of a directory, return the inner one."""
-    return tuple(
-        one if _is_below(one, other) else other
-        for one in some
-        for other in others
-        if _is_below(one, other) or _is_below(other, one)
-    )
-
-
-def _is_below(path: str, directory: str) -> bool:
-    return path == directory or path.startswith(f"{directory}/")
 
 
 def decide_call(
