@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -46,6 +46,7 @@ SEED = int(os.environ.get("PROWESS_FAULT_SEED", "5"))
 _REPLICAS, _SEQUENCERS = (3, 2) if CALLS > 1000 else (2, 1)
 _CLIENTS = ("one", "one", "two", "three")  # two have one session
 _STARTING_SECONDS = 5  # of a server that does not find the database
+_SIGNING_SECONDS = 60
 _RAN, _NOT_RUN, _UNRECORDED = "The tool did run", "The tool was not run", "could not be recorded"
 _POLICY = 'default = "allow"\n[audit]\nsink = "central"\n'
 _OF_A_CALL = ("tool.started", "script.finished", "tool.finished")  # records of a successful one
@@ -60,13 +61,15 @@ class _Witness(threading.Thread):
         self.kept: list[Checkpoint] = [checkpoint_of(rows)]
 
     def run(self) -> None:
-        while not self._done.wait(0.5):
-            try:
-                found = checkpoint_of(self._rows)
-            except StoreError:
-                continue
-            if found.size != self.kept[-1].size:
-                self.kept.append(found)
+        """Look until the calls are done and the sequencers have signed something."""
+        ended: float | None = None
+        while ended is None or (len(self.kept) == 1 and time.monotonic() < ended + _SIGNING_SECONDS):
+            time.sleep(0.2)
+            if ended is None and self._done.is_set():
+                ended = time.monotonic()
+            with suppress(StoreError):
+                if (found := checkpoint_of(self._rows)).size != self.kept[-1].size:
+                    self.kept.append(found)
 
 
 class _Servers:
