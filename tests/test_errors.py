@@ -34,13 +34,17 @@ from prowess.diagnostics import Diagnostic, Location, Severity
 from prowess.distribution.installation.apply import LockReplacedError
 from prowess.distribution.installation.requests import SeveralSkillsError
 from prowess.errors import MissingExtraError, SkillError
+from prowess.evals.graders.judge import JudgeError
 from prowess.evals.graders.registry import GraderNotFoundError
 from prowess.evals.ledger.caps import CapReachedError
 from prowess.evals.ledger.journal import JournalError
+from prowess.evals.pytest_items import ScenarioFailedError
 from prowess.evals.recordings.drift import DriftError, StaleRecordingError
 from prowess.evals.scenarios.assertions import AssertionUndecidedError
 from prowess.evals.scenarios.doubles import DoubleAnsweredError, NoResponseError
 from prowess.evals.statistics.outcome_files import OutcomeFileError
+from prowess.evals.transcripts.reading import TranscriptFileError
+from prowess.evals.verdicts.case_files import CaseFileError
 from prowess.execution import staging
 from prowess.format.suites.changes import ChangesDoNotFitError
 from prowess.format.suites.suite import SuiteError, SuiteFileError, UnreadableTextError
@@ -230,6 +234,10 @@ EXAMPLES: list[tuple[BaseException, str]] = [
         gates.ApproverError("ask", "returned None"),
         "the approver ask of this host returned None; nothing was approved and the call was not run",
     ),
+    (JudgeError("m", "no JSON"), "judge 'm' gave no grades: no JSON"),
+    (CaseFileError("cases.jsonl", 3, "no skill"), "cases.jsonl line 3: no skill"),
+    (TranscriptFileError("a.jsonl", "it is a pipe"), "transcript a.jsonl cannot be read: it is a pipe"),
+    (ScenarioFailedError("no"), "no"),
     (CapReachedError("cost_cap", "1 US dollar", "2 US dollars"), "a call was not made: it may need 2 US dollars, and"),
     (JournalError("a/b", "is a symbolic link", "replace it"), "journal a/b is a symbolic link; replace it"),
     (DriftError("one", 2, "-a\n+b"), "request 2 of one is not the recorded one; run it again without --replay"),

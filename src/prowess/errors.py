@@ -31,6 +31,7 @@
     ├── UnavailableError                   .what .retry_after     unavailable         may exist, try again later
     │   └── WorkingDirectoryError                                 unavailable         _internal: it was deleted
     ├── ModelError                         .model .reason .status unavailable         agent: the model failed
+    │   └── JudgeError                     .model .reason .status unavailable         evals: no grades that can be read
     ├── SubAgentError                      .skill .reason         unavailable         agent: a sub-agent failed
     ├── TranscriptError                    .path .reason          unavailable         agent: a line cannot be written
     ├── MissingExtraError(ImportError)     .what .extra .why      unavailable         an optional library is missing
@@ -49,6 +50,8 @@
     │   └── SuiteFileError                 .reason .file .offset  invalid_arguments   format: one of its files
     ├── ConfigurationError(ValueError)     .problems              invalid_arguments   unreadable settings
     ├── CapReachedError                    .cap .left .wanted     limit_exceeded      evals: the call was not made
+    ├── CaseFileError                      .path .line .reason    invalid_arguments   evals: not a file of cases
+    ├── TranscriptFileError                .path .reason          unavailable         evals: it cannot be read
     ├── JournalError                       .path .reason .advice  unavailable         evals: it cannot be used
     ├── DriftError                         .unit .difference      digest_changed      evals: not the recorded request
     ├── StaleRecordingError                .recording .files      digest_changed      evals: the skill changed since
@@ -107,6 +110,7 @@
     ├── UnusableIndexError                                        store: the skills are read instead
     │   ├── MissingIndexError                                     store: there is no file
     │   └── BusyIndexError                                        store: another process writes
+    ├── ScenarioFailedError                                       evals: the text that pytest prints
     ├── AssertionUndecidedError                                   evals: neither true nor false
     ├── LockReplacedError                                         distribution: planned from an older lock
     ├── LoginRefusedError              .reason .detail            http_server: a login is refused
