@@ -48,7 +48,7 @@ _FIRST_ERROR, _FIRST_FAULT = 400, 500
 
 
 class Forwarded(Struct, frozen=True, kw_only=True):
-    """What came of a request. With `failed` the provider failed (HTTP 5xx) or gave no answer.
+    """The result of a request. With `failed` the provider failed (HTTP 5xx) or gave no answer.
 
     A failed call may have been charged, so it stays in doubt. `answer` is handed on all the same.
     """

@@ -2,7 +2,7 @@
 
 Each run has a path of its own with a random part, so that a request belongs to exactly one unit, and no other process
 of this machine can make calls in its name. Only paid calls are forwarded: everything else that a host asks its provider
-gets 404, so nothing leaves that is not booked.
+gets 404, so every request that leaves is booked.
 
 An answer is handed on as soon as the journal has kept it, and not before. A host that reads a stream therefore gets it
 in one piece.
@@ -40,9 +40,10 @@ _STATUS_OF_STOP = 400  # hosts do not repeat a request that was refused as wrong
 class GatewayRun:
     """One run of a host. `stopped` is set if a call cannot be made; then `fault` is the reason, and the run must end.
 
-    `provider` is the name in genai-prices that counts if `upstream` is not in it. `credentials` maps what the host was
-    given in place of a key to the key, which the gateway puts into headers and the query. So neither the host nor what
-    its model runs ever has it. `refusals` are the statuses with which the provider refused requests.
+    `provider` is the name in genai-prices that counts if `upstream` is not in it. `credentials` maps the
+    replacement that the host got to the key itself, which the gateway puts into headers and the query. So neither the
+    host nor the programs of its model ever have it. `refusals` are the statuses with which the provider refused
+    requests.
     """
 
     def __init__(

@@ -83,7 +83,7 @@ def _join_responses(first: dict[str, Any], second: dict[str, Any]) -> bool:
 
 
 def _join_completions(first: dict[str, Any], second: dict[str, Any]) -> bool:
-    """Join the text, or the arguments of one call, of two chunks that have nothing else."""
+    """Join the text, or the arguments of one call, of two chunks without other contents."""
     choices = [data.get("choices") for data in (first, second)]
     if not all(isinstance(each, list) and len(each) == 1 for each in choices) or second.get("usage"):
         return False

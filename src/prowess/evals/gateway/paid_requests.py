@@ -1,7 +1,7 @@
 """Requests that cost money: which they are, for which model, and the most that their answer can have.
 
 Four forms: Anthropic messages, OpenAI responses, OpenAI chat completions, Gemini `generateContent`. A request is
-changed in two places only. The bound on its answer is put in, or lowered to what the run allows, because without one
+changed in two places only. The bound on its answer is put in, or lowered to the bound of the run, because without one
 the cost of a call has no bound. And a stream of chat completions is asked for its usage.
 """
 
@@ -34,9 +34,9 @@ _BOUNDS: dict[WireFormat, tuple[str, ...]] = {
 
 
 class PaidRequest(Struct, frozen=True, kw_only=True):
-    """One request for an answer of a model. `kept` is what the journal keeps of it: path and body, and no header.
+    """One request for an answer of a model. `kept` is the part for the journal: path and body, and no header.
 
-    `content` is the body to send. Both differ from what the host sent in the bound on the answer alone.
+    `content` is the body to send. Both differ from the host's own request in the bound on the answer alone.
     """
 
     wire: WireFormat

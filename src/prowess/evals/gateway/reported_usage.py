@@ -1,4 +1,4 @@
-"""What an answer says that it used: tokens, in a whole answer or in the events of a stream."""
+"""The usage that an answer reports: tokens, in a whole answer or in the events of a stream."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Runs the command line of another agent, behind the gateway.
 
 Each run has a directory of its own, with an empty home in which the skill and its neighbours are installed. The home is
-deleted at the end. What stays is the host's output, its messages, and the transcript. The host gets stand-ins for the
-user's keys, because hosts write what they are given to files, and the gateway puts the keys in.
+deleted at the end. The host's output, its messages and the transcript stay. The host gets replacements for the user's
+keys, because hosts write their environment to files, and the gateway puts the keys in.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class CommandHost:
             upstream=self._upstream,
             provider=self._program.provider,
             max_output_tokens=request.limits.max_output_tokens,
-            credentials={_stand_in(name): key for name, key in self._credentials.items()},
+            credentials={_replacement(name): key for name, key in self._credentials.items()},
         )
         self._calls.begin(request.unit, _places(home, request))
         invocation = HostInvocation(
@@ -113,7 +113,7 @@ class CommandHost:
             home=str(home),
             provider=self._gateway.admit(run),
             model=self._model,
-            credentials={name: _stand_in(name) for name in self._credentials or self._program.credentials[:1]},
+            credentials={name: _replacement(name) for name in self._credentials or self._program.credentials[:1]},
             limits=request.limits,
         )
         began = time.monotonic()
@@ -169,7 +169,7 @@ class CommandHost:
     def _error(
         self, transcript: RunTranscript, code: int | None, seconds: float, run: GatewayRun, directory: Path
     ) -> str | None:
-        """Return one sentence if the run tells nothing about the skill."""
+        """Return one sentence if the run has no verdict on the skill."""
         refusals = run.refusals
         if run.fault is not None:
             return str(run.fault)
@@ -185,8 +185,8 @@ class CommandHost:
         return f"{self.name} failed: {printable_line(reason)}"
 
 
-def _stand_in(variable: str) -> str:
-    """Return what a host gets in place of a key. Hosts do not start without one, even if a replay needs none."""
+def _replacement(variable: str) -> str:
+    """Return the replacement of a key that a host gets. Hosts do not start without one, even if a replay needs none."""
     return f"prowess-gateway-{variable.lower().replace('_', '-')}"
 
 

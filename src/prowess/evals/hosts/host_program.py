@@ -1,4 +1,4 @@
-"""What there is to know about the command line of another agent: how it is started, and what it leaves behind."""
+"""Facts about the command line of another agent: how it is started, and which files it leaves behind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class HostInvocation(Struct, frozen=True, kw_only=True):
     """One start of a command line.
 
     `provider` is the address, without a path, that the host uses in place of its provider. `model` is None for the
-    host's default. `credentials` are values for the variables that `HostProgram.credentials` names: stand-ins for keys.
+    host's default. `credentials` are replacements of keys, by the variables that `HostProgram.credentials` names.
     """
 
     prompt: str
@@ -43,13 +43,13 @@ class HostProgram(Struct, frozen=True, kw_only=True):
     """A command line that a run can be given to.
 
     - `agent` is its id in the catalog's map of agents, which `--host` takes as well.
-    - `program` is its name on PATH; `package` is what npm calls it.
+    - `program` is its name on PATH; `package` is its name in npm.
     - `skills` is the folder for skills of the user, below the home; `project_skills` is that of a project.
     - `sessions` are patterns below the home of the files of the session and its sub-agents, in one folder of the home.
     - `upstream` is the provider's address, and `upstream_variable` the variable that replaces it. `provider` is its
       name in genai-prices, for prices behind another address.
-    - `credentials` are the variables that may hold the user's key. Nothing else of the user's environment but PATH,
-      the language and the time zone is passed on.
+    - `credentials` are the variables that may hold the user's key. Of the user's environment only PATH, the
+      language and the time zone are passed on.
     - `needs_model` is true if the host has no model without being told one.
     - `judges_session` is true if verdicts come from the session, because the stream does not show sub-agents.
     """

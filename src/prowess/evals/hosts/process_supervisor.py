@@ -25,7 +25,7 @@ _IS_LINUX = sys.platform == "linux"
 
 
 def supervise_program(source: str, arguments: list[str]) -> int:
-    """Run the program until it or the pipe ends; kill what is left, and return the code to exit with."""
+    """Run the program until it or the pipe ends; kill all that is left, and return the code to exit with."""
     if _IS_LINUX:
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     wakes, wake = os.pipe()
@@ -67,7 +67,7 @@ def _start(source: str, arguments: list[str]) -> int:
 
 
 def _ended(child: int) -> int | None:
-    """Reap what ended; return the child's exit code, if it is among it."""
+    """Reap ended processes; return the child's exit code, if it is among them."""
     code = None
     with contextlib.suppress(ChildProcessError):
         while (found := os.waitpid(-1, os.WNOHANG))[0]:
