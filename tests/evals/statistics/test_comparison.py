@@ -38,6 +38,8 @@ def test_majorities_and_rates_are_tested_apart() -> None:
     assert (result.mcnemar.better, result.mcnemar.worse) == (2, 1)
     assert (result.sign.better, result.sign.worse, result.sign.equal) == (2, 1, 1)
     assert result.mcnemar.p == result.sign.p == 1.0
+    half = compare_outcomes([row("half", [0, 0], [1, 0]), row("less", [1, 1, 1], [1, 0, 0])])
+    assert (half.mcnemar.better, half.mcnemar.worse) == (1, 1)
 
 
 def test_repeated_attempts_are_those_of_the_second_side() -> None:
@@ -52,6 +54,9 @@ def test_repeated_attempts_are_those_of_the_second_side() -> None:
 def test_the_order_of_evals_changes_nothing_and_the_seed_little() -> None:
     first = compare_outcomes(ROWS, seed=3)
     assert compare_outcomes(ROWS[::-1], seed=3).delta == first.delta == compare_outcomes(ROWS, seed=3).delta
+    draw = random.Random(7)
+    values = [draw.random() for _ in range(30)]
+    assert bootstrap_mean(values[::-1]) == bootstrap_mean(values)
     other = compare_outcomes(ROWS, seed=4).delta
     assert other.mean == first.delta.mean
     assert other.low == pytest.approx(first.delta.low, abs=0.1)

@@ -96,6 +96,7 @@ def test_words_that_kept_requests_or_both_skills_have_explain_less() -> None:
     assert words(["invoice report"], ["report"]) == ("invoices",)
     assert words(["report"], ["report"]) == ()
     assert words(["report"], ["total"]) == ("reports",)
+    assert words(["invoice report", "report"], ["total"]) == ("invoices", "reports")
     assert words(["pay"], []) == ()
     assert words(["invoice", "write"], []) == ("invoices", "Writes")
     assert words(["invoice", "invoice", "invoice x", "invoices", "invoice", "write", "pay"], []) == ("invoices",)
