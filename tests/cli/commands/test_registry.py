@@ -45,6 +45,7 @@ def test_list_reads_the_configured_registries(
     printed = json.loads(capfd.readouterr().out)
     long = make_skill(registry.parent / "long", "long") / "SKILL.md"
     long.write_text(long.read_text().replace("Works with", "Works with " + "many " * 40))
+    monkeypatch.setenv("COLUMNS", "80")
     assert run(["registry", "list", str(registry.parent / "long")]) == 0
     (line,) = capfd.readouterr().out.splitlines()
     assert line.startswith("long  1.0.0  Works with many many")
