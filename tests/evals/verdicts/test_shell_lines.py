@@ -32,6 +32,7 @@ READS: list[tuple[str, str, int]] = [
     (f"cat {D}/../csv-report/SKILL.md", BODY, 0),
     ("cat .agents/skills/CSV-Report/skill.md", BODY, 0),
     (f"cat .agents/skills/release-notes/SKILL.md {D}/SKILL.md", OTHER + BODY, 0),
+    (f"cat gone/SKILL.md {D}/SKILL.md", f"cat: gone/SKILL.md: No such file or directory\n{BODY}", 1),
     (f"cat -n {D}/SKILL.md", "     1\t---\n     2\tname: csv-report\n", 0),
     (f"head -n 40 {D}/SKILL.md", BODY, 0),
     (f"head -40 {D}/SKILL.md && ls", BODY, 0),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from prowess.evals.transcripts.transcript import ActivatedBy, CallAction, HostName, RunEnd, TranscriptForm
 
 _EMPTY: HostRecord = {}
+_SKILL_TOOLS = frozenset({"skill", "activate_skill"})
 _MOST_DOLLARS = 1e9  # a larger amount is no cost of a run
 
 
@@ -62,7 +63,11 @@ class OpenCall(Struct):
 
 
 class Assembly(Struct):
-    """What has been read so far. `unknown` counts the types of records that nobody reads."""
+    """What has been read so far.
+
+    `unknown` counts the types of records that nobody reads. `asked` are the names, without case, that the model gave to
+    a skill tool.
+    """
 
     host: HostName
     form: TranscriptForm
@@ -83,6 +88,8 @@ class Assembly(Struct):
     has_paths: bool = False
     cost_usd: float | None = None
     by_id: dict[tuple[str, str], OpenCall] = field(default_factory=dict)
+    by_id_alone: dict[str, OpenCall] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
 
     def say(self, role: Literal["user", "assistant", "host"], text: str, agent: str, at: int) -> None:
         """Add a text, unless it is empty. A skill that stands in a text of the user or the host was put in by it."""
@@ -104,7 +111,9 @@ class Assembly(Struct):
                 known.arguments, known.name = given, name or known.name
                 return known
         opened = OpenCall(id=key[1], name=name, arguments=given, agent=agent, at=at)
-        self.by_id[key] = opened
+        self.by_id[key] = self.by_id_alone[key[1]] = opened
+        if name.casefold() in _SKILL_TOOLS:
+            self.asked |= {value.rpartition(":")[2].casefold() for value in given.values() if type(value) is str}
         self.calls.append(opened)
         return opened
 
@@ -112,10 +121,7 @@ class Assembly(Struct):
         """Return the call with this id, of this agent or else of another one."""
         if not isinstance(id_, str):
             return None
-        found = self.by_id.get((agent, id_))
-        if found is None and agent != MAIN_AGENT:
-            found = self.by_id.get((MAIN_AGENT, id_))
-        return found or next((call for (_, key), call in self.by_id.items() if key == id_), None)
+        return self.by_id.get((agent, id_)) or self.by_id.get((MAIN_AGENT, id_)) or self.by_id_alone.get(id_)
 
     def activate(self, skill: object, by: ActivatedBy, how: str, agent: str, at: int) -> None:
         """Add an activation that the host recorded."""

@@ -210,9 +210,7 @@ class _Reading:
     def _body(self, said: str, record: HostRecord, agent: str, at: int) -> None:
         """Note a skill's body that no call of the model asked for."""
         name = posixpath.basename(said[len(_BODY) :].split("\n", 1)[0].strip().replace("\\", "/").rstrip("/"))
-        asked = record.get("sourceToolUseID") is not None or any(
-            call.name == "Skill" and name and name in str(call.arguments) for call in self.assembly.calls
-        )
+        asked = record.get("sourceToolUseID") is not None or name.casefold() in self.assembly.asked
         if not asked:
             self.assembly.activate(name, "user" if agent == MAIN_AGENT else "host", "skill body", agent, at)
 

@@ -49,6 +49,7 @@ class _Reading:
     def __init__(self, form: TranscriptForm) -> None:
         self.assembly = Assembly(host="copilot", form=form)
         self._failed: str | None = None
+        self._preloaded: set[str] = set()
 
     def event(self, record: HostRecord, at: int) -> None:
         kind, data = record.get("type"), mapping(record.get("data"))
@@ -171,8 +172,7 @@ class _Reading:
 
     def _preload(self, name: str, how: str, agent: str, at: int) -> None:
         """Note that the host put a skill in, unless the model had called for it."""
-        wanted = name.casefold()
-        asked = any(call.name == "skill" and wanted in str(call.arguments).casefold() for call in self.assembly.calls)
-        known = any(one.skill.casefold() == wanted for one in self.assembly.activations)
-        if not asked and not known:
-            self.assembly.activate(name, "host", how, agent, at)
+        run = self.assembly
+        if name.casefold() not in run.asked and name not in self._preloaded:
+            self._preloaded.add(name)
+            run.activate(name, "host", how, agent, at)

@@ -74,7 +74,7 @@ _NOT_THERE = re.compile(
 )
 _PROGRAMS = "|".join(sorted(map(re.escape, _READERS - {"type", "view"}), key=len, reverse=True))
 _SHELL_NAMES = r"(?:ba|z|da|k|fi)?sh|cmd"
-_START = r"^\s*(?:Output: )?(?:[\w./-]*/)?"
+_START = r"^[ \t]*(?:Output: )?(?:[\w./-]*/)?"
 _COMPLAINT = re.compile(rf"{_START}(?:{_PROGRAMS}|{_SHELL_NAMES}) ?: .*$", re.MULTILINE | re.IGNORECASE)
 _NOT_STARTED = re.compile(
     rf"(?:{_START}(?:python[\d.]*|ruby|perl|php|deno|bun|env|{_SHELL_NAMES}): |^error: cannot find module).*$",
@@ -85,7 +85,7 @@ _FRAME = re.compile(  # lines that a host adds to the output
     r"|output: ?(?:\(empty\))?)\s*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_MARKDOWN = re.compile(r"^\s*(?:---\s*$|name:|#)", re.MULTILINE)
+_MARKDOWN = re.compile(r"^[ \t]*(?:---[ \t]*$|name:|#)", re.MULTILINE)
 _MAX_DEPTH = 5
 SKILL_FILE = "skill.md"
 
@@ -183,8 +183,8 @@ class _Finder:
         result = self._call.result
         if result is None:
             return not (self._call.refused or self._is_open)
-        names = re.findall(r"^(?:[^\n:]*:)?name:\s*[\"']?([^\"'\n]+?)[\"']?\s*$", result, re.MULTILINE)
-        return any(folded(name) in self._folders for name in names)
+        names = re.findall(r"^(?:[^\n:]*:)?name:([^\n]*)$", result, re.MULTILINE)
+        return any(folded(name.strip(" \t\r\"'")) in self._folders for name in names)
 
     def _was_read(self, step: ShellStep, path: str) -> bool:
         call = self._call
@@ -192,14 +192,15 @@ class _Finder:
             return False
         if call.result is None:
             return not (call.failed or self._is_open)
-        if call.failed and step.alone and not step.pipe:
+        paths = sum("/" in word.text for word in step.words[1:])
+        if call.failed and step.alone and not step.pipe and paths <= 1:
             return False
-        rest = _FRAME.sub("", call.result)
-        for line in _COMPLAINT.findall(rest):
-            if _NOT_THERE.search(line):
-                if path in line or path.rpartition("/")[2] in line:
-                    return False
-                rest = rest.replace(line, "", 1)
+        written = path.removeprefix("~")
+        complaints = [line for line in _COMPLAINT.findall(call.result) if _NOT_THERE.search(line)]
+        if any(written in line for line in complaints):
+            return False
+        rest = _COMPLAINT.sub(lambda match: "" if _NOT_THERE.search(match[0]) else match[0], call.result)
+        rest = _FRAME.sub("", rest)
         if not rest.strip():
             return False
         return not (step.masked or call.failed) or _MARKDOWN.search(rest) is not None
