@@ -12,7 +12,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo admin test check quick room pages docs receipts proof reference bench peers counterparts conformance local hosts fuzz stress clean
+.PHONY: help setup demo admin test check quick room pages docs receipts proof reference bench peers counterparts conformance judges local hosts fuzz stress clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ docs: setup ## Write the generated pages, and build the site in build/site, stri
 
 conformance: setup ## Put the conformance cases to other people's tools, and write docs/reference/conformance.md
 	$(PY) -m tools.conformance_peers
+
+judges: setup ## Put the captured transcripts to other people's judges, and write docs/reference/judges.md
+	$(PY) -m tools.verdict_peers
 
 receipts: setup ## Break up to thirty requirements of each milestone, see a test notice each, and write the page
 	@$(PY) -m tests.spec.mutation_receipts
