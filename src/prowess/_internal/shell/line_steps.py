@@ -1,4 +1,4 @@
-"""Take any command line apart into its steps: each simple command with what it reads, and where its output goes.
+"""Take any command line apart into its steps: each simple command with its input, and the place of its output.
 
 For lines that were run already, not for a permission decision: a construct that `command_line` refuses (a loop, a
 substitution, a redirection, a here-document) is looked into as far as possible. Texts of here-documents and quoted
@@ -225,7 +225,7 @@ class _Reader:
                 yield from self.tree(part, context.hidden(), depth + 1)
 
     def _redirect(self, node: Node, inputs: list[ShellWord], words: list[tuple[ShellWord, ...]]) -> bool:
-        """Note what a redirection reads. Return false if it sends the output to a file."""
+        """Note the input of a redirection. Return false if it sends the output to a file."""
         if node.type == "heredoc_redirect":
             return self._redirect_all(
                 [child for child in node.named_children if child.type == "file_redirect"], inputs, words
@@ -255,7 +255,7 @@ class _Reader:
         stages = node.named_children
         names = [_program(stage) for stage in stages]
         for place, stage in enumerate(stages):
-            # What the last stage writes to a file, no earlier stage shows.
+            # If the last stage writes to a file, no earlier stage shows its output.
             shown = context.shown and (place == len(stages) - 1 or self._shows(stages[-1]))
             pipe = (*names[place + 1 :], *context.pipe)
             yield from self.tree(stage, _Context(inputs=(), shown=shown, pipe=pipe, masked=context.masked), depth + 1)
@@ -351,7 +351,7 @@ class _Reader:
 
 
 class _Context(Struct, frozen=True, kw_only=True):
-    """What surrounds a node: input of the statement, whether its output is shown, the pipeline after it."""
+    """The surroundings of a node: input of the statement, whether its output is shown, the pipeline after it."""
 
     inputs: tuple[ShellWord, ...] = ()
     shown: bool = True

@@ -23,7 +23,7 @@ _OPERATORS = ("&>>", "&&", "&>", "||", "|&", "|", ";")
 _REDIRECTIONS = ("<>", "<&", "<", ">>", ">&", ">|", ">")
 _CONTINUATIONS = r"(?:\\\n)+"
 _DELETE = "\x7f"
-_PLAIN_RUN = re.compile(r"[A-Za-z0-9_./@%+,:=-]+")  # characters that mean themselves wherever they stand in a word
+_PLAIN_RUN = re.compile(r"[A-Za-z0-9_./@%+,:=-]+")  # characters that mean themselves at any place of a word
 
 
 class ShellRefusal(Struct, frozen=True, kw_only=True):

@@ -25,7 +25,9 @@ _NAMES: tuple[VerdictName, ...] = get_args(VerdictName)
 @click.command(name="judge")
 @click.argument("transcripts", metavar="[TRANSCRIPT]...", nargs=-1)
 @click.option("--skill", metavar="NAME", help="The skill: NAME or PLUGIN:NAME.")
-@click.option("--query", metavar="TEXT", help="What the user asked; by default the user's messages in the transcript.")
+@click.option(
+    "--query", metavar="TEXT", help="The request of the user; by default the user's messages in the transcript."
+)
 @click.option("--cases", "cases_file", metavar="FILE", help='JSON lines {"transcript", "skill", "query"?}, instead.')
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def judge(

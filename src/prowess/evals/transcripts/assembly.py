@@ -1,4 +1,4 @@
-"""Collects what a host's records state, in order, and makes the transcript of it.
+"""Collects the facts of a host's records, in order, and makes a transcript of them.
 
 A host may record one call several times: as the model asked for it, as it started, as it ended. Records of one call
 have one id; its first record gives its place, later ones complete it. Some models give an id twice to different calls:
@@ -63,7 +63,7 @@ class OpenCall(Struct):
 
 
 class Assembly(Struct):
-    """What has been read so far.
+    """The facts that have been read so far.
 
     `unknown` counts the types of records that nobody reads. `asked` are the names, without case, that the model gave to
     a skill tool.
@@ -92,7 +92,7 @@ class Assembly(Struct):
     asked: set[str] = field(default_factory=set)
 
     def say(self, role: Literal["user", "assistant", "host"], text: str, agent: str, at: int) -> None:
-        """Add a text, unless it is empty. A skill that stands in a text of the user or the host was put in by it."""
+        """Add a text, unless it is empty. A skill inside a text of the user or the host was put in by it."""
         if text:
             if role != "assistant" and "<" in text and (found := _PUT_IN.search(text)) is not None:
                 self.activate(_named(found), "host", "skill context", agent, at)
@@ -154,7 +154,7 @@ class Assembly(Struct):
         self.unknown[name] = self.unknown.get(name, 0) + 1
 
     def transcript(self, notes: tuple[str, ...] = ()) -> RunTranscript:
-        """Return what was read."""
+        """Return the transcript."""
         calls = tuple(_closed(call) for call in self.calls if not call.dropped)
         if self.unknown:
             named = ", ".join(f"{kind} ({count})" for kind, count in list(self.unknown.items())[:20])

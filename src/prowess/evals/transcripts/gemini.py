@@ -1,7 +1,7 @@
 """Gemini CLI: the lines of `-o stream-json`, and sessions as JSON lines or as one JSON document.
 
 In a session of lines a message comes again as soon as its calls have results: the last record of an id counts.
-`$set.messages` replaces what the model sees and `$rewindTo` takes messages back; calls that were made before a
+`$set.messages` replaces the history and `$rewindTo` takes messages back; calls that were made before a
 replacement were made. Sources: Gemini CLI 0.61.0 and its recording service.
 """
 

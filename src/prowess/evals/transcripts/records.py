@@ -1,7 +1,7 @@
 """Records of a transcript: JSON lines, one JSON document, or documents in a row, whatever is broken among them.
 
 A file may begin with a byte order mark, end its lines with CRLF, stop in the middle of a line, be UTF-16 (as a shell of
-Windows writes it), or hold documents over several lines. Nothing of this stops the reading: what cannot be read is
+Windows writes it), or hold documents over several lines. None of this stops the reading: lines that cannot be read are
 counted and named.
 """
 

@@ -1,4 +1,4 @@
-"""What a tool call does: the tools of all hosts that use a skill, read a file or run a command, in one table.
+"""The actions of tool calls: the tools of all hosts that use a skill, read a file or run a command, in one table.
 
 The name of a tool is compared without case and without the prefix of an MCP server. Arguments are foreign: a value of
 another type than the tool's is as if it were absent.
@@ -23,7 +23,7 @@ _DIRECTORY_KEYS = ("workdir", "working_directory", "workingDirectory", "cwd", "d
 
 
 def actions_of(name: str, arguments: Arguments) -> tuple[CallAction, ...]:
-    """Return what a call does; nothing for a tool that is not in the table."""
+    """Return the actions of a call; none for a tool that is not in the table."""
     kind = _TOOLS.get(name) or _TOOLS.get(name.rpartition("__")[2].casefold())
     return kind(arguments) if kind is not None else ()
 

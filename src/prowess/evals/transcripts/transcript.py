@@ -59,7 +59,7 @@ CallAction = SkillUse | FileRead | ScriptRun | ShellRun
 class TranscriptCall(Struct, frozen=True, kw_only=True):
     """One tool call of the model, with its result.
 
-    `actions` are what the call does, if the host's tool is known; none for other tools. `result` is the text that the
+    `actions` are its effects, if the host's tool is known; none for other tools. `result` is the text that the
     model got, None if the transcript has no result. `failed` is true if the host or the tool reported a failure.
     `refused` is true if a permission was missing. `unknown_skill` is true if the host answered that it has no such
     skill. `agent` is `main` or the id of a sub-agent. `at` is the number of its record, see `RunTranscript`.
@@ -89,7 +89,7 @@ class TranscriptMessage(Struct, frozen=True, kw_only=True):
 class SkillActivation(Struct, frozen=True, kw_only=True):
     """An activation that the host recorded, or a call of its skill tool.
 
-    `how` is what recorded it, such as `command`, `skill block`, `context-load` or the tool's name.
+    `how` names its record, such as `command`, `skill block`, `context-load` or the tool's name.
     """
 
     skill: str

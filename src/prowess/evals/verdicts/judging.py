@@ -7,7 +7,7 @@
 4. `error`: the run has no regular end, or there is no transcript.
 5. `not_triggered`: everything else, a limit of turns included.
 
-What a user or the host puts in after the model's own choice changes nothing: it stays triggered.
+An activation by the user or the host after the model's own choice changes nothing: it stays triggered.
 """
 
 from __future__ import annotations

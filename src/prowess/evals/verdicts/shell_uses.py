@@ -1,4 +1,4 @@
-"""Finds in shell commands what uses a skill: reading its SKILL.md, running one of its scripts."""
+"""Finds the uses of a skill in shell commands: reading its SKILL.md, running one of its scripts."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class ShellUse(Struct, frozen=True, kw_only=True):
 
 
 class ShellUses(Struct, frozen=True, kw_only=True):
-    """The uses in one call, and where the shell stands afterwards. `unread` is true if the line needs the grammar."""
+    """The uses in one call, and the directory after it. `unread` is true if the line needs the grammar."""
 
     uses: tuple[ShellUse, ...] = ()
     directory: str | None = None
