@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess.errors import InvalidArgumentsError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
@@ -88,6 +90,20 @@ def _outline(text: str, pyromark: Any) -> Outline:  # noqa: ANN401 -- the module
         return _by_markdown_it(text)
     options = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_FOOTNOTES
     return _by_pyromark(text, pyromark.events_with_range(text, options=options))
+
+
+def source_events(text: str) -> tuple[Any, Callable[[int], int]]:
+    """Return pyromark's events with byte ranges, and a function from a byte offset to a code point offset.
+
+    Raises:
+        InvalidArgumentsError: pyromark is missing.
+    """
+    try:
+        import pyromark  # imported late as in `outline`
+    except ImportError:
+        raise InvalidArgumentsError(("ranges of a Markdown text need pyromark: pip install pyromark",)) from None
+    options = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_FOOTNOTES
+    return pyromark.events_with_range(text, options=options), _points(text)[0]
 
 
 def links(text: str) -> list[MarkdownLink]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from prowess.cli.evals.ablate import ablate
 from prowess.cli.evals.compare import compare
 from prowess.cli.evals.convert import convert
 from prowess.cli.evals.export import export
@@ -22,6 +23,7 @@ def command() -> None:
     """
 
 
+command.add_command(ablate)
 command.add_command(compare)
 command.add_command(convert)
 command.add_command(report)

@@ -1,0 +1,68 @@
+"""The report of `prowess eval ablate`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct, to_builtins
+
+from prowess.evals.campaigns.report import SpentReport, StopReason
+
+if TYPE_CHECKING:
+    from prowess.evals.ablation.passages import Passage
+
+AblationVerdict = Literal["needed", "no_effect", "unsure"]
+
+
+class AblatedPassage(Struct, frozen=True, kw_only=True):
+    """What happens without one passage.
+
+    `delta` is the change of the pass rate with its 95 % interval, None if nothing could be measured. `failing` names
+    the assertions that notice. `runs` is the number of runs without the passage.
+    """
+
+    path: str
+    line: int
+    end_line: int
+    text: str
+    verdict: AblationVerdict
+    delta: float | None
+    low: float | None
+    high: float | None
+    failing: tuple[str, ...] = ()
+    runs: int = 0
+
+    @classmethod
+    def of(cls, passage: Passage, verdict: AblationVerdict, **found: Any) -> AblatedPassage:  # noqa: ANN401 -- the fields above
+        """Return the result of a passage."""
+        place: dict[str, Any] = {name: getattr(passage, name) for name in ("path", "line", "end_line", "text")}
+        return cls(verdict=verdict, **place, **found)
+
+
+class AblationReport(Struct, frozen=True, kw_only=True):
+    """The results of all passages, in the order of the files.
+
+    `score` is the share of passages that tests or evals notice, None if there is no passage. `tried_by` tells what was
+    run. `without_verdict` names the evals and cases that say nothing, because they fail with the whole skill too.
+    `complete`, `stopped`, `spent` and `iteration` are as in the report of `prowess eval run`.
+    """
+
+    skill: str
+    by: str
+    tried_by: Literal["tests", "evals"]
+    units: tuple[AblatedPassage, ...]
+    without_verdict: tuple[str, ...] = ()
+    complete: bool = True
+    stopped: StopReason | None = None
+    spent: SpentReport = SpentReport()
+    iteration: str | None = None
+
+    @property
+    def score(self) -> float | None:
+        """The share of passages that are needed."""
+        return sum(unit.verdict == "needed" for unit in self.units) / len(self.units) if self.units else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report as JSON data."""
+        data: dict[str, Any] = to_builtins(self)
+        return {**data, "score": self.score}
