@@ -8,12 +8,14 @@ import click
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.evals.live_progress import LiveProgress
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
     from prowess.evals.ablation.report import AblatedPassage, AblationReport
 
 _SHOWN = 70
+_MODEL_ONLY = ("model", "host", "judge", "max_cost_usd", "max_calls", "max_tokens", "price", "resume", "runs", "detect")
 
 
 @click.command(name="ablate")
@@ -27,30 +29,87 @@ _SHOWN = 70
     help="What is removed at once.",
 )
 @click.option("--negate", is_flag=True, help="Ask for the opposite of each passage, instead of removing it.")
+@click.option("--model", metavar="M", help="Run the evals of eval run with this model.")
+@click.option("--host", metavar="H", help="Agent that does the tasks: claude, codex, copilot, gemini; or our own.")
+@click.option("--runs", type=click.IntRange(1, 1000), help="Runs of each eval, and the most without a passage; 5.")
+@click.option("--detect", type=click.FloatRange(0.05, 1), help="Smallest loss of a pass rate that matters; 0.6.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Runs at the same time.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed for the model; defaults to 0.")
+@click.option("--judge", metavar="M", help="Model for assertions that no code can check, or none (default).")
+@click.option("--with", "neighbours", multiple=True, metavar="SKILL", help="Install this skill too. Repeatable.")
+@click.option("--max-cost-usd", type=float, metavar="X", help="Make no call that could pass this cost.")
+@click.option("--max-calls", type=int, metavar="N", help="Make at most N calls of models.")
+@click.option("--max-tokens", type=int, metavar="N", help="Make no call that could pass this number of tokens.")
+@click.option("--max-output-tokens", type=click.IntRange(min=1), metavar="N", help="Bound on each answer of the model.")
+@click.option("--price", metavar="IN/OUT", help="Price of the model in US dollars per million tokens.")
+@click.option("--out", type=click.Path(file_okay=False), metavar="DIR", help="Where NAME-ablation is made.")
+@click.option("--resume", is_flag=True, help="Continue the newest unfinished iteration, or start one.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--quiet", is_flag=True, help="Print the result only.")
-def ablate(*, path: str, by_tests: bool, by: Any, negate: bool, as_json: bool, quiet: bool) -> int:  # noqa: ANN401 -- a kind of passage
+def ablate(*, path: str, by_tests: bool, by: Any, as_json: bool, quiet: bool, **given: Any) -> int:  # noqa: ANN401 -- the options above, by name
     """Remove each passage of the skill at PATH in turn, and report which removals are noticed.
 
-    A passage without effect can be removed, or the suite does not test it. The skill itself is not changed.
+    With --tests the tests of prowess test notice, without a model; otherwise the evals of prowess eval run. A passage
+    without effect can be removed, or nothing tests it. The skill itself is not changed.
+
+    Exits with 5 if a cap ended the runs.
 
     Example: prowess eval ablate my-skill --tests
     """
     # Imported here: the other subcommands need no agent.
     from prowess.evals.ablation.by_tests import ablate_by_tests
 
-    if not by_tests:
-        raise click.UsageError("name --tests")
+    if by_tests and (named := sorted(name for name in _MODEL_ONLY if given[name])):
+        raise click.UsageError(f"--tests needs no model, so --{named[0].replace('_', '-')} does not apply")
+    signalled = None
     try:
-        report = ablate_by_tests(path, by, negate=negate, on_passage=None if quiet or as_json else _tell)
+        if by_tests:
+            report = ablate_by_tests(path, by, negate=given["negate"], on_passage=None if quiet or as_json else _tell)
+        else:
+            report, signalled = _by_evals(path, by, quiet=quiet or as_json, **given)
     except SkillError as fault:
         output.error(printable_line(str(fault)))
         return exit_codes.USAGE if fault.code == "invalid_arguments" else exit_codes.UNAVAILABLE
     if as_json:
         output.document(report.as_dict())
     else:
-        _print(report, quiet=quiet)
-    return exit_codes.OK
+        _print(report, quiet=quiet and by_tests)
+    if signalled is not None:
+        return exit_codes.SIGNALLED + signalled
+    return exit_codes.OK if report.complete else exit_codes.CAPPED
+
+
+def _by_evals(
+    path: str,
+    by: Any,  # noqa: ANN401 -- a kind of passage
+    *,
+    quiet: bool,
+    negate: bool,
+    detect: float | None,
+    max_cost_usd: float | None,
+    max_calls: int | None,
+    max_tokens: int | None,
+    price: str | None,
+    judge: str | None,
+    **given: Any,  # noqa: ANN401 -- options of a campaign, by name
+) -> tuple[AblationReport, int | None]:
+    # Imported here: --tests needs no ledger and no provider.
+    from prowess.evals.ablation.by_evals import ablate_by_evals
+    from prowess.evals.ablation.trials import DETECT
+    from prowess.evals.campaigns.options import EvalRunOptions
+    from prowess.evals.ledger.caps import Caps
+    from prowess.evals.ledger.prices import Price
+
+    options = EvalRunOptions(
+        path=path,
+        caps=Caps(usd=max_cost_usd, tokens=max_tokens, calls=max_calls),
+        price=None if price is None else Price.parse(price),
+        judge=None if judge == "none" else judge,
+        **given,
+    )
+    with LiveProgress(cap_usd=max_cost_usd, quiet=quiet) as progress:
+        ended = ablate_by_evals(options, by, negate=negate, detect=detect or DETECT, on_result=progress.show)
+    return ended.report, ended.signalled
 
 
 def _tell(passage: AblatedPassage) -> None:
@@ -60,10 +119,9 @@ def _tell(passage: AblatedPassage) -> None:
 
 
 def _print(report: AblationReport, *, quiet: bool) -> None:
-    if quiet:
-        for unit in report.units:
-            if unit.verdict != "needed":
-                _tell(unit)
+    for unit in report.units:
+        if (unit.verdict != "needed") if quiet else report.tried_by == "evals":
+            _tell(unit)
     for name in report.without_verdict:
         output.note(f"left out, because it does not pass with the whole skill: {printable_line(name)}")
     counts = {verdict: sum(unit.verdict == verdict for unit in report.units) for verdict in ("needed", "no_effect")}
@@ -72,3 +130,7 @@ def _print(report: AblationReport, *, quiet: bool) -> None:
     output.line(f"{passages}: {counts['needed']} needed, {counts['no_effect']} without effect, {unsure} unsure")
     if report.score is not None:
         output.line(f"score of the suite: {report.score:.0%} of the passages are missed when they are gone")
+    if report.stopped is not None:
+        output.note(f"stopped: {report.stopped}; continue with --resume")
+    if report.iteration is not None:
+        output.line(f"{counted(report.spent.calls, 'call')}; results: {printable_line(report.iteration)}")

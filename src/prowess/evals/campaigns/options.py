@@ -17,7 +17,7 @@ class EvalRunOptions(Struct, frozen=True, kw_only=True):
 
     `path` is a skill, or a suite in it. `baseline` is without, none, old, or a revision of git. `judge` is the name of
     a model. `detect` is the smallest difference that matters to `until_decided`. `out` is where the workspace is made,
-    beside the skill by default. `replay` is an iteration.
+    beside the skill by default. `replay` is an iteration. `folder` is the last word of the workspace's name.
     """
 
     path: str
@@ -39,3 +39,4 @@ class EvalRunOptions(Struct, frozen=True, kw_only=True):
     out: str | None = None
     resume: bool = False
     replay: str | None = None
+    folder: str = "workspace"

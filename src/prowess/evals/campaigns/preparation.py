@@ -76,7 +76,7 @@ def prepared_campaign(options: EvalRunOptions) -> PreparedCampaign:
     if recorded is not None:
         _require_recorded(options, recorded, skill)
     settings = _settings(options, recorded, skill, plan.root)
-    workspace = os.path.join(options.out or os.path.dirname(plan.root), f"{skill}-workspace")
+    workspace = os.path.join(options.out or os.path.dirname(plan.root), f"{skill}-{options.folder}")
     flat = settings.runs == 1
     iteration = unfinished_iteration(workspace, flat=flat) if options.resume else None
     sources = _Sources(options, settings, plan.root, workspace)

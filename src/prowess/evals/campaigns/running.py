@@ -77,7 +77,7 @@ def run_evals(options: EvalRunOptions, *, on_result: Callable[[UnitResult], obje
         else:
             calls = opened.enter_context(RecordedCalls(os.path.join(options.replay, JOURNAL)))
         try:
-            setting = _setting(options, prepared, calls)
+            setting = unit_setting(options, prepared, calls)
             feedback = _feedback(prepared.iteration.path)
         except InvalidArgumentsError:
             if prepared.is_new:  # nothing began, so nothing is left to be resumed
@@ -107,7 +107,7 @@ def _run(
     on_result: Callable[[UnitResult], object] | None,
 ) -> tuple[EvalRunReport, int | None]:
     settings = prepared.settings
-    plans = {plan.id: _gradable(plan, judged=settings.judge is not None) for plan in prepared.evals}
+    plans = {plan.id: gradable(plan, judged=settings.judge is not None) for plan in prepared.evals}
     units = planned_units(plans.values(), prepared.configurations, settings.runs)
     decider = Decider(units, detect=settings.detect) if settings.until_decided else None
     campaign = Campaign(units, plans, setting, jobs=options.jobs, decider=decider, on_result=on_result)
@@ -121,7 +121,6 @@ def _run(
         min_pass_rate=options.min_pass_rate,
         min_delta=options.min_delta,
     )
-    spent = calls.spent
     report = EvalRunReport(
         complete=campaign.stopped is None,
         stopped=campaign.stopped,
@@ -129,19 +128,25 @@ def _run(
         model=settings.model,
         host=settings.host,
         seed=settings.seed,
-        spent=SpentReport(
-            usd=spent.usd,
-            in_doubt_usd=spent.in_doubt_usd,
-            calls=spent.calls,
-            input_tokens=spent.input_tokens,
-            output_tokens=spent.output_tokens,
-        ),
+        spent=spent_report(calls),
         units=results,
         summary=summary,
         iteration=prepared.iteration.path,
     )
     _write(report, prepared)
     return report, campaign.signalled
+
+
+def spent_report(calls: Ledger | RecordedCalls) -> SpentReport:
+    """Return what was spent so far."""
+    spent = calls.spent
+    return SpentReport(
+        usd=spent.usd,
+        in_doubt_usd=spent.in_doubt_usd,
+        calls=spent.calls,
+        input_tokens=spent.input_tokens,
+        output_tokens=spent.output_tokens,
+    )
 
 
 def _feedback(path: str) -> dict[str, str]:
@@ -162,7 +167,7 @@ def _write(report: EvalRunReport, prepared: PreparedCampaign) -> None:
     prepared.iteration.finish(report)
 
 
-def _gradable(plan: PlannedEval, *, judged: bool) -> PlannedEval:
+def gradable(plan: PlannedEval, *, judged: bool) -> PlannedEval:
     """Return the plan with a fault if nothing could be graded, so that no call is paid for it."""
     if plan.fault is not None or any(
         not isinstance(one.check, UngradedCheck) and (judged or not one.is_judged) for one in plan.assertions
@@ -172,7 +177,12 @@ def _gradable(plan: PlannedEval, *, judged: bool) -> PlannedEval:
     return replace(plan, fault=_NO_JUDGE if plan.is_judged else "; ".join(reasons))
 
 
-def _setting(options: EvalRunOptions, prepared: PreparedCampaign, calls: Ledger | RecordedCalls) -> UnitSetting:
+def unit_setting(options: EvalRunOptions, prepared: PreparedCampaign, calls: Ledger | RecordedCalls) -> UnitSetting:
+    """Return what the units of a campaign share.
+
+    Raises:
+        InvalidArgumentsError: the host or a model cannot be used.
+    """
     settings = prepared.settings
     return UnitSetting(
         iteration=prepared.iteration,

@@ -17,7 +17,7 @@ from prowess.agent import ModelError
 from prowess.distribution.installation.disk.trees import remove_tree
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.planning import JudgedCheck, TextCheck, UngradedCheck
-from prowess.evals.campaigns.report import WITH_SKILL, GradedAssertion, UnitResult
+from prowess.evals.campaigns.report import GradedAssertion, UnitResult
 from prowess.evals.campaigns.unit_files import (
     UngradedAssertion,
     new_workspace,
@@ -195,7 +195,7 @@ class _UnitRun:
         )
 
     def _graded_here(self) -> list[tuple[int, PlannedAssertion]]:
-        is_baseline = self._unit.configuration != WITH_SKILL
+        is_baseline = self._unit.configuration in self._setting.traces
         listed = enumerate(self._plan.assertions)
         return [(place, one) for place, one in listed if one.in_baseline or not is_baseline]
 

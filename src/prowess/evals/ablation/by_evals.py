@@ -1,0 +1,257 @@
+"""Ablation with the evals of a skill and a model.
+
+First every eval runs with the whole skill. Then passages are removed, in rounds: each round runs what the trials ask
+for (`trials`), all passages at once. An eval whose requests never held a passage is not run for it. Everything is in
+one iteration with one journal, so caps hold for the whole and a killed ablation is resumed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import anyio
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prowess.errors import InvalidArgumentsError
+from prowess.evals.ablation.passages import passages_of
+from prowess.evals.ablation.report import AblatedPassage, AblationReport
+from prowess.evals.ablation.trials import DETECT, AssertionKey, PassageTrial, Tally, informative
+from prowess.evals.campaigns.campaign import Campaign, planned_units
+from prowess.evals.campaigns.iterations import write_json
+from prowess.evals.campaigns.preparation import prepared_campaign
+from prowess.evals.campaigns.report import WITH_SKILL, Unit
+from prowess.evals.campaigns.running import gradable, spent_report, unit_setting
+from prowess.evals.ledger.journal import JOURNAL
+from prowess.evals.ledger.ledger import Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from prowess.evals.ablation.passages import Passage, PassageFile, PassageKind
+    from prowess.evals.campaigns.options import EvalRunOptions
+    from prowess.evals.campaigns.preparation import PreparedCampaign
+    from prowess.evals.campaigns.report import StopReason, UnitResult
+    from prowess.evals.campaigns.unit_run import UnitSetting
+
+FOLDER = "ablation"
+RUNS = 5
+_ESCAPES = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|.)")
+_OTHERS = re.compile(r"[^A-Za-z]+")
+_WITH_DIGITS = re.compile(r"\S*[0-9]\S*|\n")  # what the recorded form of a request may have replaced, such as a time
+_LEAST_SIGN = 12  # letters by which a part of a passage is recognised
+
+
+class AblationEnded(Struct, frozen=True, kw_only=True):
+    """An ablation that ended. `signalled` is the number of the signal that stopped it, or None."""
+
+    report: AblationReport
+    signalled: int | None
+
+
+class _Cut(Struct, frozen=True, kw_only=True):
+    """One passage with its file, the configuration of its runs, and its trial."""
+
+    file: PassageFile
+    passage: Passage
+    configuration: str
+    trial: PassageTrial
+
+
+def ablate_by_evals(
+    options: EvalRunOptions,
+    by: PassageKind,
+    *,
+    negate: bool = False,
+    detect: float = DETECT,
+    on_result: Callable[[UnitResult], object] | None = None,
+) -> AblationEnded:
+    """Remove each passage of the skill in turn, or negate it, and run its evals until it is known what that changes.
+
+    `runs` of the options is the number of runs of each eval with the whole skill, and the most without one passage.
+
+    Raises:
+        SuiteError: there is no suite, or it cannot be read.
+        InvalidArgumentsError: an option cannot be used, or no eval passes with the whole skill.
+        JournalError: the journal cannot be used.
+    """
+    options = replace(options, baseline="none", runs=options.runs or RUNS, folder=FOLDER)
+    prepared = prepared_campaign(options)
+    path = os.path.join(prepared.iteration.path, JOURNAL)
+    with Ledger(path, prepared.header, options.caps) as calls:
+        try:
+            setting = unit_setting(options, prepared, calls)
+        except InvalidArgumentsError:
+            if prepared.is_new:
+                shutil.rmtree(prepared.iteration.path, ignore_errors=True)
+            raise
+        ablation = _EvalAblation(prepared, setting, calls, options, negate=negate, detect=detect, on_result=on_result)
+        anyio.run(ablation.run, by)
+        report = ablation.report(by)
+    write_json(os.path.join(prepared.iteration.path, "ablation.json"), report.as_dict())
+    write_json(os.path.join(prepared.iteration.path, "report.json"), {"complete": report.complete})
+    return AblationEnded(report=report, signalled=ablation.signalled)
+
+
+class _EvalAblation:
+    """One ablation, with its iteration and its journal."""
+
+    def __init__(
+        self,
+        prepared: PreparedCampaign,
+        setting: UnitSetting,
+        calls: Ledger,
+        options: EvalRunOptions,
+        *,
+        negate: bool,
+        detect: float,
+        on_result: Callable[[UnitResult], object] | None,
+    ) -> None:
+        self._prepared, self._calls, self._options = prepared, calls, options
+        self._negate, self._detect, self._on_result = negate, detect, on_result
+        self._skills = dict(setting.skills)
+        self._setting = replace(setting, skills=self._skills)
+        judged = prepared.settings.judge is not None
+        self._plans = {plan.id: gradable(plan, judged=judged) for plan in prepared.evals}
+        self._cuts: list[_Cut] = []
+        self._silent: list[str] = []
+        self._stopped: StopReason | None = None
+        self.signalled: int | None = None
+
+    async def run(self, by: PassageKind) -> None:
+        """Run the whole skill, and then the passages."""
+        runs = self._prepared.settings.runs
+        results = await self._campaign(planned_units(self._plans.values(), (WITH_SKILL,), runs))
+        whole = _tallies(results)
+        telling = informative(whole, detect=self._detect)
+        self._silent = [f"{key.eval}: {key.text}" for key in sorted(whole) if key not in telling]
+        self._silent += sorted(name for name in self._plans if all(key.eval != name for key in whole))
+        if not telling and self._stopped is None:
+            problem = "no assertion passes reliably with the whole skill, so none can miss a part of it"
+            reasons = [unit.reason for unit in results if unit.reason is not None][:1]
+            raise InvalidArgumentsError((": ".join([problem, *reasons]),))
+        self._cuts = list(self._planned(by, telling, runs))
+        while self._stopped is None and (units := self._round()):
+            self._take(await self._campaign(units))
+
+    def report(self, by: PassageKind) -> AblationReport:
+        """Return what is known."""
+        return AblationReport(
+            skill=self._prepared.settings.skill,
+            by=by,
+            tried_by="evals",
+            units=tuple(_result(cut) for cut in self._cuts),
+            without_verdict=tuple(self._silent),
+            complete=self._stopped is None,
+            stopped=self._stopped,
+            spent=spent_report(self._calls),
+            iteration=self._prepared.iteration.path,
+        )
+
+    async def _campaign(self, units: Sequence[Unit]) -> tuple[UnitResult, ...]:
+        campaign = Campaign(units, self._plans, self._setting, jobs=self._options.jobs, on_result=self._on_result)
+        await campaign.run()
+        self._stopped, self.signalled = campaign.stopped, campaign.signalled
+        return campaign.results
+
+    def _planned(self, by: PassageKind, telling: Mapping[AssertionKey, Tally], runs: int) -> Iterable[_Cut]:
+        root = self._skills[WITH_SKILL][0]
+        names = sorted({key.eval for key in telling})
+        sent = {name: self._sent(name) for name in names}
+        for file in passages_of(root, by):
+            for passage in file.passages:
+                held = [name for name in names if _holds(sent[name], passage.text)]
+                yield _Cut(
+                    file=file,
+                    passage=passage,
+                    configuration=_configuration(passage, negate=self._negate),
+                    trial=PassageTrial(telling, held, most_runs=runs, detect=self._detect),
+                )
+
+    def _sent(self, name: str) -> str | None:
+        """Return what the requests of an eval held, in all runs with the whole skill; None if that is not known."""
+        units = planned_units([self._plans[name]], (WITH_SKILL,), self._prepared.settings.runs)
+        forms = [form for unit in units for form in self._calls.recorded_forms(unit.id)]
+        if len(forms) < sum(len(self._calls.calls_of(unit.id)) for unit in units):
+            return None
+        return "\n".join(map(_letters, forms))
+
+    def _round(self) -> list[Unit]:
+        units: list[Unit] = []
+        for cut in self._cuts:
+            names = cut.trial.next_evals
+            if names:
+                self._install(cut)
+            units += [Unit(eval=name, configuration=cut.configuration, run=cut.trial.next_run(name)) for name in names]
+        return units
+
+    def _take(self, results: Iterable[UnitResult]) -> None:
+        trials = {cut.configuration: cut.trial for cut in self._cuts}
+        for result in results:
+            if result.outcome == "not_run":
+                continue
+            grades = {row.text: row.passed for row in result.assertions} if result.counted else None
+            trials[result.configuration].add(result.eval, grades)
+
+    def _install(self, cut: _Cut) -> None:
+        """Write the skill without a passage, unless it is there."""
+        if cut.configuration in self._skills:
+            return
+        whole, *neighbours = self._skills[WITH_SKILL]
+        target = self._prepared.iteration.skill_directory(cut.configuration, os.path.basename(whole))
+        if not os.path.isdir(target):
+            made = f"{target}.new"
+            shutil.rmtree(made, ignore_errors=True)
+            shutil.copytree(whole, made, symlinks=True)
+            changed = cut.file.negated(cut.passage) if self._negate else cut.file.without(cut.passage)
+            with open(os.path.join(made, *cut.file.path.split("/")), "w", encoding="utf-8", newline="") as file:
+                file.write(changed)
+            os.rename(made, target)
+        self._skills[cut.configuration] = (target, *neighbours)
+
+
+def _tallies(results: Iterable[UnitResult]) -> dict[AssertionKey, Tally]:
+    found: dict[AssertionKey, Tally] = {}
+    for result in results:
+        for row in result.assertions if result.counted else ():
+            tally = found.setdefault(AssertionKey(eval=result.eval, text=row.text), Tally())
+            tally.runs += 1
+            tally.passed += row.passed
+    return found
+
+
+def _result(cut: _Cut) -> AblatedPassage:
+    trial = cut.trial
+    decision, loss = trial.decision, trial.loss
+    if decision == "no_effect" and loss is None:  # no request held it
+        return AblatedPassage.of(cut.passage, "no_effect", delta=0.0, low=0.0, high=0.0)
+    return AblatedPassage.of(
+        cut.passage,
+        "unsure" if decision == "open" else decision,
+        delta=None if loss is None else loss.delta,
+        low=None if loss is None else loss.low,
+        high=None if loss is None else loss.high,
+        failing=tuple(f"{key.eval}: {key.text}" for key in trial.fallen),
+        runs=trial.runs,
+    )
+
+
+def _configuration(passage: Passage, *, negate: bool) -> str:
+    """Return a name that stays the same when an ablation is resumed."""
+    identity = f"{passage.path}\0{passage.start}\0{passage.text}\0{negate}"
+    return f"without-{hashlib.sha256(identity.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def _letters(text: str) -> str:
+    """Return ASCII letters only: escapes, spaces and line numbers between words do not matter."""
+    return _OTHERS.sub("", _ESCAPES.sub("", text)).lower()
+
+
+def _holds(sent: str | None, passage: str) -> bool:
+    """Return whether requests held a part of a passage. Without a recognisable part they may have held it."""
+    signs = [sign for part in _WITH_DIGITS.split(passage) if len(sign := _letters(part)) >= _LEAST_SIGN]
+    return sent is None or not signs or any(sign in sent for sign in signs)

@@ -1,0 +1,128 @@
+"""Ablation with a model on loopback that obeys, mostly."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.evals.campaigns.provider import MODEL, ScriptedProvider, text_of
+from tests.evals.campaigns.skills import an_eval, skill_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.evals.campaigns.provider import Answer, Request
+
+pytestmark = pytest.mark.unmeasured
+FULL = bool(os.environ.get("PROWESS_ABLATION"))
+SENTENCES, NEEDED, EVALS, RUNS = (30, 18, 6, 5) if FULL else (5, 3, 2, 3)
+
+
+def _sentence(number: int) -> str:
+    return f"In a task of kind {'abcdefghijklmnopqrstuvwxyzABCD'[number]}q say marker{number}z aloud."
+
+
+def _obedient(noise: float, seed: int) -> Callable[[Request], Answer]:
+    """Return a rule: load the skill, then say the markers of its sentences; noise forgets or invents some."""
+    draw = random.Random(seed)
+
+    def rule(request: Request) -> Answer:
+        text = text_of(request)
+        if "aloud" not in text:
+            return [("skills_load", {"names": ["sums"]})]
+        said = [f"marker{n}z" for n in range(SENTENCES) if (f"marker{n}z" in text) != (draw.random() < noise)]
+        return " ".join(said)
+
+    return rule
+
+
+def _skill(place: Path, needed: list[int]) -> Path:
+    """Return a skill of which the evals test the needed sentences, some in each."""
+    evals = [
+        an_eval(
+            part + 1,
+            *({"text": f"says {n}", "type": "contains_phrase", "phrase": f"marker{n}z"} for n in needed[part::EVALS]),
+        )
+        for part in range(EVALS)
+    ]
+    return skill_at(place, *evals, body="\n".join(f"- {_sentence(n)}" for n in range(SENTENCES)))
+
+
+def _run(provider: ScriptedProvider, skill: Path, *words: str) -> tuple[int, dict[str, Any]]:
+    command = [sys.executable, "-m", "prowess", "eval", "ablate", str(skill), "--model", MODEL, "--json", *words]
+    done = subprocess.run(
+        command, env={**os.environ, **provider.environment}, capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode, json.loads(done.stdout) if done.stdout else {"error": done.stderr}
+
+
+def _found(document: dict[str, Any]) -> list[int]:
+    return [at for at, unit in enumerate(document["units"]) if unit["verdict"] == "needed"]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1] if FULL else [0.0])
+def test_the_needed_sentences_are_found_with_fewer_calls_than_the_plain_plan(tmp_path: Path, noise: float) -> None:
+    needed = sorted(random.Random(7).sample(range(SENTENCES), NEEDED))
+    skill = _skill(tmp_path, needed)
+    with ScriptedProvider(_obedient(noise, 3)) as provider:
+        code, document = _run(provider, skill, "--runs", str(RUNS), "--jobs", "2")
+    assert code == 0, document
+    found = _found(document)
+    plain = (SENTENCES + 1) * EVALS * RUNS * 2  # two calls in each run
+    print(f"noise {noise}: needed {len(set(found) & set(needed))} of {NEEDED}, false {len(set(found) - set(needed))},")  # noqa: T201 -- the figures of a full run
+    print(f"calls {len(provider.requests)} of {plain}: {len(provider.requests) / plain:.2f}")  # noqa: T201 -- as above
+    if noise:
+        assert len(set(found) & set(needed)) >= NEEDED - 2
+        assert len(set(found) - set(needed)) <= 1
+    else:
+        assert found == needed
+    assert len(provider.requests) == document["spent"]["calls"]
+    assert len(provider.requests) <= (0.6 if FULL else 0.85) * plain
+    first = document["units"][needed[0]]
+    assert first["failing"] == [f"1: says {needed[0]}"]
+    assert first["high"] < 0 or not FULL
+
+
+def test_a_reference_that_no_run_reads_is_not_paid_for(tmp_path: Path) -> None:
+    skill = _skill(tmp_path, [0, 1])
+    (skill / "references").mkdir()
+    (skill / "references" / "more.md").write_text("This reference is never opened by anybody at all.\n")
+    with ScriptedProvider(_obedient(0.0, 1)) as provider:
+        _, document = _run(provider, skill, "--by", "section", "--runs", "2")
+    last = document["units"][-1]
+    assert (last["path"], last["verdict"], last["runs"]) == ("references/more.md", "no_effect", 0)
+    assert document["units"][0]["verdict"] == "needed"
+
+
+def test_a_cap_ends_an_ablation_which_is_then_resumed(tmp_path: Path) -> None:
+    skill = _skill(tmp_path, [0, 1])
+    with ScriptedProvider(_obedient(0.0, 1)) as provider:
+        code, document = _run(provider, skill, "--runs", "2", "--max-calls", "13")
+        assert (code, document["stopped"], document["spent"]["calls"]) == (5, "call_cap", 13)
+        assert {unit["verdict"] for unit in document["units"]} <= {"unsure", "needed", "no_effect"}
+        before = len(provider.requests)
+        code, document = _run(provider, skill, "--runs", "2", "--resume")
+        assert code == 0
+        assert before == 13
+        assert len(provider.requests) == document["spent"]["calls"]
+        assert _found(document) == [0, 1]
+
+
+def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
+    skill = skill_at(tmp_path, an_eval(1, {"text": "x", "type": "contains_phrase", "phrase": "never"}), body="One.")
+    with ScriptedProvider(lambda _request: "no") as provider:
+        code, document = _run(provider, skill, "--runs", "1")
+        assert code == 2
+        assert re.search("no assertion passes reliably with the whole skill", document["error"])
+        code, document = _run(provider, skill, "--tests")
+        assert code == 2
+        assert "--model does not apply" in document["error"]
