@@ -171,6 +171,7 @@ CASES: list[tuple[str, ...]] = [
     ("eval", "judge", "run.jsonl", "--skill", "good", "--json"),
     ("eval", "judge", "--cases", "cases.jsonl"),
     ("eval", "judge", "--cases", ODD),
+    ("eval", "ablate", ODD, "--tests"),
     ("eval", "run", ODD, "--model", f"nobody:{ODD}"),
     ("eval", "stats", ODD),
     ("eval", "compare", ODD, f"x@{ODD}", "--judge", f"scripted:{ODD}"),
