@@ -31,10 +31,6 @@ def test_noise_is_told_from_a_loss_with_few_runs(evals: int) -> None:
     others = [_trial(draw, evals, 5, None) for _ in range(400)]
     assert sum(trial.decision == "needed" for trial, _ in needed) >= 0.9 * 400
     assert sum(trial.decision == "needed" for trial, _ in others) <= 0.05 * 400
-    print(
-        [sum(t.decision == d for t, _ in g) for g in (needed, others) for d in ("needed", "no_effect", "open")],
-        sum(r for _, r in (*needed, *others)) / (800 * evals * 5),
-    )
     used = sum(runs for _, runs in (*needed, *others))
     assert used <= 0.6 * 800 * evals * 5
 
