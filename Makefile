@@ -92,7 +92,7 @@ fuzz: setup ## Put 200 000 documents through the parser and 100 000 command line
 	PROWESS_FUZZ=$(DOCUMENTS) $(BIN)/pytest -q -n 2 -m fuzz tests
 	PROWESS_SHELL_FUZZ=$(COMMAND_LINES) $(BIN)/pytest -q -n 2 -m shell_fuzz tests
 
-stress: setup ## Make 10 000 calls on shared sessions, kill 1000 users of an index, edit skills 1000 times, search an odd tree, tamper with exports, kill sequencers, replicas and the database (CALLS=)
+stress: setup ## Make 10 000 calls on shared sessions, kill 1000 users of an index, edit skills 1000 times, search an odd tree, tamper with exports, kill sequencers, campaigns of evals, replicas and the database (CALLS=)
 	PROWESS_STRESS=$(CALLS) $(BIN)/pytest -q tests/runtime/test_crowd.py
 	PROWESS_INDEX_KILLS=1000 PROWESS_INDEX_EDITS=1000 PROWESS_ODD_DIRECTORIES=50000 $(BIN)/pytest -q -n 2 \
 		tests/catalog/test_index_under_kills.py tests/property/test_index_changes_no_answer.py tests/catalog/test_odd_tree.py
