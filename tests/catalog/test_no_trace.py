@@ -96,6 +96,7 @@ _CASES: dict[str, list[list[str]] | str] = {
     "check": _PATHS,
     "fmt": _PATHS,
     "test": _PATHS,
+    "eval ablate": _PATHS,
     "eval compare": _PATHS,
     "eval convert": _PATHS,
     "eval export": _PATHS,

@@ -97,6 +97,7 @@ _LOOKS: dict[str, tuple[str, ...]] = {
     "audit": ("show",),
     "machine": ("status",),
     "report": (),
+    "feedback": ("plain", "good", *_ROOT),
     "sandbox": ("check", "--help"),  # it takes no skill
     "config": ("show",),
     "doctor": (),

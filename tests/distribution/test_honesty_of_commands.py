@@ -78,6 +78,7 @@ CASES = [
     Case(("eval", "triggers", "nowhere", "--host", "match"), code=2),
     Case(("eval", "stats", "nowhere.json"), code=2),
     Case(("eval", "compare", "nowhere", "nowhere", "--judge", "openai-chat:tiny"), code=2),
+    Case(("eval", "ablate", "nowhere", "--tests"), code=2),
     Case(("eval", "run", "nowhere", "--model", "openai-chat:tiny"), code=2),
     Case(("eval", "export", "nowhere", "--to", "inspect", "--out", "out"), code=2),
     Case(("eval", "report", "nowhere", "--out", "report.html"), code=2),

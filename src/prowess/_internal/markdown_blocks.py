@@ -11,8 +11,8 @@ from prowess._internal.markdown import source_events
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-BlockKind = Literal["heading", "paragraph", "item", "row", "code"]
-_KINDS: dict[str, BlockKind] = {
+TextBlockKind = Literal["heading", "paragraph", "item", "row", "code"]
+_KINDS: dict[str, TextBlockKind] = {
     "Heading": "heading",
     "Paragraph": "paragraph",
     "Item": "item",
@@ -30,7 +30,7 @@ class TextBlock(Struct, frozen=True, kw_only=True):
     without itself. `spans` are ranges of inline code and links in its text.
     """
 
-    kind: BlockKind
+    kind: TextBlockKind
     start: int
     end: int
     whole: tuple[int, int]
@@ -41,7 +41,7 @@ class TextBlock(Struct, frozen=True, kw_only=True):
 class _Open(Struct, kw_only=True):
     """A block whose end was not read yet. `kind` is None if its text is of no interest, such as HTML."""
 
-    kind: BlockKind | None
+    kind: TextBlockKind | None
     whole: tuple[int, int]
     items: int
     text: tuple[int, int] | None = None

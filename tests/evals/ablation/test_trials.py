@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from prowess.evals.ablation.trials import AssertionKey, Loss, PassageTrial, Tally, informative
+from prowess.evals.ablation.trials import AssertionKey, Loss, PassageTrial, PassedRuns, informative
 
 NOISE = 0.1
 
@@ -14,7 +14,7 @@ NOISE = 0.1
 def _trial(draw: random.Random, evals: int, runs: int, notices: int | None) -> tuple[PassageTrial, int]:
     """Return the finished trial of one passage, which only the eval `notices` tests, and the runs that it took."""
     keys = [AssertionKey(eval=f"e{number}", text="t") for number in range(evals)]
-    whole = {key: Tally(passed=sum(draw.random() > NOISE for _ in range(runs)), runs=runs) for key in keys}
+    whole = {key: PassedRuns(passed=sum(draw.random() > NOISE for _ in range(runs)), runs=runs) for key in keys}
     telling = informative(whole, detect=0.6)
     trial = PassageTrial(telling, [key.eval for key in telling], most_runs=runs)
     while names := trial.next_evals:
@@ -36,12 +36,12 @@ def test_noise_is_told_from_a_loss_with_few_runs(evals: int) -> None:
 
 
 def test_a_passage_that_no_eval_holds_has_no_effect_and_costs_nothing() -> None:
-    trial = PassageTrial({AssertionKey(eval="e", text="t"): Tally(passed=5, runs=5)}, [], most_runs=5)
+    trial = PassageTrial({AssertionKey(eval="e", text="t"): PassedRuns(passed=5, runs=5)}, [], most_runs=5)
     assert (trial.next_evals, trial.decision, trial.runs, trial.loss) == ((), "no_effect", 0, None)
 
 
 def test_runs_without_grades_end_unsure() -> None:
-    trial = PassageTrial({AssertionKey(eval="e", text="t"): Tally(passed=5, runs=5)}, ["e"], most_runs=2)
+    trial = PassageTrial({AssertionKey(eval="e", text="t"): PassedRuns(passed=5, runs=5)}, ["e"], most_runs=2)
     trial.add("e", None)
     trial.add("e", None)
     assert (trial.decision, trial.next_evals, trial.loss) == ("open", (), None)
@@ -49,16 +49,16 @@ def test_runs_without_grades_end_unsure() -> None:
 
 def test_an_assertion_that_often_fails_with_the_whole_skill_is_left_out() -> None:
     often, rarely = AssertionKey(eval="e", text="often"), AssertionKey(eval="e", text="rarely")
-    whole = {often: Tally(passed=5, runs=5), rarely: Tally(passed=2, runs=5)}
+    whole = {often: PassedRuns(passed=5, runs=5), rarely: PassedRuns(passed=2, runs=5)}
     assert set(informative(whole, detect=0.6)) == {often}
 
 
 def test_the_interval_of_a_loss_contains_it_and_stays_within_bounds() -> None:
-    loss = Loss.between(Tally(passed=0, runs=3), Tally(passed=5, runs=5))
+    loss = Loss.between(PassedRuns(passed=0, runs=3), PassedRuns(passed=5, runs=5))
     assert loss is not None
     assert loss.delta == -1.0
     assert -1.0 <= loss.low <= loss.delta < loss.high < 0
     # Newcombe (1998), example of 56/70 against 48/80: 0.2 (0.0524 to 0.3339).
-    known = Loss.between(Tally(passed=56, runs=70), Tally(passed=48, runs=80))
+    known = Loss.between(PassedRuns(passed=56, runs=70), PassedRuns(passed=48, runs=80))
     assert known is not None
     assert [known.low, known.high] == pytest.approx([0.0524, 0.3339], abs=1e-4)

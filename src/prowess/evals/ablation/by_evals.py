@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.ablation.passages import passages_of
 from prowess.evals.ablation.report import AblatedPassage, AblationReport
-from prowess.evals.ablation.trials import DETECT, AssertionKey, PassageTrial, Tally, informative
+from prowess.evals.ablation.trials import DETECT, AssertionKey, PassageTrial, PassedRuns, informative
 from prowess.evals.campaigns.campaign import Campaign, planned_units
 from prowess.evals.campaigns.iterations import write_json
 from prowess.evals.campaigns.preparation import prepared_campaign
@@ -158,7 +158,7 @@ class _EvalAblation:
         self._stopped, self.signalled = campaign.stopped, campaign.signalled
         return campaign.results
 
-    def _planned(self, by: PassageKind, telling: Mapping[AssertionKey, Tally], runs: int) -> Iterable[_Cut]:
+    def _planned(self, by: PassageKind, telling: Mapping[AssertionKey, PassedRuns], runs: int) -> Iterable[_Cut]:
         root = self._skills[WITH_SKILL][0]
         names = sorted({key.eval for key in telling})
         sent = {name: self._sent(name) for name in names}
@@ -214,11 +214,11 @@ class _EvalAblation:
         self._skills[cut.configuration] = (target, *neighbours)
 
 
-def _tallies(results: Iterable[UnitResult]) -> dict[AssertionKey, Tally]:
-    found: dict[AssertionKey, Tally] = {}
+def _tallies(results: Iterable[UnitResult]) -> dict[AssertionKey, PassedRuns]:
+    found: dict[AssertionKey, PassedRuns] = {}
     for result in results:
         for row in result.assertions if result.counted else ():
-            tally = found.setdefault(AssertionKey(eval=result.eval, text=row.text), Tally())
+            tally = found.setdefault(AssertionKey(eval=result.eval, text=row.text), PassedRuns())
             tally.runs += 1
             tally.passed += row.passed
     return found

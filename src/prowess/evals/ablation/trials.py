@@ -32,7 +32,7 @@ class AssertionKey(Struct, frozen=True, kw_only=True, order=True):
     text: str
 
 
-class Tally(Struct, kw_only=True):
+class PassedRuns(Struct, kw_only=True):
     """Passed runs and all graded runs of one assertion."""
 
     passed: int = 0
@@ -52,7 +52,7 @@ class Loss(Struct, frozen=True, kw_only=True):
     high: float
 
     @classmethod
-    def between(cls, without: Tally, whole: Tally) -> Loss | None:
+    def between(cls, without: PassedRuns, whole: PassedRuns) -> Loss | None:
         """Return the difference; None if one side has no run."""
         if not without.runs or not whole.runs:
             return None
@@ -63,7 +63,7 @@ class Loss(Struct, frozen=True, kw_only=True):
         return cls(delta=delta, low=max(-1.0, low), high=min(1.0, high))
 
 
-def informative(whole: Mapping[AssertionKey, Tally], *, detect: float) -> dict[AssertionKey, Tally]:
+def informative(whole: Mapping[AssertionKey, PassedRuns], *, detect: float) -> dict[AssertionKey, PassedRuns]:
     """Return the assertions that pass often enough to show a loss of `detect`."""
     return {key: tally for key, tally in whole.items() if tally.runs and tally.rate > detect - _LEAST_RATE}
 
@@ -75,13 +75,13 @@ class PassageTrial:
     """
 
     def __init__(
-        self, whole: Mapping[AssertionKey, Tally], evals: Sequence[str], *, most_runs: int, detect: float = DETECT
+        self, whole: Mapping[AssertionKey, PassedRuns], evals: Sequence[str], *, most_runs: int, detect: float = DETECT
     ) -> None:
         self._whole = {key: tally for key, tally in whole.items() if key.eval in evals}
         self._most, self._detect = most_runs, detect
         self._usual = {key: _usual_rate(tally, whole.values()) for key, tally in self._whole.items()}
         self._attempts = dict.fromkeys(sorted({key.eval for key in self._whole}), 0)
-        self._tallies = {key: Tally() for key in self._whole}
+        self._tallies = {key: PassedRuns() for key in self._whole}
         self._above = math.log(max(1, len(self._whole)) / ALPHA)
         self._below = math.log(BETA)
 
@@ -130,10 +130,10 @@ class PassageTrial:
     def loss(self) -> Loss | None:
         """The loss of the clearest assertion that fell, or else of all assertions together."""
         keys = self.fallen[:1] or [key for key, tally in self._tallies.items() if tally.runs]
-        without = Tally(
+        without = PassedRuns(
             passed=sum(self._tallies[key].passed for key in keys), runs=sum(self._tallies[key].runs for key in keys)
         )
-        whole = Tally(
+        whole = PassedRuns(
             passed=sum(self._whole[key].passed for key in keys), runs=sum(self._whole[key].runs for key in keys)
         )
         return Loss.between(without, whole)
@@ -146,7 +146,7 @@ class PassageTrial:
         return tally.passed * math.log(fallen / usual) + failed * math.log((1 - fallen) / (1 - usual))
 
 
-def _usual_rate(tally: Tally, every: Iterable[Tally]) -> float:
+def _usual_rate(tally: PassedRuns, every: Iterable[PassedRuns]) -> float:
     together = list(every)
     common = sum(one.passed for one in together) / max(1, sum(one.runs for one in together))
     drawn = (tally.passed + _PRIOR_RUNS * common) / (tally.runs + _PRIOR_RUNS)
