@@ -1,7 +1,7 @@
 """The tests that `pytest --prowess PATH` adds: one for each scenario of a skill, and one for faults of its files.
 
 They are added to the tests that pytest has found. The folders of skills are not given to pytest: it would run the
-`conftest.py` of a foreign skill. What the fixtures of `pytest_plugin` need is here too.
+`conftest.py` of a foreign skill. The code behind the fixtures of `pytest_plugin` is here too.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def scripted_model(*turns: str | ScriptedTurn | Callable[[ModelRequest], str | S
 
 
 class ScenarioFailedError(Exception):
-    """A scenario failed, or its files have a fault. The text is what pytest prints."""
+    """A scenario failed, or its files have a fault. pytest prints its text."""
 
 
 class ScenarioFile(pytest.File):

@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker of scenarios, and import what collects them if the option is there."""
+    """Declare the marker of scenarios, and import their collector if the option is given."""
     config.addinivalue_line("markers", f"{MARKER}: a scenario of a skill (pytest --prowess PATH)")
     if config.getoption("prowess_paths"):
         _rest_of_plugin(config)

@@ -11,7 +11,7 @@ _UNSEEN = frozenset({"Cc", "Cf"})  # categories of control and format characters
 
 
 def is_same_person(one: str, other: str) -> bool:
-    """Return whether two names differ only in case, compatibility forms, edge spaces or characters that nobody sees."""
+    """Return whether two names differ only in case, compatibility forms, edge spaces or invisible characters."""
     return one == other or _plain(one) == _plain(other)
 
 

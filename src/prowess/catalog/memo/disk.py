@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class DiskMemo:
-    """What the rows of an index file have: with `keys` only the rows of the skills with one of these keys.
+    """The content of the rows of an index file: with `keys` only the rows of the skills with one of these keys.
 
     `reading(directory)` returns what reading the skill in `directory` gave, or None.
 

@@ -1,4 +1,4 @@
-"""`prowess why`: shows every copy of a skill, which one is used, why, and what to change."""
+"""`prowess why`: shows every copy of a skill, which one is used, why, and the remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `prowess eval run` does with its options: runs the campaign, and prints its report."""
+"""Carries out `prowess eval run`: runs the campaign, and prints its report."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def report(
 
 
 def print_answer(found: EvalRunReport) -> None:
-    """Print the answer of a run, with what limits it."""
+    """Print the answer of a run, with its limits."""
     answer = answer_of(found)
     output.line(printable_line(answer.headline))
     for note in answer.notes:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def stats(*, file: str, as_json: bool) -> int:
     """Compare the outcomes of two configurations in FILE, JSON.
 
-    With a list `rows` of evals it prints rates, their difference, exact tests and what repeated attempts are worth.
+    With a list `rows` of evals it prints rates, their difference, exact tests and the worth of repeated attempts.
     With a list `sequences` of pairs it tells for each when a comparison could have stopped.
 
     Example: prowess eval stats outcomes.json

@@ -123,7 +123,7 @@ def _artifact(skill: LockedSkill, store: SkillStore) -> OciArtifact:
 
 
 def _require_signature(skill: LockedSkill, path: str, beside: Sequence[Signature]) -> None:
-    """Refuse a skill without the signature of the signer whom the lock names: nobody could install it."""
+    """Refuse a skill without the signature of the signer whom the lock names: it could not be installed."""
     if skill.signer and not beside and signature_in(path) is None:
         reason = f"the store has no signature of {skill.name}, whose signer the lock names"
         raise DistributionError(f"{reason}; run `prowess update {skill.name}` first")

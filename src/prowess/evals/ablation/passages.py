@@ -137,7 +137,7 @@ def _sections(body: str, blocks: Sequence[TextBlock]) -> Iterator[tuple[int, int
 
 
 def _items(body: str, blocks: Sequence[TextBlock]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of items with what is in them, and of paragraphs, rows and code outside of lists."""
+    """Yield the ranges of items with their content, and of paragraphs, rows and code outside of lists."""
     found = [block.whole for block in blocks if block.kind == "item" or (block.kind != "heading" and not block.items)]
     yield from ((start, start + len(body[start:end].rstrip())) for start, end in sorted(found))
 

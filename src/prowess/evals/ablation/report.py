@@ -15,7 +15,7 @@ AblationVerdict = Literal["needed", "no_effect", "unsure"]
 
 
 class AblatedPassage(Struct, frozen=True, kw_only=True):
-    """What happens without one passage.
+    """The results without one passage.
 
     `delta` is the change of the pass rate with its 95 % interval, None if nothing could be measured. `failing` names
     the assertions that notice. `runs` is the number of runs without the passage.

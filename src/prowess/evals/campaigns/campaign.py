@@ -1,7 +1,7 @@
 """Runs the units of a campaign: several at once, in a fixed order, until they are done, decided, capped or stopped.
 
 Units are ordered by run, then by eval, with both configurations of a pair beside each other: whenever a campaign ends,
-most pairs are complete. A signal cancels what runs; results that were written are kept.
+most pairs are complete. A signal cancels all runs; results that were written are kept.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Campaign:
         return tuple(self._found.get(unit.id) or _not_run(unit, reason) for unit in self._units)
 
     async def run(self) -> None:
-        """Run all units that have no result yet. What breaks in one unit is its outcome.
+        """Run all units that have no result yet. A failure in one unit is its outcome.
 
         Raises:
             JournalError, DriftError, InvalidArgumentsError: the campaign cannot go on: the journal cannot be written, a

@@ -22,7 +22,7 @@ _BLANKS = re.compile(r"\s+")
 
 
 class SkillTraces(Struct, frozen=True, kw_only=True):
-    """What a run contains if it saw the skill.
+    """The traces of a skill in a run that saw it.
 
     `name` is None if an older version of the same name is installed, whose use is no contamination. `paths` are
     directories of the skill. `phrases` are lines of its texts, without the lines that a run may have from elsewhere.

@@ -1,4 +1,4 @@
-"""`feedback.json`: what a person wants to be better, by the directory of an eval. An empty text means accepted.
+"""`feedback.json`: the wishes of a person, by the directory of an eval. An empty text means accepted.
 
 The viewer of skill-creator writes another shape, with one entry for each run; it is read too.
 """

@@ -3,7 +3,7 @@
     NAME-workspace/iteration-N/
         benchmark.json  feedback.json          as the guide and skill-creator have them
         campaign.json  report.json             settings, which a resumed campaign must share; the report
-        skill/CONFIG/NAME/                     what was installed; `skill/neighbours/NAME/` for further skills
+        skill/CONFIG/NAME/                     installed skills; `skill/neighbours/NAME/` for further skills
         EVAL/eval_metadata.json
         EVAL/CONFIG/                           one run: outputs/ timing.json grading.json transcript.jsonl unit.json
         EVAL/CONFIG/run-N/                     the same, if there are several runs, as skill-creator has it
@@ -48,7 +48,7 @@ _OPTIONS = {
 
 
 class CampaignSettings(Struct, frozen=True, kw_only=True, omit_defaults=False):
-    """What decides about the results of a campaign. Caps and the number of jobs may differ when it is resumed.
+    """The settings that decide about the results. Caps and the number of jobs may differ when it is resumed.
 
     `digests` are those of the installed skills, by configuration or name; `suite` is that of the evals.
     """

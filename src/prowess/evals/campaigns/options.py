@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class EvalRunOptions(Struct, frozen=True, kw_only=True):
-    """The options of a campaign. `None` is the default, or what the recording has if `replay` is given.
+    """The options of a campaign. `None` is the default, or the value of the recording if `replay` is given.
 
     `path` is a skill, or a suite in it. `baseline` is without, none, old, or a revision of git. `judge` is the name of
     a model. `detect` is the smallest difference that matters to `until_decided`. `out` is where the workspace is made,

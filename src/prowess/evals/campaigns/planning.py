@@ -33,7 +33,7 @@ class TextCheck(Struct, frozen=True, kw_only=True):
 
 
 class JudgedCheck(Struct, frozen=True, kw_only=True):
-    """An assertion for a judge. `text` is what it decides on."""
+    """An assertion for a judge. It decides on `text`."""
 
     text: str
 

@@ -1,4 +1,4 @@
-"""What a campaign needs before its first call: the evals, the iteration, the snapshots, and the settings."""
+"""Prepares a campaign before its first call: the evals, the iteration, the snapshots, and the settings."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _settings(options: EvalRunOptions, recorded: CampaignSettings | None, skill:
         root=root,
         suite=_suite_digest(root),
         digests={},
-        model=chosen("model", None),  # type: ignore[arg-type]  # `chosen` returns what the option's field holds
+        model=chosen("model", None),  # type: ignore[arg-type]  # `chosen` returns the value of the option's field
         host=str(chosen("host", OWN_HOST)),
         baseline=str(chosen("baseline", BASELINES[0])),
         runs=chosen("runs", RUNS),  # type: ignore[arg-type]  # as above

@@ -74,7 +74,7 @@ class UnitResult(Struct, frozen=True, kw_only=True):
 
 
 class SpentReport(Struct, frozen=True, kw_only=True):
-    """What a campaign has cost, with calls of the judge. `in_doubt_usd` is of calls without a kept answer.
+    """The cost of a campaign, with calls of the judge. `in_doubt_usd` is of calls without a kept answer.
 
     `usd` is None if a price is unknown.
     """
@@ -133,7 +133,7 @@ class GateResult(Struct, frozen=True, kw_only=True):
 
 
 class EvalRunSummary(Struct, frozen=True, kw_only=True):
-    """What the units show together.
+    """The result of all units.
 
     `decision` is that of `--until decided`: better, worse, futile or open; None without it. `faults` are sentences
     about evals that could not run at all.

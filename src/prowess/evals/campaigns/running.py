@@ -49,8 +49,8 @@ _NO_JUDGE = "its assertions need a judge; name one with --judge MODEL"
 class EvalRun(Struct, frozen=True, kw_only=True):
     """A campaign that ended.
 
-    `signalled` is the number of the signal that stopped it, or None. `feedback` is what a person wanted to be better
-    in the newest earlier iteration that has feedback, by eval directory, without the evals that were accepted.
+    `signalled` is the number of the signal that stopped it, or None. `feedback` has the wishes of a person in the
+    newest earlier iteration that has feedback, by eval directory, without the evals that were accepted.
     """
 
     report: EvalRunReport
@@ -178,7 +178,7 @@ def gradable(plan: PlannedEval, *, judged: bool) -> PlannedEval:
 
 
 def unit_setting(options: EvalRunOptions, prepared: PreparedCampaign, calls: Ledger | RecordedCalls) -> UnitSetting:
-    """Return what the units of a campaign share.
+    """Return the common parts of the units of a campaign.
 
     Raises:
         InvalidArgumentsError: the host or a model cannot be used.
@@ -206,7 +206,7 @@ def unit_setting(options: EvalRunOptions, prepared: PreparedCampaign, calls: Led
 
 
 def _traces(prepared: PreparedCampaign) -> dict[str, SkillTraces]:
-    """Return what a baseline contains if it saw the skill, by configuration."""
+    """Return the traces of the skill in a baseline that saw it, by configuration."""
     found: dict[str, SkillTraces] = {}
     ours = prepared.skills[WITH_SKILL][0]
     for configuration in prepared.configurations[1:]:

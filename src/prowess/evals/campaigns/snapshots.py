@@ -1,7 +1,7 @@
-"""Snapshots of skills: what a campaign installs, so that editing a skill while it runs changes nothing.
+"""Snapshots of skills. A campaign installs them, so that editing a skill while it runs does not matter.
 
-A snapshot has all files of a skill but its evals, which the agent must not read. The snapshot of an iteration is what a
-later one compares with (`--baseline old`).
+A snapshot has all files of a skill but its evals, which the agent must not read. A later iteration compares with the
+snapshot of an earlier one (`--baseline old`).
 """
 
 from __future__ import annotations

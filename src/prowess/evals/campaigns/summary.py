@@ -1,4 +1,4 @@
-"""What the results of all units show together. Pure."""
+"""The summary of the results of all units. Pure."""
 
 from __future__ import annotations
 

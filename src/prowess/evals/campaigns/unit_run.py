@@ -1,6 +1,6 @@
 """One unit: a clean workspace, one run of the host, the grades, and the files of both.
 
-Whatever goes wrong in a unit is its outcome, and no other unit is affected. Only what ends the campaign is raised.
+A failure in a unit is its outcome, and no other unit is affected. Only errors that end the campaign are raised.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ _NO_JUDGE = "it needs a judge; name one with --judge MODEL"
 
 
 class UnitSetting(Struct, frozen=True, kw_only=True):
-    """What all units of a campaign share.
+    """The common parts of all units of a campaign.
 
     `skills` are the directories to install, by configuration. `traces` are those of the skill in a baseline. `judge`
-    returns the judge of a unit, None if there is none. `spent` returns what a unit cost.
+    returns the judge of a unit, None if there is none. `spent` returns the cost of a unit.
     """
 
     iteration: Iteration

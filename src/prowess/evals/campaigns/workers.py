@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from prowess.evals.campaigns.report import StopReason
 
 Task = TypeVar("Task")
-# What a task raises to end a campaign. Whatever else breaks in a run is the result of that run.
+# Errors of a task that end a campaign. Any other failure is the result of its run.
 ENDS_CAMPAIGN = (CapReachedError, DriftError, JournalError, InvalidArgumentsError)
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
@@ -29,7 +29,7 @@ class Workers(Generic[Task]):
     """Runs `work` for each task that `next_task` returns, until that is None.
 
     Afterwards `stopped` is the cap or signal that ended it early, or None, and `signalled` the number of the signal. A
-    signal cancels what runs. After a cap or a failure, no further task is begun, and those that run are finished.
+    signal cancels all runs. After a cap or a failure, no further task is begun, and those that run are finished.
     """
 
     def __init__(

@@ -132,7 +132,7 @@ class BlindJudge:
 
 
 def blind_question(prompt: str | None, first: FinishedRun, second: FinishedRun) -> str:
-    """Return what the judge reads. Nothing in it tells the version, the configuration or a folder of a run."""
+    """Return the text that the judge reads. No part of it tells the version, the configuration or a folder of a run."""
     shown = [{"files": run.files, **({"further_files": run.more} if run.more else {})} for run in (first, second)]
     return json_for_model({"task": prompt, "first": shown[0], "second": shown[1]})
 

@@ -1,7 +1,7 @@
 """`prowess eval compare` as a function: from two iterations to the report.
 
 The calls of the judge are booked in a journal. Its folder is named by everything that decides about the answers, so the
-same comparison again replays what was answered and pays nothing twice, also after a kill.
+same comparison again replays the answers and pays for no call twice, also after a kill.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class CompareOptions(Struct, frozen=True, kw_only=True):
 
 
 class BlindComparison(Struct, frozen=True, kw_only=True):
-    """What a judge chose.
+    """The choices of a judge.
 
     `alone` are runs that only one side has, `not_judged` pairs that a cap or a signal prevented.
     """

@@ -28,7 +28,7 @@ _METADATA_BYTES = 1 << 20
 
 
 class FinishedRun(Struct, frozen=True, kw_only=True):
-    """The outputs of one run: texts by path, cut to what a judge sees. `more` is the number of further files."""
+    """The outputs of one run: texts by path, shortened for a judge. `more` is the number of further files."""
 
     files: dict[str, str]
     more: int = 0

@@ -24,7 +24,7 @@ _LOAD = "skills_load"
 
 
 def guide_of_run(run: RunTranscript, skill: str, query: str | None) -> dict[str, Any]:
-    """Return `evals.json` with one eval: what the person asked, and the answer as the expected output.
+    """Return `evals.json` with one eval: the request of the person, and the answer as the expected output.
 
     `query` is the request, if the transcript has none, as streams of some hosts.
 

@@ -1,7 +1,7 @@
 """Joins the pieces in which a stream writes a text or the arguments of a call, so that no path is split over two.
 
 A recorded answer is replayed in another directory: paths in it are replaced (`prowess.evals.recordings.places`), which
-needs them whole. Nobody misses the pieces, because a recorded answer is handed on at once.
+needs them whole. The pieces are not missed, because a recorded answer is handed on at once.
 """
 
 from __future__ import annotations

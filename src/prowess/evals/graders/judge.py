@@ -1,4 +1,4 @@
-"""A judge model: grades what no code can, with evidence, by two of three votes.
+"""A judge model: grades assertions that no code can, with evidence, by two of three votes.
 
 The judge sees the task, the answer and the files of a run, and not which configuration it was. All assertions of a run
 are asked for at once. A third vote is asked for only if the first two differ. A pass without evidence is no pass.

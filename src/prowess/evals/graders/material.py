@@ -1,4 +1,4 @@
-"""What graders see of a finished run: the transcript, the answer, and the workspace before and after."""
+"""The parts of a finished run that graders see: the transcript, the answer, and the workspace before and after."""
 
 from __future__ import annotations
 

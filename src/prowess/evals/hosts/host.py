@@ -1,4 +1,4 @@
-"""The protocol of a host: it carries out one task with some skills, and returns what happened.
+"""The protocol of a host: it carries out one task with some skills, and returns the run.
 
 A host keeps no state between runs. Each run has a workspace and a directory of its own, so that nothing of another run
 is visible to it.
@@ -44,7 +44,7 @@ class HostRequest(Struct, frozen=True, kw_only=True):
 
 
 class HostRun(Struct, frozen=True, kw_only=True):
-    """What happened.
+    """A run that ended.
 
     `transcript_path` is the file or folder that the transcript was read from, None if the host left none. `answer` is
     the last text of the agent. `error` is one sentence if the run says nothing about the skill: the host crashed, the

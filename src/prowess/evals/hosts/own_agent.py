@@ -2,7 +2,7 @@
 
 The agent has the built-in tools for its workspace and the scripts of its skills, all in the sandbox, without a network.
 The policy of this machine holds. The person who starts an eval consents to changes of its throw-away workspace, for
-which a session asks by default. A call that a rule of a policy asks for is refused, because nobody is there to answer.
+which a session asks by default. A call that a rule of a policy asks for is refused, because no person can answer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the lines of a journal add up to: the charges, and the answers that can be replayed. Pure, without files."""
+"""The sums of the lines of a journal: the charges, and the answers that can be replayed. Pure, without files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOTHING = Amount(input_tokens=0, output_tokens=0, nano_usd=0)
 
 
 class KeptAnswer(Struct, frozen=True, kw_only=True):
-    """A call with an answer: where the line stands, and what the call was charged."""
+    """A call with an answer: the place of the line in the file, and the charge of the call."""
 
     started: StartedCall
     place: LinePlace
@@ -34,7 +34,7 @@ class ExceededBound(Struct, frozen=True, kw_only=True):
 
 
 class Shortage(Struct, frozen=True, kw_only=True):
-    """The cap that a call could pass, with what is left and what the call may need, as texts."""
+    """The cap that a call could pass, with the rest of it and the need of the call, as texts."""
 
     cap: CapName
     left: str
@@ -133,7 +133,7 @@ class Accounts:
 
 
 def unit_spent(used: Iterable[tuple[Amount, bool]]) -> UnitSpent:
-    """Return the sums of one execution of a unit, of what each call was charged and whether it was replayed."""
+    """Return the sums of one execution of a unit, from the charge of each call and whether it was replayed."""
     listed = list(used)
     total = _NOTHING
     for charged, _ in listed:

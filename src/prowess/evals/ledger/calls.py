@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 OWN_HOST = "prowess"
 MOST_OUTPUT_TOKENS = 4096  # the bound on an answer if none is given
-# Tokens that a provider adds to what was sent: marks between messages, and a hidden prompt about tools.
+# Tokens that a provider adds to a request: marks between messages, and a hidden prompt about tools.
 HIDDEN_TOKENS = 1024
 
 

@@ -1,4 +1,4 @@
-"""Caps on a campaign, and what it has spent."""
+"""Caps on a campaign, and its costs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Caps(Struct, frozen=True, kw_only=True):
 
 
 class Spent(Struct, frozen=True, kw_only=True):
-    """What the calls of a journal cost. A cap holds for `usd` and `in_doubt_usd` together.
+    """The cost of the calls of a journal. A cap holds for `usd` and `in_doubt_usd` together.
 
     - `usd` is the cost of calls with a kept answer; None if the price of one of them is unknown.
     - `in_doubt_usd` is the reserved cost of calls that were sent and have no kept answer. It is never given back.
@@ -48,7 +48,7 @@ class Spent(Struct, frozen=True, kw_only=True):
 
 
 class UnitSpent(Struct, frozen=True, kw_only=True):
-    """What the last execution of one unit used. Replayed calls count with what they cost when they were made."""
+    """The use of the last execution of one unit. Replayed calls count with their cost when they were made."""
 
     calls: int = 0
     replayed_calls: int = 0

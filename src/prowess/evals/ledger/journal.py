@@ -5,10 +5,10 @@
     {"kind": "answered", "id": …, "charged": …}       before its answer is handed on
     {"kind": "failed", "id": …}                       it gave no answer
 
-Several processes may write one journal. Each write holds a lock on the file and first reads what others added. What a
-killed process left of a last line is cut off: nothing rests on a line before it is complete and on the disk. Any other
-line that cannot be read is an error, since it might be a charge. Beside the journal, the directory `requests` has the
-form of every request by its digest.
+Several processes may write one journal. Each write holds a lock on the file and first reads lines of others. The incomplete
+last line of a killed process is cut off: no call relies on a line before it is complete and on the disk. Any other line
+that cannot be read is an error, since it might be a charge. Beside the journal, the directory `requests` has the form of
+every request by its digest.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _BEGINNING = b'{"kind":"journal"'
 
 
 class JournalError(SkillError):
-    """A journal cannot be used. `advice` states what to do."""
+    """A journal cannot be used. `advice` states the remedy."""
 
     code = "unavailable"
     path: str
@@ -57,7 +57,7 @@ class JournalError(SkillError):
 
 
 class JournalHeader(Struct, frozen=True, kw_only=True, tag_field="kind", tag="journal"):
-    """What a campaign is about. Only the same campaign may continue a journal.
+    """The subject of a campaign. Only the same campaign may continue a journal.
 
     `skill` is the name of the skill. `files` are the digests of the files of all skills, by `SKILL/PATH`. `identity`
     are further facts that a resumed campaign must share, such as the model and the seed, by the option's name.
@@ -89,7 +89,7 @@ class StartedCall(Struct, frozen=True, kw_only=True, tag_field="kind", tag="star
 
 
 class AnsweredCall(Struct, frozen=True, kw_only=True, tag_field="kind", tag="answered"):
-    """The answer of a call, and what it is charged. Secrets in it are redacted.
+    """The answer of a call, and its charge. Secrets in it are redacted.
 
     `is_measured` is false if the provider did not report tokens; then `charged` is the reservation, and in doubt.
     `text` is the answer if it is UTF-8, else `data` (base64). `usd` is the cost as the model reported it.
@@ -123,7 +123,7 @@ _DECODER = msgspec.json.Decoder(JournalHeader | JournalLine)
 
 
 class LinePlace(Struct, frozen=True, kw_only=True):
-    """Where a line stands in the file."""
+    """The place of a line in the file."""
 
     offset: int
     length: int
@@ -189,7 +189,7 @@ class Journal:
         """Write one line and bring it to the disk. The caller holds the lock and has read everything before.
 
         Raises:
-            JournalError: the disk is full or failed. What was written is taken back, and nothing more is written.
+            JournalError: the disk is full or failed. The line is taken back, and no more is written.
         """
         data = msgspec.json.encode(line) + b"\n"
         place = LinePlace(offset=self._offset, length=len(data))
@@ -329,7 +329,7 @@ class Journal:
         self.close()
 
     def _opened(self) -> int:
-        # `READ` has what keeps a link from being followed and a pipe from being waited for.
+        # The flags of `READ` keep a link from being followed and a pipe from being waited for.
         flags = READ | os.O_RDWR | os.O_CREAT if self._writable else READ
         try:
             descriptor = os.open(self.path, flags, 0o600)

@@ -77,7 +77,7 @@ class Ledger(Closing):
 
     @property
     def spent(self) -> Spent:
-        """What all calls of the journal cost, as far as this process has read it."""
+        """The cost of all calls of the journal, as far as this process has read it."""
         return self._accounts.spent(self._in_flight)
 
     @property
@@ -107,7 +107,7 @@ class Ledger(Closing):
         return tuple(form for form in forms if form is not None)
 
     def unit_spent(self, unit: str) -> UnitSpent:
-        """Return what the current execution of the unit used."""
+        """Return the use of the current execution of the unit."""
         return unit_spent(self._execution(unit).used)
 
     def begin(self, unit: str, places: Mapping[str, str] | None = None) -> None:

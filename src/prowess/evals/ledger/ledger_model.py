@@ -147,7 +147,7 @@ class LedgerModel:
         return CallAnswer(content=_json(parts), usage=_usage(used))
 
     def _document(self, request: ModelRequest) -> dict[str, object]:
-        """Return what is recorded of a request, and compared. Opaque data is left out: it follows from the answers."""
+        """Return the recorded and compared part of a request. Opaque data is left out: it follows from the answers."""
         return {
             "model": self._name,
             "settings": {name: value for name, value in asdict(request.settings).items() if value is not None},
@@ -157,7 +157,7 @@ class LedgerModel:
         }
 
     def _unseen_bytes(self, request: ModelRequest) -> int:
-        """Return by how many bytes opaque data is longer than what the document has of the same messages."""
+        """Return by how many bytes opaque data is longer than its part of the document of the same messages."""
         total = 0
         for message in request.messages:
             if isinstance(message, AssistantMessage) and message.opaque is not None:
@@ -234,7 +234,7 @@ def _writer(model: object) -> WritesOpaque | None:
 
 
 def _usage(used: list[Usage]) -> Usage | None:
-    """Return the sum, or None if the model did not report what it used."""
+    """Return the sum, or None if the model did not report its use."""
     if not used:
         return None
     total = used[0]

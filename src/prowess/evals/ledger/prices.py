@@ -38,7 +38,7 @@ class PriceTier(Struct, frozen=True, kw_only=True):
 class Price(Struct, frozen=True, kw_only=True):
     """US dollars per million tokens, and for each call. The dearest of the tiers that apply holds.
 
-    `given` is true if the user stated the price. Then it alone decides what a call cost; otherwise the model's own
+    `given` is true if the user stated the price. Then it alone decides the cost of a call; otherwise the model's own
     account does, which knows cached tokens.
     """
 
@@ -65,7 +65,7 @@ class Price(Struct, frozen=True, kw_only=True):
         return cls(input=into, output=out, given=True)
 
     def nano_usd(self, input_tokens: int, output_tokens: int) -> int:
-        """Return what a call with so many tokens costs at most, in nano-dollars, rounded up."""
+        """Return the highest cost of a call with so many tokens, in nano-dollars, rounded up."""
         tiers = [tier for tier in self.tiers if input_tokens > tier.above]
         into = max(self.input, *(tier.input for tier in tiers)) if tiers else self.input
         out = max(self.output, *(tier.output for tier in tiers)) if tiers else self.output
@@ -103,7 +103,7 @@ def listed_price(model: str, *, provider: str | None = None, api_url: str | None
 
 
 def price_of(model: Model) -> Price | None:
-    """Return what a model costs; None if its price is not listed. Models that run in this process are free."""
+    """Return the price of a model; None if its price is not listed. Models that run in this process are free."""
     if isinstance(model, LocalModel | ScriptedModel):
         return FREE
     if not isinstance(model, PydanticAIModel):
@@ -113,7 +113,7 @@ def price_of(model: Model) -> Price | None:
 
 
 def required_price(price: Price | None, model: str) -> Price:
-    """Return the price, which a cap on cost needs. `model` is what the message names.
+    """Return the price, which a cap on cost needs. `model` is the name for the message.
 
     Raises:
         InvalidArgumentsError: there is none.

@@ -71,7 +71,7 @@ class RecordedCalls(Closing):
         return Spent()
 
     def unit_spent(self, unit: str) -> UnitSpent:
-        """Return what the replayed calls of the unit cost when they were made."""
+        """Return the cost of the replayed calls of the unit when they were made."""
         return unit_spent(self._execution(unit).used)
 
     def drift(self, unit: str) -> DriftError | None:

@@ -37,7 +37,7 @@ class StaleRecordingError(SkillError):
 
 
 def difference(recorded: str, asked: str) -> str:
-    """Return what differs between two forms of a request, as lines `-recorded` and `+asked` with their surroundings."""
+    """Return the difference of two forms of a request, as lines `-recorded` and `+asked` with their surroundings."""
     lines = list(difflib.unified_diff(_lines(recorded), _lines(asked), "recorded", "asked", n=1, lineterm=""))[2:]
     shown = [_shortened(printable_line(line)) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:

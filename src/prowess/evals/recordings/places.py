@@ -1,4 +1,4 @@
-"""Paths that differ between executions of a unit, such as the workspace, written by name in what is recorded."""
+"""Paths that differ between executions of a unit, such as the workspace, written by name in recorded requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets in recorded answers. An answer stays what it was: JSON stays JSON, and an event stream keeps its events."""
+"""Secrets in recorded answers. An answer keeps its form: JSON stays JSON, and an event stream keeps its events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text form of a request: what is kept of it, and what two requests are compared by.
+"""The text form of a request, which is kept, and by which two requests are compared.
 
 JSON is written with sorted keys, one member a line, so that a difference is a few lines. Secrets are redacted, and
 parts that differ in every run are replaced (`prowess.evals.recordings.volatile_parts`).
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def request_form(host: str, request: bytes, places: Mapping[str, str]) -> str:
     """Return the text form of a request of `host`. `places` are absolute paths with a short name for each."""
     text = request.decode("utf-8", "backslashreplace")
-    with suppress(ValueError, RecursionError):  # what is no JSON is compared as it is
+    with suppress(ValueError, RecursionError):  # a text that is no JSON is compared as it is
         text = json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True, indent=1)
     return stable_text(host, with_names(redacted(text), places))
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class VolatilePart(Struct, frozen=True, kw_only=True):
-    """One row: what differs, how it is found, what stands for it, and why it may differ."""
+    """One row: a name, how the part is found, the text that replaces it, and why it may differ."""
 
     name: str
     pattern: str
@@ -147,7 +147,7 @@ VOLATILE: Mapping[str, tuple[VolatilePart, ...]] = {
 
 
 def stable_text(host: str, text: str) -> str:
-    """Return a text without what differs in every run of `host`. A host without a table has no volatile parts."""
+    """Return a text without the volatile parts of `host`, those that differ in every run. A host may have none."""
     for row in VOLATILE.get(host, ()):
         text = _compiled(row.pattern).sub(partial(_replaced, row.stands), text)
     return text

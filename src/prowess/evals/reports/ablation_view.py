@@ -1,4 +1,4 @@
-"""The text of a skill with what each part is worth, from the JSON of `prowess eval ablate`."""
+"""The text of a skill with the effect of each part, from the JSON of `prowess eval ablate`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class AblatedPart(Struct, frozen=True, kw_only=True):
 
     @property
     def told(self) -> str:
-        """What is known about the part, in words."""
+        """The verdict on the part, in words."""
         points = (
             "" if self.delta is None else f" ({round(self.delta * 100):+d} points if removed)".replace("-", "\u2212")
         )
@@ -72,7 +72,7 @@ def read_ablation(data: Any) -> AblationView:  # noqa: ANN401 -- JSON
     """Return the parts.
 
     Raises:
-        InvalidArgumentsError: the data is not what `eval ablate --json` prints.
+        InvalidArgumentsError: the data is no report of `eval ablate --json`.
     """
     try:
         parts = convert(data, _Document).units

@@ -33,7 +33,7 @@ class RunAnswer(Struct, frozen=True, kw_only=True):
 
 
 def answer_of(report: EvalRunReport) -> RunAnswer:
-    """Return what a run shows: the difference to the baseline, or the rate of passed runs if there is no baseline."""
+    """Return the result of a run: the difference to the baseline, or without one the rate of passed runs."""
     headline, tone = _headline(report)
     return RunAnswer(headline=headline, tone=tone, notes=tuple(_notes(report)))
 

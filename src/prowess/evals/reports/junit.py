@@ -1,6 +1,6 @@
 """The report of a run of evals as JUnit XML: one test case for each run with the skill, and one for each gate.
 
-Runs of the baseline are no test cases: that they fail is what the skill is for.
+Runs of the baseline are no test cases: without the skill they may fail.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ _LISTED = 40
 
 
 class PageExtras(Struct, frozen=True, kw_only=True):
-    """What a page can show beside the report of a run.
+    """Further parts of a page, beside the report of a run.
 
     `cap_usd` is the cap on cost. `transcripts` are those of units, by id. `runs_at` is the folder with everything.
     """

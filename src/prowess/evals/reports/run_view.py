@@ -88,7 +88,7 @@ def run_views(report: EvalRunReport, transcripts: Mapping[str, RunTranscript], m
         share = TextShare(int(left * _WEIGHTS[unit.outcome] / weight))
         left, weight = left - share.left, weight - _WEIGHTS[unit.outcome]
         view = _run_view(unit, transcripts.get(unit.id), share)
-        left += max(0, share.left)  # what a run does not need is for the later ones
+        left += max(0, share.left)  # the rest is for the later ones
         evals.setdefault(unit.eval, []).append((unit, view))
     return RunViews(
         evals=tuple(
@@ -140,7 +140,7 @@ def _facts(unit: UnitResult) -> str:
 
 
 def _assertions(unit: UnitResult, share: TextShare) -> Iterator[AssertionView]:
-    """Yield what fits, failed assertions first."""
+    """Yield the assertions that fit, failed ones first."""
     for one in sorted(unit.assertions, key=lambda each: each.passed):
         text = share.cut(one.text, _MOST_EVIDENCE, overhead=_OF_ASSERTION)
         if text is None:

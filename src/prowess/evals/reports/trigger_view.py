@@ -44,7 +44,7 @@ def read_triggers(data: Any) -> TriggerMatrix:  # noqa: ANN401 -- JSON
     """Return the matrix.
 
     Raises:
-        InvalidArgumentsError: the data is not what `eval triggers --together --json` prints.
+        InvalidArgumentsError: the data is no report of `eval triggers --together --json`.
     """
     try:
         found = convert(data, _Document)

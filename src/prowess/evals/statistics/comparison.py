@@ -20,7 +20,7 @@ _HALF = Fraction(1, 2)
 
 
 class OutcomeRow(Struct, frozen=True, kw_only=True):
-    """The outcomes of one eval: `a` of the baseline, `b` of what is compared with it."""
+    """The outcomes of one eval: `a` of the baseline, `b` of the configuration compared with it."""
 
     id: str | int
     a: tuple[RunGrade, ...]

@@ -27,7 +27,7 @@ _LOSS = 1.0
 
 
 class StoppingDecision(Struct, frozen=True, kw_only=True):
-    """What the pairs decided, and after how many of them. `open`: all were used and nothing is decided."""
+    """The decision of the pairs, and after how many of them. `open`: all were used without a decision."""
 
     decision: SequentialVerdict
     at: int

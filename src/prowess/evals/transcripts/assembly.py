@@ -65,8 +65,8 @@ class OpenCall(Struct):
 class Assembly(Struct):
     """The facts that have been read so far.
 
-    `unknown` counts the types of records that nobody reads. `asked` are the names, without case, that the model gave to
-    a skill tool.
+    `unknown` counts the types of records that no reader knows. `asked` are the names, without case, that the model gave
+    to a skill tool.
     """
 
     host: HostName

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class SkillTriggers(Struct, frozen=True, kw_only=True):
-    """What was found about one skill. `advice` are sentences on its trigger set. `results` are the guide's rows."""
+    """The results of one skill. `advice` are sentences on its trigger set. `results` are the guide's rows."""
 
     skill: str
     description: str

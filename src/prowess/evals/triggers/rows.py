@@ -1,4 +1,4 @@
-"""What the runs of one request show: the row of the guide, and when further runs are not needed."""
+"""The result of the runs of one request: the row of the guide, and when further runs are not needed."""
 
 from __future__ import annotations
 

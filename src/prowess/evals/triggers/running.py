@@ -1,4 +1,4 @@
-"""Runs trigger sets on a host, and counts what was chosen.
+"""Runs trigger sets on a host, and counts the choices of skills.
 
 Each request is one task: its runs follow one another, so that it stops as soon as its result is settled. Requests run
 beside each other. Every run has an empty workspace of its own. All skills of a campaign are installed in every run.

@@ -3,7 +3,7 @@
 NAME-workspace/trigger-split.json          the split, once for all iterations
 NAME-workspace/iteration-N/
 triggers.json  trigger-report.json     settings, which a resumed run must share; the report
-skill/with_skill/NAME/                 what was installed; `skill/neighbours/NAME/` for further skills
+skill/with_skill/NAME/                 installed skills; `skill/neighbours/NAME/` for further skills
 journal.jsonl
 request-DIGEST/NAME/run-N/             one run: transcript.jsonl and verdicts.json
 """
@@ -36,7 +36,7 @@ _NEIGHBOURS = "neighbours"
 
 
 class TriggerSettings(Struct, frozen=True, kw_only=True):
-    """What decides about the results. Caps and the number of jobs may differ when runs are resumed.
+    """The settings that decide about the results. Caps and the number of jobs may differ when runs are resumed.
 
     `skills` and `neighbours` are digests by name, `sets` those of the requests by skill.
     """

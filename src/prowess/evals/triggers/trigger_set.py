@@ -52,7 +52,7 @@ class TriggerSet(Struct, frozen=True, kw_only=True):
     unused: int = 0
 
     def advice(self) -> tuple[str, ...]:
-        """Return sentences on what the set lacks, such as requests that nearly belong to the skill."""
+        """Return a sentence on each lack of the set, such as requests that nearly belong to the skill."""
         return tuple(self._advice())
 
     def _advice(self) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What people think of a skill: one line for each statement, in a file of this user alone.
+"""Opinions of people on a skill: one line for each statement, in a file of this user alone.
 
 Nothing is recorded unless somebody says so, and nothing is sent. A line has the time, the name and the digest of the
 skill, good or bad, and the note if there is one. It has no contents of messages. Source: 003, learning from skill

@@ -57,7 +57,7 @@ class HostUsage(Struct, kw_only=True):
 
 
 class HostSessions(Struct, frozen=True, kw_only=True):
-    """What some folders have. `unread` are files that are no transcript of a known host."""
+    """The sessions in some folders. `unread` are files that are no transcript of a known host."""
 
     sessions: int
     unread: int

@@ -1,4 +1,4 @@
-"""The end of a long call: its deadline, or that nobody waits for its answer any more."""
+"""The end of a long call: its deadline, or that its caller is gone."""
 
 from __future__ import annotations
 

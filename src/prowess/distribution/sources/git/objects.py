@@ -130,7 +130,7 @@ class GitObjects(Closing):
             raise UnavailableError(self._what, None, f"git ended: {fault.strerror}") from fault
         finally:
             if not is_complete:
-                self.close()  # answers that nobody reads would be taken for those of the next question
+                self.close()  # answers that were not read would be taken for those of the next question
 
     @property
     def _environment(self) -> Mapping[str, str]:
