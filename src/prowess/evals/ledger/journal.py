@@ -5,10 +5,10 @@
     {"kind": "answered", "id": …, "charged": …}       before its answer is handed on
     {"kind": "failed", "id": …}                       it gave no answer
 
-Several processes may write one journal. Each write holds a lock on the file and first reads lines of others. The incomplete
-last line of a killed process is cut off: no call relies on a line before it is complete and on the disk. Any other line
-that cannot be read is an error, since it might be a charge. Beside the journal, the directory `requests` has the form of
-every request by its digest.
+Several processes may write one journal. Each write holds a lock on the file and first reads lines of others. The
+incomplete last line of a killed process is cut off: no call relies on a line before it is complete and on the disk. Any
+other line that cannot be read is an error, since it might be a charge. Beside the journal, the directory `requests` has
+the form of every request by its digest.
 """
 
 from __future__ import annotations
