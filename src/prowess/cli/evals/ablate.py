@@ -7,8 +7,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prowess._internal.text.terminal_text import counted, printable_line
-from prowess.cli import exit_codes, output
+from prowess.cli import output
+from prowess.cli.evals.campaign_options import (
+    cap_options,
+    capped,
+    host_option,
+    jobs_option,
+    json_option,
+    judge_option,
+    neighbours_option,
+    out_option,
+    resume_option,
+    seed_option,
+)
 from prowess.cli.evals.live_progress import LiveProgress
+from prowess.cli.evals.run_ends import code_of_end, tell_fault
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
@@ -30,21 +43,17 @@ _MODEL_ONLY = ("model", "host", "judge", "max_cost_usd", "max_calls", "max_token
 )
 @click.option("--negate", is_flag=True, help="Ask for the opposite of each passage, instead of removing it.")
 @click.option("--model", metavar="M", help="Run the evals of eval run with this model.")
-@click.option("--host", metavar="H", help="Agent that does the tasks: claude, codex, copilot, gemini; or our own.")
+@host_option
 @click.option("--runs", type=click.IntRange(1, 1000), help="Runs of each eval, and the most without a passage; 5.")
 @click.option("--detect", type=click.FloatRange(0.05, 1), help="Smallest loss of a pass rate that matters; 0.6.")
-@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Runs at the same time.")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed for the model; defaults to 0.")
-@click.option("--judge", metavar="M", help="Model for assertions that no code can check, or none (default).")
-@click.option("--with", "neighbours", multiple=True, metavar="SKILL", help="Install this skill too. Repeatable.")
-@click.option("--max-cost-usd", type=float, metavar="X", help="Make no call that could pass this cost.")
-@click.option("--max-calls", type=int, metavar="N", help="Make at most N calls of models.")
-@click.option("--max-tokens", type=int, metavar="N", help="Make no call that could pass this number of tokens.")
-@click.option("--max-output-tokens", type=click.IntRange(min=1), metavar="N", help="Bound on each answer of the model.")
-@click.option("--price", metavar="IN/OUT", help="Price of the model in US dollars per million tokens.")
-@click.option("--out", type=click.Path(file_okay=False), metavar="DIR", help="Where NAME-ablation is made.")
-@click.option("--resume", is_flag=True, help="Continue the newest unfinished iteration, or start one.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@jobs_option()
+@seed_option("Seed for the model.", default=None)
+@judge_option
+@neighbours_option
+@cap_options
+@out_option
+@resume_option
+@json_option
 @click.option("--quiet", is_flag=True, help="Print the result only.")
 def ablate(*, path: str, by_tests: bool, by: Any, as_json: bool, quiet: bool, **given: Any) -> int:  # noqa: ANN401 -- the options above, by name
     """Remove each passage of the skill at PATH in turn, and report which removals are noticed.
@@ -68,15 +77,12 @@ def ablate(*, path: str, by_tests: bool, by: Any, as_json: bool, quiet: bool, **
         else:
             report, signalled = _by_evals(path, by, quiet=quiet or as_json, **given)
     except SkillError as fault:
-        output.error(printable_line(str(fault)))
-        return exit_codes.USAGE if fault.code == "invalid_arguments" else exit_codes.UNAVAILABLE
+        return tell_fault(fault)
     if as_json:
         output.document(report.as_dict())
     else:
         _print(report, quiet=quiet and by_tests)
-    if signalled is not None:
-        return exit_codes.SIGNALLED + signalled
-    return exit_codes.OK if report.complete else exit_codes.CAPPED
+    return code_of_end(signalled=signalled, complete=report.complete)
 
 
 def _by_evals(
@@ -86,10 +92,6 @@ def _by_evals(
     quiet: bool,
     negate: bool,
     detect: float | None,
-    max_cost_usd: float | None,
-    max_calls: int | None,
-    max_tokens: int | None,
-    price: str | None,
     judge: str | None,
     **given: Any,  # noqa: ANN401 -- options of a campaign, by name
 ) -> tuple[AblationReport, int | None]:
@@ -97,16 +99,9 @@ def _by_evals(
     from prowess.evals.ablation.by_evals import ablate_by_evals
     from prowess.evals.ablation.trials import DETECT
     from prowess.evals.campaigns.options import EvalRunOptions
-    from prowess.evals.ledger.caps import Caps
-    from prowess.evals.ledger.prices import Price
 
-    options = EvalRunOptions(
-        path=path,
-        caps=Caps(usd=max_cost_usd, tokens=max_tokens, calls=max_calls),
-        price=None if price is None else Price.parse(price),
-        judge=None if judge == "none" else judge,
-        **given,
-    )
+    max_cost_usd = given["max_cost_usd"]
+    options = EvalRunOptions(path=path, judge=None if judge == "none" else judge, **capped(given))
     with LiveProgress(cap_usd=max_cost_usd, quiet=quiet) as progress:
         ended = ablate_by_evals(options, by, negate=negate, detect=detect or DETECT, on_result=progress.show)
     return ended.report, ended.signalled

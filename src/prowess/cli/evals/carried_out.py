@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from prowess._internal.text.terminal_text import counted, printable_line
-from prowess.cli import exit_codes, output
+from prowess.cli import output
+from prowess.cli.evals.campaign_options import capped
 from prowess.cli.evals.live_progress import LiveProgress
 from prowess.cli.evals.report_files import ReportFiles
-from prowess.errors import InvalidArgumentsError, SkillError
+from prowess.cli.evals.run_ends import code_of_end, spent_text, tell_fault
+from prowess.errors import SkillError
 from prowess.evals.campaigns.options import EvalRunOptions
 from prowess.evals.campaigns.running import run_evals
 from prowess.evals.campaigns.summary import notes_of
-from prowess.evals.ledger.caps import Caps
-from prowess.evals.ledger.prices import Price
-from prowess.evals.recordings.drift import DriftError, StaleRecordingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,66 +29,30 @@ _MOST_REASONS = 5
 
 def carried_out(
     *,
-    path: str,
-    model: str | None,
-    host: str | None,
-    baseline: str | None,
-    runs: int | None,
-    jobs: int,
-    seed: int | None,
-    max_cost_usd: float | None,
-    max_calls: int | None,
-    max_tokens: int | None,
-    max_output_tokens: int | None,
-    price: str | None,
-    judge: str | None,
     until: str | None,
-    detect: float | None,
-    neighbours: tuple[str, ...],
-    min_pass_rate: float | None,
-    min_delta: float | None,
-    out: str | None,
-    resume: bool,
-    replay: str | None,
+    judge: str | None,
     page: str | None,
     junit: str | None,
     as_json: bool,
     quiet: bool,
+    **given: Any,  # noqa: ANN401 -- the other options of the command, by name
 ) -> int:
     """Run the evals, print the report, and return the exit code.
 
     Raises:
         click.UsageError: two options do not fit each other.
     """
-    if detect is not None and until is None:
+    if given["detect"] is not None and until is None:
         raise click.UsageError("--detect is the smallest difference for --until decided; name both")
+    max_cost_usd = given["max_cost_usd"]
     try:
         options = EvalRunOptions(
-            path=path,
-            model=model,
-            host=host,
-            baseline=baseline,
-            runs=runs,
-            jobs=jobs,
-            seed=seed,
-            caps=Caps(usd=max_cost_usd, tokens=max_tokens, calls=max_calls),
-            max_output_tokens=max_output_tokens,
-            price=None if price is None else Price.parse(price),
-            judge=None if judge == "none" else judge,
-            until_decided=until is not None,
-            detect=detect,
-            neighbours=neighbours,
-            min_pass_rate=min_pass_rate,
-            min_delta=min_delta,
-            out=out,
-            resume=resume,
-            replay=replay,
+            judge=None if judge == "none" else judge, until_decided=until is not None, **capped(given)
         )
         with LiveProgress(cap_usd=max_cost_usd, quiet=quiet or as_json) as progress:
             ended = run_evals(options, on_result=progress.show)
     except SkillError as fault:
-        output.error(_printable(str(fault)))
-        return _code_of(fault)
+        return tell_fault(fault)
     report = ended.report
     if as_json:
         output.document(report.as_dict())
@@ -101,8 +64,7 @@ def carried_out(
     try:
         ReportFiles(page=page, junit=junit).write(report, folder=report.iteration, cap_usd=max_cost_usd)
     except SkillError as fault:
-        output.error(_printable(str(fault)))
-        return _code_of(fault)
+        return tell_fault(fault)
     return _code(ended)
 
 
@@ -110,21 +72,8 @@ def _code(ended: EvalRun) -> int:
     report = ended.report
     if ended.signalled is not None:
         output.note(f"stopped by a signal; continue with --resume: {printable_line(report.iteration)}")
-        return exit_codes.SIGNALLED + ended.signalled
-    if not report.complete:
-        return exit_codes.CAPPED
-    return exit_codes.OK if all(gate.passed for gate in report.summary.gates) else exit_codes.FAILED
-
-
-def _printable(text: str) -> str:
-    return "\n".join(map(printable_line, text.splitlines()))
-
-
-def _code_of(fault: SkillError) -> int:
-    if isinstance(fault, DriftError | StaleRecordingError):
-        return exit_codes.FAILED
-    usage = isinstance(fault, InvalidArgumentsError) or fault.code == "invalid_arguments"
-    return exit_codes.USAGE if usage else exit_codes.UNAVAILABLE
+    passed = all(gate.passed for gate in report.summary.gates)
+    return code_of_end(signalled=ended.signalled, complete=report.complete, passed=passed)
 
 
 def _lines(report: EvalRunReport) -> Iterator[str]:
@@ -140,10 +89,7 @@ def _lines(report: EvalRunReport) -> Iterator[str]:
     reasons = Counter(unit.reason for unit in report.units if unit.outcome == "error" and unit.reason is not None)
     for reason, count in reasons.most_common(_MOST_REASONS):
         yield f"error in {counted(count, 'run')}: {printable_line(reason)}"
-    spent = report.spent
-    cost = "of unknown price" if spent.usd is None else f"for {spent.usd:.4f} US dollars"
-    doubt = f", and {spent.in_doubt_usd:.4f} in doubt" if spent.in_doubt_usd else ""
-    yield f"{counted(spent.calls, 'call')} {cost}{doubt}"
+    yield spent_text(report.spent)
     for gate in summary.gates:
         value = "not measured" if gate.value is None else f"{gate.value:.3f}"
         yield f"gate {gate.name} {gate.wanted:g}: {value}, {'passed' if gate.passed else 'failed'}"

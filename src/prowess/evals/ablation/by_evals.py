@@ -24,8 +24,8 @@ from prowess.evals.ablation.trials import DETECT, AssertionKey, PassageTrial, Pa
 from prowess.evals.campaigns.campaign import Campaign, planned_units
 from prowess.evals.campaigns.iterations import write_json
 from prowess.evals.campaigns.preparation import prepared_campaign
-from prowess.evals.campaigns.report import WITH_SKILL, Unit
-from prowess.evals.campaigns.running import gradable, spent_report, unit_setting
+from prowess.evals.campaigns.report import WITH_SKILL, SpentReport, Unit
+from prowess.evals.campaigns.running import gradable, unit_setting
 from prowess.evals.ledger.journal import JOURNAL
 from prowess.evals.ledger.ledger import Ledger
 
@@ -148,7 +148,7 @@ class _EvalAblation:
             without_verdict=tuple(self._silent),
             complete=self._stopped is None,
             stopped=self._stopped,
-            spent=spent_report(self._calls),
+            spent=SpentReport.of(self._calls.spent),
             iteration=self._prepared.iteration.path,
         )
 

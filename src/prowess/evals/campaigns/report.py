@@ -6,9 +6,12 @@ when another machine runs it.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct, structs, to_builtins
+
+if TYPE_CHECKING:
+    from prowess.evals.ledger.caps import Spent
 
 WITH_SKILL, WITHOUT_SKILL, OLD_SKILL = "with_skill", "without_skill", "old_skill"
 UnitOutcome = Literal["passed", "failed", "error", "not_run"]
@@ -84,6 +87,11 @@ class SpentReport(Struct, frozen=True, kw_only=True):
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+
+    @classmethod
+    def of(cls, spent: Spent) -> SpentReport:
+        """Return the report of the costs of a journal."""
+        return cls(**structs.asdict(spent))
 
 
 class ConfigurationSummary(Struct, frozen=True, kw_only=True):

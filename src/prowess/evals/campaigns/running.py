@@ -128,25 +128,13 @@ def _run(
         model=settings.model,
         host=settings.host,
         seed=settings.seed,
-        spent=spent_report(calls),
+        spent=SpentReport.of(calls.spent),
         units=results,
         summary=summary,
         iteration=prepared.iteration.path,
     )
     _write(report, prepared)
     return report, campaign.signalled
-
-
-def spent_report(calls: Ledger | RecordedCalls) -> SpentReport:
-    """Return what was spent so far."""
-    spent = calls.spent
-    return SpentReport(
-        usd=spent.usd,
-        in_doubt_usd=spent.in_doubt_usd,
-        calls=spent.calls,
-        input_tokens=spent.input_tokens,
-        output_tokens=spent.output_tokens,
-    )
 
 
 def _feedback(path: str) -> dict[str, str]:

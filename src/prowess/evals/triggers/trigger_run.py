@@ -276,20 +276,9 @@ def _report(
         seed=options.seed,
         runs=1 if options.is_estimate else options.runs,
         consistency=options.consistency,
-        spent=SpentReport() if calls is None else _spent(calls),
+        spent=SpentReport() if calls is None else SpentReport.of(calls.spent),
         skills=campaign.results(splits),
         matrix=answer_rows(requests, list(texts)) if len(sets) > 1 else (),
         shadows=shadows_of(requests, texts),
         iteration=None if folder is None else folder.path,
-    )
-
-
-def _spent(calls: Ledger | RecordedCalls) -> SpentReport:
-    spent = calls.spent
-    return SpentReport(
-        usd=spent.usd,
-        in_doubt_usd=spent.in_doubt_usd,
-        calls=spent.calls,
-        input_tokens=spent.input_tokens,
-        output_tokens=spent.output_tokens,
     )

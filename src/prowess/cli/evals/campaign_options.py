@@ -1,0 +1,80 @@
+"""The options that several subcommands of `prowess eval` have: caps, seed, places, and the forms of the output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Command = TypeVar("Command", bound="Callable[..., Any]")
+SHARE = click.FloatRange(min=0, max=1)
+
+host_option = click.option(
+    "--host", metavar="H", help="Agent that does the tasks: claude, codex, copilot, gemini; or our own."
+)
+judge_option = click.option(
+    "--judge", metavar="M", help="Model for assertions that no code can check, or none (default)."
+)
+neighbours_option = click.option(
+    "--with", "neighbours", multiple=True, metavar="SKILL", help="Install this skill too. Repeatable."
+)
+out_option = click.option(
+    "--out", type=click.Path(file_okay=False), metavar="DIR", help="Folder in which that of the results is made."
+)
+resume_option = click.option("--resume", is_flag=True, help="Continue the newest unfinished iteration, or start one.")
+replay_option = click.option(
+    "--replay", metavar="RUN", help="Replay an iteration, without a model and without a network."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+quiet_option = click.option("--quiet", is_flag=True, help="Print no line for each run.")
+
+_CAPS = (
+    click.option("--max-cost-usd", type=float, metavar="X", help="Make no call that could pass this cost."),
+    click.option("--max-calls", type=int, metavar="N", help="Make at most N calls of models."),
+    click.option("--max-tokens", type=int, metavar="N", help="Make no call that could pass this number of tokens."),
+    click.option(
+        "--max-output-tokens", type=click.IntRange(min=1), metavar="N", help="Bound on each answer of the model."
+    ),
+    click.option("--price", metavar="IN/OUT", help="Price of the model in US dollars per million tokens."),
+)
+
+
+def cap_options(command: Command) -> Command:
+    """Add the caps, the bound on an answer, and the price of the model. `capped` reads them."""
+    for option in reversed(_CAPS):
+        command = option(command)
+    return command
+
+
+def jobs_option(unit: str = "Runs") -> Callable[[Command], Command]:
+    """Return the option --jobs for units of this name, in the plural."""
+    return click.option(
+        "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help=f"{unit} at the same time."
+    )
+
+
+def seed_option(use: str, *, default: int | None = 0) -> Callable[[Command], Command]:
+    """Return the option --seed. With `default` None a command can tell that it was not given."""
+    return click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=default, help=f"{use} Defaults to 0.")
+
+
+def capped(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a command's options, with `caps` and `price` in the place of those of `cap_options`.
+
+    Raises:
+        InvalidArgumentsError: a cap is not above 0, or the price cannot be read.
+    """
+    # Imported here: some subcommands need no ledger.
+    from prowess.evals.ledger.caps import Caps
+    from prowess.evals.ledger.prices import Price
+
+    values = dict(given)
+    usd, tokens, calls = (values.pop(name) for name in ("max_cost_usd", "max_tokens", "max_calls"))
+    price = values.pop("price")
+    return values | {
+        "caps": Caps(usd=usd, tokens=tokens, calls=calls),
+        "price": None if price is None else Price.parse(price),
+    }

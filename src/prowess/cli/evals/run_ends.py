@@ -1,0 +1,38 @@
+"""How the subcommands of `prowess eval` end: their exit codes, and the last lines that they print."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prowess._internal.text.terminal_text import counted, printable_line
+from prowess.cli import exit_codes, output
+
+if TYPE_CHECKING:
+    from prowess.errors import SkillError
+    from prowess.evals.campaigns.report import SpentReport
+
+_DRIFT = frozenset({"DriftError", "StaleRecordingError"})  # by name: most subcommands import no recordings
+
+
+def tell_fault(fault: SkillError) -> int:
+    """Print why a command could not run, and return its exit code."""
+    output.error("\n".join(map(printable_line, str(fault).splitlines())))
+    if type(fault).__name__ in _DRIFT:
+        return exit_codes.FAILED
+    return exit_codes.USAGE if fault.code == "invalid_arguments" else exit_codes.UNAVAILABLE
+
+
+def code_of_end(*, signalled: int | None, complete: bool, passed: bool = True) -> int:
+    """Return the exit code of runs that a signal stopped, that a cap stopped, or whose gates passed or failed."""
+    if signalled is not None:
+        return exit_codes.SIGNALLED + signalled
+    if not complete:
+        return exit_codes.CAPPED
+    return exit_codes.OK if passed else exit_codes.FAILED
+
+
+def spent_text(spent: SpentReport) -> str:
+    """Return the number of calls and their cost, as a text."""
+    cost = "of unknown price" if spent.usd is None else f"for {spent.usd:.4f} US dollars"
+    doubt = f", and {spent.in_doubt_usd:.4f} in doubt" if spent.in_doubt_usd else ""
+    return f"{counted(spent.calls, 'call')} {cost}{doubt}"
