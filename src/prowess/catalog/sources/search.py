@@ -32,11 +32,12 @@ def search(
     memo = scan.memo
     held: list[CatalogSource] = []
     notices: list[Notice] = []
+    problems: list[tuple[str, str]] = []  # with projects, so their sources are held back
     decided: dict[str, bool] = {}
     for source in _with_parts(sources, scan):
         project = source.project
         if project is not None and project not in decided:
-            decided[project] = trust_project or is_trusted(project, notices)
+            decided[project] = trust_project or is_trusted(project, problems)
         if project is None or decided[project]:
             # A higher layer that administrators control is looked at in full, whatever name is asked for.
             scan.memo = NoMemo() if memo.is_partial and source.layer is Layer.ENTERPRISE else memo
@@ -53,7 +54,7 @@ def search(
         # Imported here: a catalog of given roots, or of a trusted project, does not need it.
         from prowess.catalog.viewing.held_back import held_back
 
-        left_out, told = held_back(held, scan, view)
+        left_out, told = held_back(held, scan, view, problems)
         notices += told
     return view, left_out, notices
 

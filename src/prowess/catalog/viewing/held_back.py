@@ -19,17 +19,20 @@ if TYPE_CHECKING:
 _SHOWN_NAMES = 5
 
 
-def held_back(sources: Iterable[CatalogSource], scan: Scan, view: View) -> tuple[list[LeftOut], list[Notice]]:
-    """Return the copies that are held back, one notice for each project that has some, and one for all packages.
+def held_back(
+    sources: Iterable[CatalogSource], scan: Scan, view: View, problems: Iterable[tuple[str, str]]
+) -> tuple[list[LeftOut], list[Notice]]:
+    """Return the copies that are held back, and notices.
 
-    `sources` are those of untrusted projects. Skills that `scan` has already found are left out: another source offers
-    them. A notice does not mention copies that `view` hides.
+    There is one notice for each of the `problems` (a code and a message), one for each project that has copies, and one
+    for all packages. `sources` are those of untrusted projects. Skills that `scan` has already found are left out:
+    another source offers them. A notice does not mention copies that `view` hides.
     """
     projects: dict[str, list[CatalogSource]] = {}
     for source in sources:
         projects.setdefault(source.project or source.named, []).append(source)
     found: list[LeftOut] = []
-    notices: list[Notice] = []
+    notices = [Notice(code=code, message=message) for code, message in problems]
     for project, places in projects.items():
         aside = scan.aside()
         for source in places:

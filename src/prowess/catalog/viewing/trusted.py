@@ -9,25 +9,27 @@ from prowess.catalog.ownership import stranger_in_folder, stranger_in_project
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from prowess.catalog.faults import Notice
     from prowess.catalog.scan import Scan
     from prowess.catalog.sources import CatalogSource
 
 
-def is_trusted(project: str, notices: list[Notice]) -> bool:
-    """Whether the user trusts `project`. Adds a notice if another user could change it or the store is unusable."""
+def is_trusted(project: str, problems: list[tuple[str, str]]) -> bool:
+    """Whether the user trusts `project`.
+
+    Adds a problem, the code and the message of a notice, if another user could change it or the store is unusable.
+    """
     # Imported here: a catalog of given roots, or one outside a project, does not need it.
     from prowess.catalog.trust import TrustStore
 
     store = TrustStore()
     if (problem := store.problem) is not None:
-        notices.append(_notice("trust_unreadable", problem))
+        problems.append(("trust_unreadable", problem))
         return False
     if not store.is_trusted(project):
         return False
     if (why := stranger_in_project(project)) is not None:
         message = f"the project {project} was trusted, but its skills are held back: {why}"
-        notices.append(_notice("project_untrusted", message))
+        problems.append(("project_untrusted", message))
     return why is None
 
 
@@ -38,9 +40,3 @@ def is_own(source: CatalogSource, scan: Scan) -> bool:
     if why is not None:
         scan.report("catalog.stranger", source.named, f"no skill is loaded from here: {why}")
     return why is None
-
-
-def _notice(code: str, message: str) -> Notice:
-    from prowess.catalog.faults import Notice  # Imported here: most catalogs have no notices.
-
-    return Notice(code=code, message=message)

@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Command = TypeVar("Command", bound="Callable[..., Any]")
+_Decorated = TypeVar("_Decorated", bound="Callable[..., Any]")
 SHARE = click.FloatRange(min=0, max=1)
 
 host_option = click.option(
@@ -42,21 +42,21 @@ _CAPS = (
 )
 
 
-def cap_options(command: Command) -> Command:
+def cap_options(command: _Decorated) -> _Decorated:
     """Add the caps, the bound on an answer, and the price of the model. `capped` reads them."""
     for option in reversed(_CAPS):
         command = option(command)
     return command
 
 
-def jobs_option(unit: str = "Runs") -> Callable[[Command], Command]:
+def jobs_option(unit: str = "Runs") -> Callable[[_Decorated], _Decorated]:
     """Return the option --jobs for units of this name, in the plural."""
     return click.option(
         "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help=f"{unit} at the same time."
     )
 
 
-def seed_option(use: str, *, default: int | None = 0) -> Callable[[Command], Command]:
+def seed_option(use: str, *, default: int | None = 0) -> Callable[[_Decorated], _Decorated]:
     """Return the option --seed. With `default` None a command can tell that it was not given."""
     return click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=default, help=f"{use} Defaults to 0.")
 
