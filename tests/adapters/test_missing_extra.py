@@ -20,6 +20,7 @@ from prowess.errors import MissingExtraError
         ("openai_agents", "agents", "openai-agents"),
         ("agentskills_core", "agentskills_core", "agentskills"),
         ("opentelemetry", "opentelemetry", "otel"),
+        ("dask", "distributed", "scale"),
     ],
 )
 def test_a_missing_library_is_an_import_error_that_names_the_extra(

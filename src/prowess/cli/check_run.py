@@ -11,15 +11,14 @@ from msgspec.structs import replace
 
 from prowess._internal.yaml_reader import MAX_FAULTS
 from prowess.cli.skill_result import JudgedSkill, judge_document, judge_target
-from prowess.cli.targets import STANDARD_INPUT
 from prowess.format.limits import MANIFEST_FILE
 from prowess.report.checked import CheckedSkill
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from prowess._internal.batch import BatchEngine
     from prowess.cli.check_cache import CheckCache
-    from prowess.cli.check_jobs import Opening
     from prowess.cli.fixing import Fixing
     from prowess.cli.skill_result import Silencing, StampedResult
     from prowess.cli.targets import Target
@@ -53,12 +52,16 @@ class CheckRun:
         for target, found in self._between:
             yield target.read(), found
 
-    def judge(self, targets: Iterable[Target], cache: CheckCache | None, jobs: int, opening: Opening) -> None:
-        """Check skills in `jobs` processes, except those in `cache`. `judge_in_processes` describes `opening`."""
+    def judge(self, targets: Iterable[Target], cache: CheckCache | None, engine: BatchEngine | None = None) -> None:
+        """Check skills, except those in `cache`, with `engine` or in this process.
+
+        Raises:
+            UnavailableError: the engine cannot be used, or its workers see other files.
+        """
         chosen = list(self._chosen(targets))
         known = [None if cache is None else cache.result(target, judgement) for target, judgement in chosen]
         unknown = [target for (target, _), result in zip(chosen, known, strict=True) if result is None]
-        new = self._new_results(unknown, jobs, opening, stamped=cache is not None)
+        new = self._new_results(unknown, engine, stamped=cache is not None)
         for (target, judgement), result in zip(chosen, known, strict=True):
             if result is None:
                 found = next(new)
@@ -94,17 +97,17 @@ class CheckRun:
                 yield target, judgement
 
     def _new_results(
-        self, targets: Sequence[Target], jobs: int, opening: Opening, *, stamped: bool
+        self, targets: Sequence[Target], engine: BatchEngine | None, *, stamped: bool
     ) -> Iterator[StampedResult]:
         def judge_here(target: Target) -> StampedResult:
             judgement = self._configuration.judgement(target.directory)
             return judge_target(target, judgement, self._silencing, stamped=stamped)
 
-        if min(jobs, len(targets)) < 2 or any(target.named == STANDARD_INPUT for target in targets):  # noqa: PLR2004
+        if engine is None or not targets:
             return map(judge_here, targets)
-        from prowess.cli.check_jobs import judge_in_processes  # Imported here because it imports multiprocessing.
+        from prowess.cli.check_units import judge_in_batch  # Imported here because most checks need one process.
 
-        return judge_in_processes(targets, jobs, opening, judge_here, stamped=stamped)
+        return judge_in_batch(targets, engine, self._configuration, self._silencing, stamped=stamped)
 
     def _findings(self, document: SkillDocument, *, judgement: Judgement) -> tuple[Diagnostic, ...]:
         findings = judge_document(document, judgement, self._silencing).findings

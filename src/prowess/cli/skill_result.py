@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from prowess.rule_engine import Judgement
     from prowess.rule_engine.rules import Suppression
 
+# How far the suppression comments of a skill count.
+Comments = Literal["ignored", "all", "not_security"]
 _MOST_STAMPED = 2000  # files and directories of one skill
 
 
@@ -57,7 +60,7 @@ class JudgedSkill(Struct, frozen=True, kw_only=True):
     result: SkillResult
 
 
-def judge_document(document: SkillDocument, judgement: Judgement, silencing: Silencing) -> SkillResult:
+def judge_document(document: SkillDocument, judgement: Judgement, silencing: CommentSilencing) -> SkillResult:
     """Return the findings of the rules on a document and its files, without those that its comments suppress."""
     raw = [*judgement.judge(raw_findings(document, judgement.profile)), *lint_findings(document, judgement)]
     before = silencing.not_honoured
@@ -73,7 +76,7 @@ def judge_document(document: SkillDocument, judgement: Judgement, silencing: Sil
     )
 
 
-def judge_target(target: Target, judgement: Judgement, silencing: Silencing, *, stamped: bool) -> StampedResult:
+def judge_target(target: Target, judgement: Judgement, silencing: CommentSilencing, *, stamped: bool) -> StampedResult:
     """Check one skill. If `stamped`, the result has the stamp of the skill's files."""
     stamp = stamp_tree(target.directory, most=_MOST_STAMPED) if stamped and target.directory is not None else None
     result = judge_document(target.read(), judgement, silencing)
@@ -88,20 +91,18 @@ def _name(document: SkillDocument) -> str | None:
     return normalise(name) or normalise(document.directory_name or "")
 
 
-class Silencing:
-    """Filters findings by the suppression comments of skills and by a baseline, for one command line.
+class CommentSilencing(ABC):
+    """Filters findings by the suppression comments of skills. `not_honoured` counts those whose comments are ignored.
 
-    A skill must not silence findings about itself, so its comments count only if a setting allows them: `suppressions`
-    is `on`, or it is `trusted` (the default) and the skill is in a project that `prowess trust` has recorded. Settings
-    of an untrusted project cannot allow comments for the family `security`. `not_honoured` counts the findings whose
-    comments are ignored.
+    A skill must not silence findings about itself, so its comments count only if a setting allows them.
     """
 
-    def __init__(self, configuration: Configuration, baseline: Baseline | None) -> None:
-        self._configuration = configuration
-        self._baseline = baseline
-        self._trusted: dict[str, bool] = {}
+    def __init__(self) -> None:
         self.not_honoured = 0
+
+    @abstractmethod
+    def comments(self, directory: str | None) -> Comments:
+        """How far the comments of the skill in `directory` count."""
 
     def by_comments(
         self, document: SkillDocument, judgement: Judgement, findings: Sequence[Diagnostic]
@@ -110,14 +111,47 @@ class Silencing:
         asked = suppressions(document)
         if not asked:
             return tuple(findings)
-        setting = self._configuration.value("suppressions", document.directory)
-        if setting.value == "off" or (setting.value == "trusted" and not self._is_trusted(document)):
+        comments = self.comments(document.directory)
+        if comments == "ignored":
             self.not_honoured += suppress(findings, asked, document, security=True).silenced
             return tuple(findings)
-        security = self._configuration.trusted or setting.origin.kind != "project"
-        result = suppress(findings, asked, document, security=security)
+        result = suppress(findings, asked, document, security=comments == "all")
         unused = judgement.judge((_unused(one) for one in result.unused if _could_silence(one, judgement)), RULES)
         return (*result.kept, *unused)
+
+
+class DecidedSilencing(CommentSilencing):
+    """The filter of a worker: how far comments count was decided elsewhere."""
+
+    def __init__(self, comments: Comments) -> None:
+        super().__init__()
+        self._comments = comments
+
+    def comments(self, directory: str | None) -> Comments:
+        """Return what was decided."""
+        del directory
+        return self._comments
+
+
+class Silencing(CommentSilencing):
+    """Filters findings by the suppression comments of skills and by a baseline, for one command line.
+
+    Comments count if `suppressions` is `on`, or if it is `trusted` (the default) and the skill is in a project that
+    `prowess trust` has recorded. Settings of an untrusted project cannot allow comments for the family `security`.
+    """
+
+    def __init__(self, configuration: Configuration, baseline: Baseline | None) -> None:
+        super().__init__()
+        self._configuration = configuration
+        self._baseline = baseline
+        self._trusted: dict[str, bool] = {}
+
+    def comments(self, directory: str | None) -> Comments:
+        """How far the comments of the skill in `directory` count, by the settings and the trust of its project."""
+        setting = self._configuration.value("suppressions", directory)
+        if setting.value == "off" or (setting.value == "trusted" and not self._is_trusted(directory)):
+            return "ignored"
+        return "all" if self._configuration.trusted or setting.origin.kind != "project" else "not_security"
 
     def by_baseline(
         self, read: Callable[[], SkillDocument], findings: tuple[Diagnostic, ...]
@@ -125,14 +159,14 @@ class Silencing:
         """Return the findings that the baseline does not contain. `read` returns their document."""
         return findings if self._baseline is None else self._baseline.new(read(), findings)
 
-    def _is_trusted(self, document: SkillDocument) -> bool:
-        # Imported here because few skills have suppression comments.
+    def _is_trusted(self, directory: str | None) -> bool:
+        # Imported here because a check in one process needs it for skills with suppression comments only.
         from prowess.catalog.ownership import project_root
         from prowess.catalog.trust import TrustStore
 
-        if document.directory is None:
+        if directory is None:
             return False
-        root = project_root(document.directory)
+        root = project_root(directory)
         if root not in self._trusted:
             self._trusted[root] = TrustStore().is_trusted(root)
         return self._trusted[root]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from functools import partial
+import re
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,11 +22,16 @@ from prowess.report.forms import render
 from prowess.report.text_report import TextLayout
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prowess._internal.batch import BatchEngine
     from prowess.cli.check_cache import CheckCache
     from prowess.cli.fixing import Fixing
+    from prowess.cli.targets import Target
     from prowess.config import Configuration
     from prowess.config.baseline import Baseline
 
+_SCHEDULER = re.compile(r"tcp://[^\s/@:]+:[0-9]{1,5}|tcp://\[[0-9A-Fa-f:.]+\]:[0-9]{1,5}")
 _FEWEST_CACHED = 8  # fewer skills are judged in the time that Python takes to start
 
 
@@ -41,6 +47,7 @@ _FEWEST_CACHED = 8  # fewer skills are judged in the time that Python takes to s
 @click.option("--write-baseline", is_flag=True, help="Write the findings to the file given with --baseline.")
 @click.option("--no-cache", is_flag=True, help="Neither use nor store results for later checks.")
 @click.option("-j", "--jobs", metavar="N", default="1", help="Number of processes; 0 or auto: one for each core.")
+@click.option("--on", metavar="ADDRESS", help="Check on the workers of the Dask scheduler at tcp://HOST:PORT.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are errors.")
 @click.option("--stdin-path", metavar="FILE", help="Path to report for standard input (-).")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the findings, without summary and notes.")
@@ -62,6 +69,7 @@ def command(
     write_baseline: bool,
     no_cache: bool,
     jobs: str,
+    on: str | None,
     exit_zero: bool,
     stdin_path: str | None,
     quiet: bool,
@@ -76,12 +84,15 @@ def command(
     Exits with 1 if there are errors; warnings and infos do not count. With --fix, only the remaining findings are
     reported. --diff also exits with 1 if it shows a difference.
 
+    --on needs the extra scale. The workers read each skill at its path, so the folder must be shared with them.
+
     Example: prowess check . --select spec,reference --ignore name.ascii
     """
     form = "json" if as_json else form
     processes = _processes(jobs)
     given: dict[str, Any] = {"format": () if form is None else (form,), **options}
     configuration = open_configuration(quiet=quiet, **given)
+    _require_scheduler(on, paths, changes=fix or diff, processes=processes)
     fixing = _fixing(paths, fix=fix, unsafe=unsafe_fixes, diff=diff, form=form)
     known = _baseline(baseline, write=write_baseline, diff=diff)
     run = CheckRun(configuration, Silencing(configuration, None if write_baseline else known))
@@ -89,8 +100,9 @@ def command(
     if fixing is not None:
         run.fix(found, fixing)
     else:
-        cache = None if no_cache or len(found) < _FEWEST_CACHED else _cache(paths)
-        run.judge(found, cache, processes, partial(open_configuration, quiet=True, **given))
+        cache = None if no_cache or on is not None or len(found) < _FEWEST_CACHED else _cache(paths)
+        with ExitStack() as entered:
+            run.judge(found, cache, _engine(entered, found, processes, on))
     run.judge_between(whole=any(map(is_folder_of_skills, paths or (".",))))
     if not quiet:
         _note_skipped(run, configuration)
@@ -131,6 +143,31 @@ def _processes(jobs: str) -> int:
     if not (jobs.isascii() and jobs.isdigit()):
         raise click.UsageError(f"--jobs must be a number or auto, not {jobs!r}")
     return int(jobs) or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
+
+
+def _require_scheduler(on: str | None, paths: tuple[str, ...], *, changes: bool, processes: int) -> None:
+    if on is None:
+        return
+    if _SCHEDULER.fullmatch(on) is None:
+        raise click.UsageError(f"--on must be tcp://HOST:PORT, not {on!r}")
+    if changes or processes != 1:
+        raise click.UsageError(f"--on and {'--fix or --diff' if changes else '--jobs'} exclude each other")
+    if STANDARD_INPUT in paths:
+        raise click.UsageError("workers cannot read standard input; leave out --on")
+
+
+def _engine(entered: ExitStack, found: Sequence[Target], processes: int, on: str | None) -> BatchEngine | None:
+    """Return what checks the skills, or None for this process. What has to be closed is left to `entered`."""
+    # Imported here because most checks need one process.
+    if on is not None:
+        from prowess.adapters.dask import DaskBatch
+
+        return entered.enter_context(DaskBatch(on))
+    if min(processes, len(found)) > 1 and all(target.named != STANDARD_INPUT for target in found):
+        from prowess.evals.local_batch import LocalBatch
+
+        return LocalBatch(processes)
+    return None
 
 
 def _cache(paths: tuple[str, ...]) -> CheckCache:

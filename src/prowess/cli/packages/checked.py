@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from prowess.cli.check_run import CheckRun
@@ -21,6 +20,5 @@ def check_errors(directories: Sequence[str]) -> tuple[Diagnostic, ...]:
     """Return the errors that `prowess check` finds in these skills."""
     configuration = open_configuration(config_file=None, isolated=False)
     run = CheckRun(configuration, Silencing(configuration, None))
-    opening = partial(open_configuration, quiet=True, config_file=None, isolated=False)
-    run.judge(targets(directories), None, 1, opening)
+    run.judge(targets(directories), None)
     return tuple(found for skill in run.skills for found in skill.diagnostics if found.severity is Severity.ERROR)

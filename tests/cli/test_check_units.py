@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -9,13 +10,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess.cli import check_jobs
+from prowess.cli import check_units
 from prowess.cli.dispatch import run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from prowess.cli.skill_result import StampedResult
+
 SKILLS = 20
+_judge_unit = check_units.judge_unit
 
 
 @pytest.fixture
@@ -55,14 +59,15 @@ def test_what_a_broken_process_does_not_answer_is_judged_without_it(
 ) -> None:
     run(["check", str(skills), "--no-cache"])
     alone = capfd.readouterr()
-    monkeypatch.setattr(check_jobs, "_judge_part", _end_this_process)
+    monkeypatch.setattr(check_units, "judge_unit", _end_a_worker)
     run(["check", str(skills), "--no-cache", "-j", "2"])
     assert capfd.readouterr() == alone
 
 
-def _end_this_process(part: object) -> None:
-    del part
-    os._exit(9)
+def _end_a_worker(unit: check_units.SkillsToCheck) -> list[StampedResult]:
+    if multiprocessing.parent_process() is not None:
+        os._exit(9)
+    return _judge_unit(unit)
 
 
 def test_a_number_of_processes_that_is_none_is_a_usage_error(skills: Path, capfd: pytest.CaptureFixture[str]) -> None:
