@@ -9,22 +9,22 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-Task = TypeVar("Task")
-Found = TypeVar("Found")
+_Task = TypeVar("_Task")
+_Found = TypeVar("_Found")
 
 
-class BatchUnit(Struct, Generic[Task], frozen=True, kw_only=True):
+class BatchUnit(Struct, Generic[_Task], frozen=True, kw_only=True):
     """One unit of work. `id` is unique in its batch and the same in each run; `task` can be pickled."""
 
     id: str
-    task: Task
+    task: _Task
 
 
-class BatchResult(Struct, Generic[Found], frozen=True, kw_only=True):
+class BatchResult(Struct, Generic[_Found], frozen=True, kw_only=True):
     """What the work returned for the unit `id`."""
 
     id: str
-    value: Found
+    value: _Found
 
 
 class BatchEngine(Protocol):
@@ -40,7 +40,7 @@ class BatchEngine(Protocol):
     @property
     def remote(self) -> bool: ...
 
-    def run(self, work: Callable[[Task], Found], units: Sequence[BatchUnit[Task]]) -> Iterator[BatchResult[Found]]:
+    def run(self, work: Callable[[_Task], _Found], units: Sequence[BatchUnit[_Task]]) -> Iterator[BatchResult[_Found]]:
         """Yield one result for each unit, in any order. `work` is a function of a module, so that it can be pickled.
 
         A unit whose worker dies is carried out again, so `work` must bear that. What `work` raises is raised here, and
@@ -52,7 +52,7 @@ class BatchEngine(Protocol):
         ...
 
 
-def units_by_id(units: Sequence[BatchUnit[Task]]) -> dict[str, BatchUnit[Task]]:
+def units_by_id(units: Sequence[BatchUnit[_Task]]) -> dict[str, BatchUnit[_Task]]:
     """Return the units by their ids.
 
     Raises:

@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-Task = TypeVar("Task")
-Found = TypeVar("Found")
+_Task = TypeVar("_Task")
+_Found = TypeVar("_Found")
 _SECONDS_TO_CONNECT = 10.0
 _SECONDS_WITHOUT_WORKERS = 30.0
 _SECONDS_BETWEEN_LOOKS = 5.0
 
 
-class _Answer(Struct, Generic[Found], frozen=True, kw_only=True):
+class _Answer(Struct, Generic[_Found], frozen=True, kw_only=True):
     """What a worker returns. `fault` is what the work raised on purpose, `broke` what it raised otherwise."""
 
-    value: Found | None = None
+    value: _Found | None = None
     fault: SkillError | None = None
     broke: str | None = None
 
@@ -78,7 +78,7 @@ class DaskBatch:
         with suppress(OSError, TimeoutError):
             self._client.close(timeout=_SECONDS_BETWEEN_LOOKS)
 
-    def run(self, work: Callable[[Task], Found], units: Sequence[BatchUnit[Task]]) -> Iterator[BatchResult[Found]]:
+    def run(self, work: Callable[[_Task], _Found], units: Sequence[BatchUnit[_Task]]) -> Iterator[BatchResult[_Found]]:
         """Yield one result for each unit; see `BatchEngine`. Dask gives the units of a dead worker to others.
 
         Raises:
@@ -112,7 +112,7 @@ class DaskBatch:
                 waited = 0.0 if self._has_workers() else waited + _SECONDS_BETWEEN_LOOKS
         raise self._unavailable("no worker is left", f"start some with `dask worker {self._address}`")
 
-    def _value(self, future: distributed.Future[_Answer[Found]], unit: str) -> Found:
+    def _value(self, future: distributed.Future[_Answer[_Found]], unit: str) -> _Found:
         """Return the result of a unit. If the worker that has it dies, Dask has it computed again."""
         waited = 0.0
         while waited < _SECONDS_WITHOUT_WORKERS:
@@ -127,12 +127,12 @@ class DaskBatch:
                 return self._taken(answer, unit)
         raise self._unavailable("no worker is left", f"start some with `dask worker {self._address}`")
 
-    def _taken(self, answer: _Answer[Found], unit: str) -> Found:
+    def _taken(self, answer: _Answer[_Found], unit: str) -> _Found:
         if answer.fault is not None:
             raise answer.fault
         if answer.broke is not None:
             raise self._unavailable(f"{answer.broke} at the unit {unit}", "give its workers this version of Prowess")
-        return cast("Found", answer.value)  # Found may contain None
+        return cast("_Found", answer.value)  # _Found may contain None
 
     def _has_workers(self) -> bool:
         try:
@@ -140,7 +140,7 @@ class DaskBatch:
         except Exception:  # noqa: BLE001 -- whatever a client raises whose scheduler is gone
             return False
 
-    def _cancel(self, futures: list[distributed.Future[_Answer[Found]]]) -> None:
+    def _cancel(self, futures: list[distributed.Future[_Answer[_Found]]]) -> None:
         with suppress(Exception):  # the scheduler may be gone; the fault that led here is reported
             self._client.cancel(futures, force=True)
 
@@ -155,7 +155,7 @@ def _keep_quiet() -> None:
             logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-def _carry_out(work: Callable[[Task], Found], task: Task) -> _Answer[Found]:
+def _carry_out(work: Callable[[_Task], _Found], task: _Task) -> _Answer[_Found]:
     """On a worker: do one unit. What it raises is an answer too, so that Dask neither logs nor repeats it."""
     try:
         return _Answer(value=work(task))

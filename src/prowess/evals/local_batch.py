@@ -10,8 +10,8 @@ from prowess._internal.batch import BatchResult, BatchUnit, units_by_id
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-Task = TypeVar("Task")
-Found = TypeVar("Found")
+_Task = TypeVar("_Task")
+_Found = TypeVar("_Found")
 
 
 class LocalBatch:
@@ -25,7 +25,7 @@ class LocalBatch:
     def __init__(self, processes: int) -> None:
         self.at_once = processes
 
-    def run(self, work: Callable[[Task], Found], units: Sequence[BatchUnit[Task]]) -> Iterator[BatchResult[Found]]:
+    def run(self, work: Callable[[_Task], _Found], units: Sequence[BatchUnit[_Task]]) -> Iterator[BatchResult[_Found]]:
         """Yield one result for each unit; see `BatchEngine`."""
         waiting = units_by_id(units)
         for _ in range(2):
@@ -38,8 +38,8 @@ class LocalBatch:
 
 
 def _in_processes(
-    processes: int, work: Callable[[Task], Found], units: Sequence[BatchUnit[Task]]
-) -> Iterator[BatchResult[Found]]:
+    processes: int, work: Callable[[_Task], _Found], units: Sequence[BatchUnit[_Task]]
+) -> Iterator[BatchResult[_Found]]:
     """Yield the results of the units that one pool of processes finishes. All end when one process dies."""
     # Imported here because a batch of one unit needs no multiprocessing, which is slow to import.
     from concurrent.futures import ProcessPoolExecutor, as_completed
