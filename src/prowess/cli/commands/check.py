@@ -158,13 +158,12 @@ def _require_scheduler(on: str | None, paths: tuple[str, ...], *, changes: bool,
 
 def _engine(entered: ExitStack, found: Sequence[Target], processes: int, on: str | None) -> BatchEngine | None:
     """Return what checks the skills, or None for this process. What has to be closed is left to `entered`."""
-    # Imported here because most checks need one process.
     if on is not None:
-        from prowess.adapters.dask import DaskBatch
+        from prowess.adapters.dask import DaskBatch  # Imported here because it needs an extra.
 
         return entered.enter_context(DaskBatch(on))
     if min(processes, len(found)) > 1 and all(target.named != STANDARD_INPUT for target in found):
-        from prowess.evals.local_batch import LocalBatch
+        from prowess.evals.local_batch import LocalBatch  # Imported here because most checks need one process.
 
         return LocalBatch(processes)
     return None
