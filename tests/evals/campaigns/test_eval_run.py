@@ -247,6 +247,40 @@ def test_the_old_skill_is_the_one_before_the_last_edit_or_a_revision(
         assert used == [True, True]
 
 
+@pytest.mark.proves("governance.feedback.suggest")
+@pytest.mark.parametrize(
+    ("current", "proposed", "code"),
+    [("Be brief.", PHRASE, 0), (PHRASE, "Be brief.", 1), (PHRASE, f"{PHRASE} Be brief.", 1)],
+)
+def test_a_proposed_change_must_beat_the_committed_version(
+    provider: ScriptedProvider, tmp_path: Path, current: str, proposed: str, code: int
+) -> None:
+    skill = skill_at(tmp_path / "repository", an_eval(1, TWO_DECIMALS), body=current)
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    for step in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
+        subprocess.run([*git, *step], cwd=skill.parent, check=True)
+    skill_at(tmp_path / "repository", body=proposed)
+    difference = subprocess.run([*git, "diff"], cwd=skill.parent, check=True, capture_output=True).stdout
+    words = (
+        "--model",
+        MODEL,
+        "--runs",
+        "1",
+        "--baseline",
+        "HEAD",
+        "--min-delta",
+        "0.1",
+        "--out",
+        str(tmp_path / "out"),
+    )
+    report = run(provider, str(skill), *words, code=code)
+
+    assert [gate["passed"] for gate in report["summary"]["gates"]] == [code == 0]
+    after = subprocess.run([*git, "diff"], cwd=skill.parent, check=True, capture_output=True).stdout
+    assert after == difference, "the difference is left for a person, and is not committed"
+    assert proposed.encode() in difference
+
+
 def test_neighbours_are_installed_in_both_configurations(provider: ScriptedProvider, tmp_path: Path) -> None:
     skill = skill_at(tmp_path, an_eval(1, NAMES_SUM))
     other = skill_at(tmp_path, name="charts")
