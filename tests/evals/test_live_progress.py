@@ -16,20 +16,25 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = """
 from prowess.cli.evals.live_progress import LiveProgress
 from prowess.evals.campaigns.report import UnitResult
+from prowess.evals.ledger.caps import Spent
 
-with LiveProgress(total=3, cap_usd=2.0) as progress:
+spent = []
+with LiveProgress(cap_usd=2.0) as progress:
+    # each run costs a dime more for the judge, and a call in doubt holds 5 cents
+    progress.begin(3, lambda: Spent(usd=0.35 * len(spent), in_doubt_usd=0.05))
     for run, (configuration, outcome) in enumerate(
         (("with_skill", "passed"), ("without_skill", "failed"), ("with_skill", "error")), 1
     ):
+        spent.append(run)
         progress.show(UnitResult(
             id=f"a\\x1b]0;x\\x07/{configuration}/run-{run}", eval="a", configuration=configuration, run=run,
             outcome=outcome, seconds=1.25, usd=0.25,
         ))
 """
 LINES = [
-    r"1 of 3 runs, $0.25 spent, $1.75 left: a\x1b]0;x\x07/with_skill/run-1: passed, 1.2 s",
-    r"2 of 3 runs, $0.50 spent, $1.50 left: a\x1b]0;x\x07/without_skill/run-2: failed, 1.2 s",
-    r"3 of 3 runs, $0.75 spent, $1.25 left: a\x1b]0;x\x07/with_skill/run-3: error, 1.2 s",
+    r"1 of 3 runs, $0.35 spent, $1.60 left: a\x1b]0;x\x07/with_skill/run-1: passed, 1.2 s",
+    r"2 of 3 runs, $0.70 spent, $1.25 left: a\x1b]0;x\x07/without_skill/run-2: failed, 1.2 s",
+    r"3 of 3 runs, $1.05 spent, $0.90 left: a\x1b]0;x\x07/with_skill/run-3: error, 1.2 s",
 ]
 
 
@@ -54,7 +59,7 @@ def test_a_terminal_gets_a_table_that_is_erased_at_the_end() -> None:
     text = shown.decode()
     assert "\x1b]0;" not in text
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
-    assert "3 of 3 runs, $0.75 spent, $1.25 left" in plain
+    assert "3 of 3 runs, $1.05 spent, $0.90 left" in plain
     assert re.search(r"with the skill +1/1 +100 %  21 to 100 % +1 error", plain)
     assert re.search(r"without the skill +0/1 +0 %  0 to 79 %", plain)
     assert text.rstrip().endswith("\x1b[2K")  # the last lines are erased

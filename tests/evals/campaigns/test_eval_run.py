@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prowess.evals.reports.answer import money
 from tests.evals.campaigns.provider import JUDGE, MODEL, ScriptedProvider, obedient, text_of
 from tests.evals.campaigns.skills import PHRASE, an_eval, skill_at
 from tests.fork_server import prowess
@@ -136,6 +137,9 @@ def test_a_judge_grades_what_code_cannot_and_its_calls_are_booked(tmp_path: Path
         assert report["spent"]["calls"] == 3 + 2 * 2  # two votes of each run agree
         replayed = run(None, str(skill), "--replay", report["iteration"])
         assert outcomes(replayed) == outcomes(report)
+        _, shown = start(provider, *words, "--judge", JUDGE, "--max-cost-usd", "1").communicate(timeout=120)
+        spent = report["spent"]["usd"]
+        assert shown.splitlines()[-1].startswith(f"2 of 2 runs, {money(spent)} spent, {money(1 - spent)} left: ")
 
 
 def test_assertions_that_only_a_judge_could_grade_cost_nothing_without_one(

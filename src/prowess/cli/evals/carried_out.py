@@ -50,7 +50,7 @@ def carried_out(
             judge=None if judge == "none" else judge, until_decided=until is not None, **capped(given)
         )
         with LiveProgress(cap_usd=max_cost_usd, quiet=quiet or as_json) as progress:
-            ended = run_evals(options, on_result=progress.show)
+            ended = run_evals(options, on_begin=progress.begin, on_result=progress.show)
     except SkillError as fault:
         return tell_fault(fault)
     report = ended.report

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import output
+from prowess.evals.ledger.caps import Spent
 from prowess.evals.reports.answer import configuration_words, money, percent
 from prowess.evals.statistics.intervals import rate_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from prowess.evals.campaigns.report import UnitResult
 
@@ -24,14 +25,15 @@ _SHOWN = 60
 
 
 class LiveProgress:
-    """Shows results as they come, inside its `with` block. `show` is the `on_result` of a campaign.
+    """Shows results as they come, inside its `with` block. `begin` and `show` are callbacks of a campaign.
 
-    `total` is the number of runs, None if it is not known. `cap_usd` is the cap on cost, None if there is none. `quiet`
-    shows nothing.
+    `cap_usd` is the cap on cost, None if there is none. With `quiet`, results are not shown.
     """
 
-    def __init__(self, *, total: int | None = None, cap_usd: float | None = None, quiet: bool = False) -> None:
-        self._total, self._cap, self._quiet = total, cap_usd, quiet
+    def __init__(self, *, cap_usd: float | None = None, quiet: bool = False) -> None:
+        self._cap, self._quiet = cap_usd, quiet
+        self._total: int | None = None
+        self._spent: Callable[[], Spent] | None = None
         self._counts: dict[str, list[int]] = {}  # configuration -> passed, graded, errors
         self._done, self._usd = 0, 0.0
         self._last = ""
@@ -47,6 +49,13 @@ class LiveProgress:
     def __exit__(self, *failure: object) -> None:
         if self._live is not None:
             self._live.stop()
+
+    def begin(self, total: int, spent: Callable[[], Spent]) -> None:
+        """Take the number of runs, and a function that returns the cost so far of all calls, also those of a judge.
+
+        Without this, the number is not shown, and the cost is that of the answering model.
+        """
+        self._total, self._spent = total, spent
 
     def show(self, result: UnitResult) -> None:
         """Take the result of one run."""
@@ -65,10 +74,10 @@ class LiveProgress:
     def _state(self) -> str:
         of = "" if self._total is None else f" of {self._total}"
         done = f"{self._done}{of} runs" if self._total is not None else counted(self._done, "run")
-        cost = money(self._usd)
-        return f"{done}, {cost} spent" + (
-            "" if self._cap is None else f", {money(max(0.0, self._cap - self._usd))} left"
-        )
+        spent = Spent(usd=self._usd) if self._spent is None else self._spent()
+        booked = (spent.usd or 0.0) + spent.in_doubt_usd  # a cap on cost holds for both
+        left = "" if self._cap is None else f", {money(max(0.0, self._cap - booked))} left"
+        return f"{done}, {money(spent.usd)} spent{left}"
 
     def _rows(self) -> Iterator[tuple[str, str, str, str]]:
         for name, (passed, graded, errors) in self._counts.items():

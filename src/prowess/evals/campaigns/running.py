@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from prowess.evals.campaigns.planning import PlannedEval
     from prowess.evals.campaigns.preparation import PreparedCampaign
     from prowess.evals.campaigns.report import UnitResult
+    from prowess.evals.ledger.caps import Spent
 
 _NO_JUDGE = "its assertions need a judge; name one with --judge MODEL"
 
@@ -58,8 +59,16 @@ class EvalRun(Struct, frozen=True, kw_only=True):
     feedback: dict[str, str]
 
 
-def run_evals(options: EvalRunOptions, *, on_result: Callable[[UnitResult], object] | None = None) -> EvalRun:
+def run_evals(
+    options: EvalRunOptions,
+    *,
+    on_begin: Callable[[int, Callable[[], Spent]], object] | None = None,
+    on_result: Callable[[UnitResult], object] | None = None,
+) -> EvalRun:
     """Run the evals of a skill with it and with its baseline, and write the files of the iteration.
+
+    Before the first run, `on_begin` gets the number of runs, and a function that returns the cost so far, with calls of
+    the judge. `on_result` gets each result.
 
     Raises:
         SuiteError: there is no suite, or it cannot be read.
@@ -83,7 +92,7 @@ def run_evals(options: EvalRunOptions, *, on_result: Callable[[UnitResult], obje
             if prepared.is_new:  # nothing began, so nothing is left to be resumed
                 shutil.rmtree(prepared.iteration.path, ignore_errors=True)
             raise
-        report, signalled = _run(options, prepared, calls, setting, on_result)
+        report, signalled = _run(options, prepared, calls, setting, on_begin=on_begin, on_result=on_result)
     return EvalRun(report=report, signalled=signalled, feedback=feedback)
 
 
@@ -104,11 +113,15 @@ def _run(
     prepared: PreparedCampaign,
     calls: Ledger | RecordedCalls,
     setting: UnitSetting,
+    *,
+    on_begin: Callable[[int, Callable[[], Spent]], object] | None,
     on_result: Callable[[UnitResult], object] | None,
 ) -> tuple[EvalRunReport, int | None]:
     settings = prepared.settings
     plans = {plan.id: gradable(plan, judged=settings.judge is not None) for plan in prepared.evals}
     units = planned_units(plans.values(), prepared.configurations, settings.runs)
+    if on_begin is not None:
+        on_begin(len(units), lambda: calls.spent)
     decider = Decider(units, detect=settings.detect) if settings.until_decided else None
     campaign = Campaign(units, plans, setting, jobs=options.jobs, decider=decider, on_result=on_result)
     anyio.run(campaign.run)
