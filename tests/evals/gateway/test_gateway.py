@@ -6,6 +6,7 @@ import json
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import anyio
 import pytest
@@ -182,6 +183,35 @@ async def test_only_paid_calls_of_a_known_run_are_forwarded(tmp_path: Path) -> N
             strange = url.rpartition("/")[0] + "/another-key/v1/messages"
             assert (await post(strange, {"messages": []})).status == 404
         assert (provider.paid, provider.unknown, ledger.spent.calls) == (0, [], 0)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/v1/messages/batches%3Fx=/messages",
+        "/v1/images/generations%3F:generateContent",
+        "/v1/files/delete%23/messages",
+        "/../../x/messages",
+        "/v1/x/%2e%2e/messages",
+        "/v1/%6dessages",
+        "/v1/messages/",
+        "//v1/messages",
+        "/v1beta/models/..:generateContent",
+        "/v1beta/models/m%2Fcopy:generateContent",
+        "/v1/models/m:predict?:generateContent",
+        "/v1beta/models/m:generateContent?$httpMethod=DELETE",
+    ],
+)
+async def test_a_path_that_the_provider_may_read_in_another_way_is_not_forwarded(target: str, tmp_path: Path) -> None:
+    body = json.dumps({"model": "m", "messages": [], "contents": []}).encode()
+    with ScriptedProvider(keep=True) as provider, Ledger(tmp_path / "j", HEADER, Caps()) as ledger:
+        async with pointed(ledger, provider.url) as (url, _):
+            place = urlsplit(url)
+            head = f"POST {place.path}{target} HTTP/1.1\r\nhost: {place.netloc}\r\nconnection: close\r\n"
+            async with await anyio.connect_tcp("127.0.0.1", place.port or 0) as stream:
+                await stream.send(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+                assert (await stream.receive()).startswith(b"HTTP/1.1 404")
+        assert (provider.requests, provider.unknown, ledger.spent.calls) == ([], [], 0)
 
 
 async def test_a_refused_request_costs_nothing_and_is_asked_again(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ _NOT_SENT = frozenset(
             "upgrade",
         ),
         *("proxy-authorization", "proxy-connection", "expect", "cookie"),
+        *("x-http-method-override", "x-http-method", "x-method-override"),  # would make it another request
     }
 )
 _KEPT = ("content-type", "retry-after", "request-id", "x-request-id")

@@ -19,7 +19,7 @@ import anyio
 
 from prowess.errors import MissingExtraError, SkillError
 from prowess.evals.gateway.forwarding import forward
-from prowess.evals.gateway.paid_requests import read_paid_request
+from prowess.evals.gateway.paid_requests import forwarded_query, read_paid_request
 from prowess.evals.ledger.prices import listed_price
 from prowess.http_listener.request_guard import HttpGuard
 
@@ -124,18 +124,19 @@ class Gateway:
         self._runs.pop(run.key, None)
 
     async def _answer(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        key, _, rest = scope["path"].lstrip("/").partition("/")
+        sent = scope["raw_path"].decode("latin-1")  # with its escapes: what it means is decided by the provider
+        key, _, rest = sent.removeprefix("/").partition("/")
         run, path = self._runs.get(key), f"/{rest}"
         body = await _body(receive) if scope["method"] == "POST" else b""
         request = read_paid_request(path, body, run.max_output_tokens, OUTPUT_TOKENS) if run is not None else None
-        if run is None or request is None:
+        query = None if run is None else forwarded_query(scope["query_string"].decode("latin-1"), run.with_credentials)
+        if run is None or request is None or query is None:
             await _send(send, 404, _error("the gateway forwards requests for answers of models only"))
             return
-        query = run.with_credentials(scope["query_string"].decode("latin-1"))
         headers = {
             name.decode("latin-1"): run.with_credentials(value.decode("latin-1")) for name, value in scope["headers"]
         }
-        status, content, kind, retry = await self._booked(run, request, path + (f"?{query}" if query else ""), headers)
+        status, content, kind, retry = await self._booked(run, request, path + query, headers)
         await _send(send, status, content, kind, retry)
 
     async def _booked(

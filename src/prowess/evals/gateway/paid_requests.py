@@ -8,23 +8,25 @@ the cost of a call has no bound. And a stream of chat completions is asked for i
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import parse_qsl, urlencode
 
 from msgspec import Struct
 
 from prowess.evals.ledger.calls import HIDDEN_TOKENS, CallBound
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 WireFormat = Literal["messages", "responses", "completions", "contents"]
-_ENDS: dict[str, WireFormat] = {
-    "/messages": "messages",
-    "/responses": "responses",
-    "/chat/completions": "completions",
-    ":generateContent": "contents",
-    ":streamGenerateContent": "contents",
-}
+_PATHS: tuple[tuple[re.Pattern[str], WireFormat], ...] = (
+    (re.compile(r"/v1/messages"), "messages"),
+    (re.compile(r"/v1/responses"), "responses"),
+    (re.compile(r"/v1/chat/completions"), "completions"),
+    (re.compile(r"/v1(?:alpha|beta)?/models/(?!\.)[A-Za-z0-9._-]+:(?:g|streamG)enerateContent"), "contents"),
+)
+_QUERY = frozenset({"beta", "alt", "key", "api-version"})
 _BOUNDS: dict[WireFormat, tuple[str, ...]] = {
     "messages": ("max_tokens",),
     "responses": ("max_output_tokens",),
@@ -49,10 +51,13 @@ class PaidRequest(Struct, frozen=True, kw_only=True):
 def read_paid_request(path: str, body: bytes, most_output_tokens: int | None, otherwise: int) -> PaidRequest | None:
     """Return a request that costs money; None for any other path, and for a body that is no JSON object.
 
+    `path` is as it was sent, without the query. The whole path must be known, and none of these has an escape, so that
+    the provider cannot read another path from it.
+
     `most_output_tokens` is the highest bound on an answer that the run allows. If it is None, the host's own bound
     holds, and `otherwise` if the host set none.
     """
-    wire = next((wire for end, wire in _ENDS.items() if path.endswith(end)), None)
+    wire = next((wire for pattern, wire in _PATHS if pattern.fullmatch(path)), None)
     if wire is None or not isinstance(data := _json(body), dict):
         return None
     answers = _bounded(wire, data, most_output_tokens, otherwise)
@@ -68,6 +73,14 @@ def read_paid_request(path: str, body: bytes, most_output_tokens: int | None, ot
         kept=_bytes(kept),
         bound=CallBound(input_tokens=len(content) + HIDDEN_TOKENS, output_tokens=answers),
     )
+
+
+def forwarded_query(query: str, with_credentials: Callable[[str], str]) -> str | None:
+    """Return the query with the keys and its question mark, or empty; None if a parameter in it is not known."""
+    pairs = parse_qsl(query, keep_blank_values=True)
+    if any(name not in _QUERY for name, _ in pairs):
+        return None
+    return f"?{urlencode([(name, with_credentials(value)) for name, value in pairs])}" if pairs else ""
 
 
 def _bounded(wire: WireFormat, data: dict[str, Any], most: int | None, otherwise: int) -> int:
