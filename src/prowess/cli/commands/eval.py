@@ -8,6 +8,7 @@ from prowess.cli.evals.ablate import ablate
 from prowess.cli.evals.compare import compare
 from prowess.cli.evals.convert import convert
 from prowess.cli.evals.export import export
+from prowess.cli.evals.improve import improve
 from prowess.cli.evals.judge import judge
 from prowess.cli.evals.report import report
 from prowess.cli.evals.run import run
@@ -28,6 +29,7 @@ command.add_command(compare)
 command.add_command(convert)
 command.add_command(report)
 command.add_command(export)
+command.add_command(improve)
 command.add_command(judge)
 command.add_command(run)
 command.add_command(stats)

@@ -1,0 +1,122 @@
+"""The search of the library gepa. What it finds passes the same comparison as the rounds of the other engine.
+
+gepa runs in a thread. It measures and proposes through this process's event loop, so caps and the journal hold.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from anyio import from_thread, to_thread
+
+from prowess.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from prowess.evals.optimising.proposer import Proposal
+    from prowess.evals.optimising.search import DescriptionSearch
+    from prowess.evals.triggers.rows import TriggerRow
+    from prowess.evals.triggers.trigger_set import TriggerQuery
+
+_COMPONENT = "description"
+
+
+def require_gepa() -> None:
+    """Raise MissingExtraError if the library is not installed."""
+    try:
+        import gepa  # noqa: F401 -- Imported here: the extra `optimise` may be missing.
+    except ImportError as fault:
+        raise MissingExtraError("--engine gepa", "optimise", str(fault)) from fault
+
+
+async def by_gepa(search: DescriptionSearch, rounds: int, *, seed: int = 0) -> None:
+    """Let gepa choose which description is revised, with `rounds` proposals.
+
+    Raises:
+        MissingExtraError: gepa is not installed.
+        StoppedError: a cap or a signal stopped the search.
+    """
+    require_gepa()
+    start = await search.begin()
+    if not start.failures or not search.validation:
+        return
+    bridge = _Bridge(search, rounds)
+    await to_thread.run_sync(_optimise, bridge, start.description, seed)
+    for number, proposal in enumerate(bridge.proposals, 1):
+        await search.consider(number, proposal)
+
+
+def _optimise(bridge: _Bridge, description: str, seed: int) -> None:
+    from gepa.api import optimize  # Imported here: the extra `optimise` may be missing.
+
+    adapter: Any = bridge
+    optimize(
+        seed_candidate={_COMPONENT: description},
+        trainset=list(bridge.search.train),
+        valset=list(bridge.search.validation),
+        adapter=adapter,
+        candidate_selection_strategy="current_best",  # from others, what was learnt by heart would be inherited
+        reflection_minibatch_size=len(bridge.search.train),  # all failures of training, as in rounds
+        stop_callbacks=adapter.is_done,
+        logger=adapter,
+        seed=seed,
+    )
+
+
+class _Bridge:
+    """What gepa calls from its thread: an adapter, a logger that says nothing, and a condition to stop."""
+
+    def __init__(self, search: DescriptionSearch, rounds: int) -> None:
+        self.search, self._rounds = search, rounds
+        self.proposals: list[Proposal] = []
+        self._iterations = 0
+
+    def log(self, message: str) -> None:
+        """Take a message of gepa."""
+
+    def is_done(self, _state: object) -> bool:
+        """Whether no further round may begin. gepa asks before each; a round without a failure proposes nothing."""
+        self._iterations += 1
+        return self._iterations > self._rounds or len(self.proposals) >= self._rounds
+
+    def evaluate(
+        self,
+        batch: list[TriggerQuery],
+        candidate: dict[str, str],
+        capture_traces: bool = False,  # noqa: FBT001, FBT002 -- the form that gepa calls
+    ) -> object:
+        """Return 1.0 for each request that passed, else 0.0."""
+        from gepa.core.adapter import EvaluationBatch  # Imported here: the extra `optimise` may be missing.
+
+        rows = from_thread.run(self._rows, candidate[_COMPONENT], tuple(batch))
+        scores = [float(row.passed is True) for row in rows]
+        return EvaluationBatch(outputs=list(rows), scores=scores, trajectories=list(rows) if capture_traces else None)
+
+    def make_reflective_dataset(
+        self,
+        _candidate: dict[str, str],
+        eval_batch: Any,  # noqa: ANN401 -- a type of gepa, which may be missing
+        components_to_update: list[str],
+    ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Return the rows that failed."""
+        rows = [{"row": row} for row in eval_batch.trajectories if row.passed is False and row.runs]
+        return dict.fromkeys(components_to_update, rows)
+
+    def propose_new_texts(
+        self,
+        candidate: dict[str, str],
+        reflective_dataset: Mapping[str, Sequence[Mapping[str, Any]]],
+        _components: list[str],
+    ) -> dict[str, str]:
+        """Ask the proposer. Without a usable answer the description stays, which gepa does not accept as better."""
+        failures = [one["row"] for one in reflective_dataset[_COMPONENT]]
+        if not failures:
+            return dict(candidate)
+        number = len(self.proposals) + 1
+        proposal = from_thread.run(self.search.propose, number, candidate[_COMPONENT], failures)
+        self.proposals.append(proposal)
+        return {_COMPONENT: proposal.description or candidate[_COMPONENT]}
+
+    async def _rows(self, description: str, batch: tuple[TriggerQuery, ...]) -> tuple[TriggerRow, ...]:
+        return await self.search.rows(description, batch)

@@ -1,0 +1,311 @@
+"""`prowess eval improve` as a function: from the options to the report."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Literal
+
+import anyio
+import msgspec
+from msgspec import Struct
+
+from prowess.agent import model_named
+from prowess.errors import InvalidArgumentsError, SkillParseError
+from prowess.evals.campaigns.chosen_host import chosen_host, model_price
+from prowess.evals.campaigns.report import SpentReport
+from prowess.evals.campaigns.snapshots import installed_files
+from prowess.evals.hosts.host import HostLimits
+from prowess.evals.ledger.calls import OWN_HOST
+from prowess.evals.ledger.caps import Caps
+from prowess.evals.ledger.journal import JOURNAL
+from prowess.evals.ledger.ledger import Ledger
+from prowess.evals.ledger.recorded_calls import RecordedCalls
+from prowess.evals.optimising.descriptions import with_description
+from prowess.evals.optimising.gepa_engine import by_gepa, require_gepa
+from prowess.evals.optimising.improve_folder import ImproveFolder, ImproveSettings, new_search, unfinished_search
+from prowess.evals.optimising.measuring import Measurements, StoppedError
+from prowess.evals.optimising.proposer import Proposer
+from prowess.evals.optimising.report import ImproveReport
+from prowess.evals.optimising.search import ROUNDS, DescriptionSearch, by_rounds
+from prowess.evals.recordings.drift import require_fresh
+from prowess.evals.statistics.intervals import rate_difference
+from prowess.evals.triggers.match_host import MATCH_HOST, MatchHost
+from prowess.evals.triggers.running import RUNS, TriggerOptions
+from prowess.evals.triggers.split import keep_split, read_split, split_queries
+from prowess.evals.triggers.trigger_set import read_trigger_set
+from prowess.fix.applying import difference, replace_file
+from prowess.format.reading import read_skill
+
+if TYPE_CHECKING:
+    from prowess.evals.hosts.host import Host
+    from prowess.evals.ledger.prices import Price
+    from prowess.evals.triggers.split import TriggerSplit
+    from prowess.evals.triggers.trigger_set import TriggerSet
+
+EngineName = Literal["rounds", "gepa"]
+_DOCUMENT = "SKILL.md"
+
+
+class ImproveOptions(Struct, frozen=True, kw_only=True):
+    """The options of `prowess eval improve`.
+
+    `model` chooses skills; for the host `match` it only proposes. `proposer` is the model that writes descriptions,
+    None for `model`. `price` is that of `model`, `proposer_price` that of `proposer`. The others are as for
+    `eval triggers`.
+    """
+
+    path: str
+    model: str
+    file: str | None = None
+    host: str = OWN_HOST
+    proposer: str | None = None
+    neighbours: tuple[str, ...] = ()
+    engine: EngineName = "rounds"
+    rounds: int = ROUNDS
+    runs: int = RUNS
+    jobs: int = 2
+    seed: int = 0
+    caps: Caps = Caps()
+    max_output_tokens: int | None = None
+    price: Price | None = None
+    proposer_price: Price | None = None
+    out: str | None = None
+    resume: bool = False
+    replay: str | None = None
+    write: bool = False
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether words alone choose the skill."""
+        return self.host == MATCH_HOST
+
+
+class ImproveEnded(Struct, frozen=True, kw_only=True):
+    """A search that ended. `signalled` is the number of the signal that stopped it, or None."""
+
+    report: ImproveReport
+    signalled: int | None
+
+
+def improve_description(options: ImproveOptions) -> ImproveEnded:
+    """Search for a better description. The skill is changed only with `write`, and only by a complete search.
+
+    Raises:
+        SuiteError: the trigger set cannot be read.
+        InvalidArgumentsError: an option, the skill or the folder cannot be used, or SKILL.md cannot be written.
+        MissingExtraError: the engine is not installed.
+        JournalError: the journal cannot be used.
+        DriftError, StaleRecordingError: replayed runs differ from the recording.
+    """
+    if options.engine == "gepa":
+        require_gepa()
+    one = read_trigger_set(options.path, options.file)
+    before = _document(one)
+    with_description(before, one.description)
+    neighbours = _neighbours(options, one.skill)
+    workspace = os.path.join(options.out or os.path.dirname(one.directory), f"{one.skill}-workspace")
+    settings = _settings(options, one, neighbours)
+    folder = unfinished_search(workspace, one.skill) if options.resume else None
+    is_new = folder is None
+    if folder is None:
+        folder = new_search(workspace, one.skill)
+        folder.begin(settings, one.directory, neighbours)
+    folder.use(settings)
+    with ExitStack() as opened:
+        try:
+            calls = _calls(options, folder, settings)
+            opened.callback(calls.close)
+            host, proposer = _host(options, calls), _proposer(options, one, calls)
+            split = _kept_split(workspace, one, options.seed)
+        except InvalidArgumentsError:
+            if is_new:
+                folder.remove()
+            raise
+        measurements = Measurements(one, split, host, folder, _options(options))
+        search = DescriptionSearch(one, split, measurements, proposer, runs=1 if options.is_estimate else options.runs)
+        stopped = anyio.run(_searched, search, options)
+        report = _report(options, search, stopped, one=one, before=before, calls=calls, folder=folder)
+    if options.write and report.complete and report.chosen is not None:
+        _write(one, before, report.chosen.description)
+        report = msgspec.structs.replace(report, written=True)
+    folder.finish(report)
+    return ImproveEnded(report=report, signalled=None if stopped is None else stopped.signalled)
+
+
+async def _searched(search: DescriptionSearch, options: ImproveOptions) -> StoppedError | None:
+    try:
+        if options.engine == "gepa":
+            await by_gepa(search, options.rounds, seed=options.seed)
+        else:
+            await by_rounds(search, options.rounds)
+    except StoppedError as stopped:
+        return stopped
+    return None
+
+
+# ── before the search ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _document(one: TriggerSet) -> bytes:
+    path = os.path.join(one.directory, _DOCUMENT)
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as fault:
+        raise InvalidArgumentsError((f"{path} cannot be read: {fault.strerror}",)) from None
+
+
+def _neighbours(options: ImproveOptions, skill: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for path in options.neighbours:
+        try:
+            name = read_skill(path).name
+        except SkillParseError as fault:
+            raise InvalidArgumentsError((f"--with {path}: {fault}",)) from None
+        if name == skill or name in found:
+            raise InvalidArgumentsError((f"two skills are called {name!r}; each name can be installed once",))
+        found[name] = os.path.realpath(path)
+    return found
+
+
+def _settings(options: ImproveOptions, one: TriggerSet, neighbours: dict[str, str]) -> ImproveSettings:
+    return ImproveSettings(
+        skill=one.skill,
+        digest=installed_files(one.directory).content_digest,
+        set=hashlib.sha256(msgspec.json.encode(one.queries)).hexdigest(),
+        neighbours={name: installed_files(place).content_digest for name, place in neighbours.items()},
+        model=options.model,
+        proposer=options.proposer or options.model,
+        host=options.host,
+        engine=options.engine,
+        rounds=options.rounds,
+        runs=options.runs,
+        seed=options.seed,
+        max_output_tokens=options.max_output_tokens,
+    )
+
+
+def _calls(options: ImproveOptions, folder: ImproveFolder, settings: ImproveSettings) -> Ledger | RecordedCalls:
+    header = folder.header(settings)
+    if options.replay is None:
+        return Ledger(os.path.join(folder.path, JOURNAL), header, options.caps)
+    calls = RecordedCalls(os.path.join(options.replay, JOURNAL))
+    try:
+        require_fresh(options.replay, calls.header.files, header.files)
+    except BaseException:
+        calls.close()
+        raise
+    return calls
+
+
+def _host(options: ImproveOptions, calls: Ledger | RecordedCalls) -> Host:
+    if options.is_estimate:
+        return MatchHost()
+    return chosen_host(
+        options.host,
+        calls,
+        model=options.model,
+        price=options.price,
+        caps=options.caps,
+        is_replay=options.replay is not None,
+    )
+
+
+def _proposer(options: ImproveOptions, one: TriggerSet, calls: Ledger | RecordedCalls) -> Proposer:
+    name = options.proposer or options.model
+    if options.proposer is None and options.host not in (OWN_HOST, MATCH_HOST):
+        problem = "name the model that writes descriptions with --proposer, such as anthropic:claude-sonnet-4-5"
+        raise InvalidArgumentsError((problem,))
+    model = model_named(name) if options.replay is None else None
+    given = options.price if options.proposer is None else options.proposer_price
+    return Proposer(
+        model,
+        calls,
+        name=name,
+        skill=one.skill,
+        body=read_skill(one.directory).document.body,
+        price=model_price(model, name, price=given, caps=options.caps),
+        seed=options.seed,
+        max_output_tokens=options.max_output_tokens,
+    )
+
+
+def _kept_split(workspace: str, one: TriggerSet, seed: int) -> TriggerSplit:
+    split = split_queries(one.queries, seed=seed, kept=read_split(workspace))
+    sides = {split.side_of(query.query) for query in one.queries}
+    if sides != {"train", "validation"}:
+        problem = f"{one.file} has too few requests to be split into training and validation; about 20 are usual"
+        raise InvalidArgumentsError((problem,))
+    try:
+        keep_split(workspace, split)
+    except OSError as fault:
+        problem = f"the split of {one.skill} cannot be kept in {workspace}: {fault.strerror}"
+        raise InvalidArgumentsError((problem,)) from None
+    return split
+
+
+def _options(options: ImproveOptions) -> TriggerOptions:
+    return TriggerOptions(
+        runs=options.runs,
+        jobs=1 if options.is_estimate else options.jobs,
+        seed=options.seed,
+        workspaces=not options.is_estimate,
+        limits=HostLimits(max_output_tokens=options.max_output_tokens),
+    )
+
+
+# ── after the search ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _report(
+    options: ImproveOptions,
+    search: DescriptionSearch,
+    stopped: StoppedError | None,
+    *,
+    one: TriggerSet,
+    before: bytes,
+    calls: Ledger | RecordedCalls,
+    folder: ImproveFolder,
+) -> ImproveReport:
+    start, chosen = search.start, search.chosen
+    first, best = (None if tried is None else tried.measured() for tried in (start, chosen))
+    new = before if chosen is None else with_description(before, chosen.description)
+    spent = calls.spent
+    return ImproveReport(
+        complete=stopped is None,
+        stopped=None if stopped is None else stopped.reason,
+        skill=one.skill,
+        model=options.model,
+        proposer=options.proposer or options.model,
+        host=options.host,
+        engine=options.engine,
+        estimate=options.is_estimate,
+        seed=options.seed,
+        runs=1 if options.is_estimate else options.runs,
+        spent=SpentReport(
+            usd=spent.usd,
+            in_doubt_usd=spent.in_doubt_usd,
+            calls=spent.calls,
+            input_tokens=spent.input_tokens,
+            output_tokens=spent.output_tokens,
+        ),
+        start=first,
+        rounds=tuple(search.rounds),
+        chosen=best,
+        delta=None if first is None or best is None else rate_difference(first.validation, best.validation),
+        diff="".join(f"{line}\n" for line in difference(_DOCUMENT, before.decode(), new.decode())),
+        lost=search.lost(),
+        leaked=tuple(search.leaked),
+        nothing_failed=start is not None and not start.failures,
+        written=False,
+        iteration=folder.path,
+    )
+
+
+def _write(one: TriggerSet, before: bytes, description: str) -> None:
+    path = os.path.join(one.directory, _DOCUMENT)
+    reason = replace_file(path, before, with_description(before, description), within=one.directory)
+    if reason is not None:
+        raise InvalidArgumentsError((f"{path} is not written: {reason}",))

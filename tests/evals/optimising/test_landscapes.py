@@ -1,0 +1,78 @@
+"""The search on planted landscapes with noise. `PROWESS_LANDSCAPES=20` searches all of them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from prowess.evals.ledger.caps import Caps
+from prowess.evals.ledger.journal import JournalHeader
+from prowess.evals.ledger.ledger import Ledger
+from prowess.evals.optimising.gepa_engine import by_gepa
+from prowess.evals.optimising.improve_folder import ImproveFolder
+from prowess.evals.optimising.measuring import Measurements
+from prowess.evals.optimising.proposer import Proposer
+from prowess.evals.optimising.search import ROUNDS, DescriptionSearch, by_rounds
+from prowess.evals.campaigns.snapshots import take_snapshot
+from prowess.evals.triggers.running import TriggerOptions
+from prowess.evals.triggers.split import split_queries
+from prowess.evals.triggers.trigger_set import read_trigger_set
+from tests.evals.optimising.landscapes import PHRASE, Landscape, PlantedProposer, planted_landscape
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COUNT = int(os.environ.get("PROWESS_LANDSCAPES", "3"))
+NOISE = 0.1
+
+
+def searched(landscape: Landscape, place: Path, engine: str) -> tuple[DescriptionSearch, PlantedProposer, int]:
+    one = read_trigger_set(landscape.directory)
+    split = split_queries(one.queries, seed=landscape.seed)
+    folder = ImproveFolder(str(place), one.skill)
+    take_snapshot(landscape.directory, folder.first)
+    host, model = landscape.host(NOISE), PlantedProposer(landscape)
+    with Ledger(place / "journal.jsonl", JournalHeader(skill=one.skill), Caps()) as calls:
+        measurements = Measurements(one, split, host, folder, TriggerOptions(workspaces=False))
+        proposer = Proposer(model, calls, name=model.name, skill=one.skill, body="Do it.", seed=landscape.seed)
+        search = DescriptionSearch(one, split, measurements, proposer, runs=3)
+        if engine == "gepa":
+            anyio.run(by_gepa, search, ROUNDS)
+        else:
+            anyio.run(by_rounds, search)
+    return search, model, len(host.requests)
+
+
+@pytest.mark.parametrize("engine", ["rounds", "gepa"])
+def test_the_best_description_is_found_and_what_was_learnt_by_heart_is_not_chosen(tmp_path: Path, engine: str) -> None:
+    phrased = 0
+    reached, runs, starts, ends = 0, 0, [], []
+    for seed in range(1, COUNT + 1):
+        landscape = planted_landscape(tmp_path / f"{seed}", seed)
+        search, model, count = searched(landscape, tmp_path / f"search-{seed}", engine)
+        start, best = search.start, search.best
+        assert start is not None
+        assert best is not None
+        rate, first = landscape.rate(best.description), landscape.rate(start.description)
+        low = start.measured().validation.low
+        measured = best.measured().validation.rate
+        assert low is not None
+        assert measured is not None
+        assert measured >= low
+        assert rate >= low, (seed, first, rate)
+        phrased += PHRASE in best.description
+        assert not any(query in best.description for query in landscape.train)
+        shown = [one["request"] for question in model.questions for one in question["wrong_decisions"]]
+        assert set(shown) <= landscape.train
+        print(seed, first, rate, landscape.best, [(r.outcome, r.train and r.train.passed, r.validation and r.validation.passed, r.confirmed and r.confirmed.passed) for r in search.rounds])
+        reached += rate >= 0.9 * landscape.best
+        runs += count
+        starts.append(first)
+        ends.append(rate)
+    print(f"\n{engine}: {reached} of {COUNT} reach 90 %; from {sum(starts) / COUNT:.3f} to {sum(ends) / COUNT:.3f}; "
+          f"worst {min(ends):.3f}; below the start {sum(b < a for a, b in zip(starts, ends))}; {runs / COUNT:.0f} runs")
+    assert not phrased
+    assert reached >= 0.9 * COUNT - (COUNT < 10)
