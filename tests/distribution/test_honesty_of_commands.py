@@ -76,6 +76,7 @@ CASES = [
     Case(("test", "skills/pdf"), code=1),
     Case(("feedback", "pdf", "good")),
     Case(("eval", "triggers", "nowhere", "--host", "match"), code=2),
+    Case(("eval", "improve", "nowhere", "--model", "openai-chat:tiny"), code=2),
     Case(("eval", "stats", "nowhere.json"), code=2),
     Case(("eval", "compare", "nowhere", "nowhere", "--judge", "openai-chat:tiny"), code=2),
     Case(("eval", "ablate", "nowhere", "--tests"), code=2),

@@ -8,9 +8,7 @@ run shows the other outcome with the probability `noise`.
 from __future__ import annotations
 
 import json
-import os
 import random
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -24,6 +22,7 @@ from tests.evals.triggers.planted import ChoosingHost, make_triggered
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
     from prowess.agent import ModelRequest, Part
     from prowess.evals.hosts.host import HostRequest
@@ -85,7 +84,7 @@ def planted_landscape(folder: Path, seed: int) -> Landscape:
         for number in range(4)
     ]
     others = [(f"{draw.choice(filler)} my {draw.choice(filler)} by {number} and stop", False) for number in range(12)]
-    first = list(topics.values())[0]
+    first = next(iter(topics.values()))
     description = f"Handles {first}{f', {greedy}' if seed % 2 else ''}. Use it for {filler[0]}."
     queries = (*wanted, *others)
     directory = make_triggered(folder, f"skill-{seed}", description, queries)
@@ -98,7 +97,7 @@ def planted_landscape(folder: Path, seed: int) -> Landscape:
 class PlantedProposer:
     """A model that revises by what it is shown: a word for up to two topics that fail. It errs as models do.
 
-    Every second proposal is bad at first: it copies a training request, adds the overfitted phrase, or a greedy word.
+    Of its first three proposals, one copies a training request, one has the overfitted phrase, and one a greedy word.
     """
 
     name = "planted"
@@ -106,6 +105,8 @@ class PlantedProposer:
     def __init__(self, landscape: Landscape) -> None:
         self._landscape = landscape
         self._draw = random.Random(f"proposer {landscape.seed}")
+        self._errors = ["copy", "phrase", "greedy"]
+        self._draw.shuffle(self._errors)
         self.questions: list[dict[str, Any]] = []
         self.proposed: list[str] = []
 
@@ -122,18 +123,21 @@ class PlantedProposer:
         text = str(question["description"])
         wrong = question["wrong_decisions"]
         missed = [one["request"] for one in wrong if one["skill_is_wanted"]]
-        if sum(not one["skill_is_wanted"] for one in wrong) > 2:  # noqa: PLR2004 -- more than noise
+        if sum(not one["skill_is_wanted"] for one in wrong) > 2:
             text = text.replace(f", {self._landscape.greedy}", "").replace(f" And {self._landscape.greedy}.", "")
-        fitting = [word for asked, word in self._landscape.topics.items() if any(asked in one.split() for one in missed)]
+        fitting = [
+            word for asked, word in self._landscape.topics.items() if any(asked in one.split() for one in missed)
+        ]
         new = [word for word in fitting if word not in text]
         self._draw.shuffle(new)
-        text = f"{text} Also {', '.join(new[:3])}." if new else text
-        kind = self._draw.randrange(6)
-        if kind == 0 and missed and "your_last_answers_were_refused" not in question:
-            return f"{text} Such as {missed[0]}."
-        if kind == 1:
-            return f"{question['description']} {PHRASE}."  # learnt by heart, in words that no request has
-        return f"{text} And {self._landscape.greedy}." if kind == 2 else text  # noqa: PLR2004 -- one of six
+        better = f"{text} Also {', '.join(new[:3])}." if new else text
+        kind = self._errors.pop(0) if self._errors else "none"
+        if kind == "copy" and missed:
+            return f"{better} Such as {missed[0]}."
+        if kind == "phrase":  # learnt by heart, in words that no request has
+            beside = f" Also {new[0]}." if new and self._draw.randrange(2) else ""
+            return f"{text}{beside} Think of {PHRASE}."
+        return f"{better} And {self._landscape.greedy}." if kind == "greedy" else better
 
 
 def _words(draw: random.Random, count: int) -> list[str]:
@@ -141,8 +145,3 @@ def _words(draw: random.Random, count: int) -> list[str]:
     while len(found) < count:
         found["".join(draw.choice("bdfgklmnprtvz") + draw.choice("aou") for _ in range(3)) + "k"] = None
     return list(found)
-
-
-def description_of(directory: str) -> str:
-    """Return the description in a skill's file."""
-    return read_skill(os.fspath(Path(directory))).description

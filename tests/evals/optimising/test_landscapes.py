@@ -1,13 +1,18 @@
-"""The search on planted landscapes with noise. `PROWESS_LANDSCAPES=20` searches all of them."""
+"""The search on planted landscapes with noise.
+
+`PROWESS_LANDSCAPES=20` searches that many, from the seed `PROWESS_LANDSCAPES_FROM` on, and writes the figures.
+"""
 
 from __future__ import annotations
 
 import os
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
+from prowess.evals.campaigns.snapshots import take_snapshot
 from prowess.evals.ledger.caps import Caps
 from prowess.evals.ledger.journal import JournalHeader
 from prowess.evals.ledger.ledger import Ledger
@@ -16,7 +21,6 @@ from prowess.evals.optimising.improve_folder import ImproveFolder
 from prowess.evals.optimising.measuring import Measurements
 from prowess.evals.optimising.proposer import Proposer
 from prowess.evals.optimising.search import ROUNDS, DescriptionSearch, by_rounds
-from prowess.evals.campaigns.snapshots import take_snapshot
 from prowess.evals.triggers.running import TriggerOptions
 from prowess.evals.triggers.split import split_queries
 from prowess.evals.triggers.trigger_set import read_trigger_set
@@ -25,7 +29,8 @@ from tests.evals.optimising.landscapes import PHRASE, Landscape, PlantedProposer
 if TYPE_CHECKING:
     from pathlib import Path
 
-COUNT = int(os.environ.get("PROWESS_LANDSCAPES", "3"))
+COUNT = int(os.environ.get("PROWESS_LANDSCAPES", "2"))
+FIRST = int(os.environ.get("PROWESS_LANDSCAPES_FROM", "1"))
 NOISE = 0.1
 
 
@@ -48,9 +53,10 @@ def searched(landscape: Landscape, place: Path, engine: str) -> tuple[Descriptio
 
 @pytest.mark.parametrize("engine", ["rounds", "gepa"])
 def test_the_best_description_is_found_and_what_was_learnt_by_heart_is_not_chosen(tmp_path: Path, engine: str) -> None:
-    phrased = 0
-    reached, runs, starts, ends = 0, 0, [], []
-    for seed in range(1, COUNT + 1):
+    reached = runs = phrased = 0
+    starts: list[float] = []
+    ends: list[float] = []
+    for seed in range(FIRST, FIRST + COUNT):
         landscape = planted_landscape(tmp_path / f"{seed}", seed)
         search, model, count = searched(landscape, tmp_path / f"search-{seed}", engine)
         start, best = search.start, search.best
@@ -64,15 +70,16 @@ def test_the_best_description_is_found_and_what_was_learnt_by_heart_is_not_chose
         assert measured >= low
         assert rate >= low, (seed, first, rate)
         phrased += PHRASE in best.description
+        assert any(PHRASE in text for text in model.proposed)
         assert not any(query in best.description for query in landscape.train)
         shown = [one["request"] for question in model.questions for one in question["wrong_decisions"]]
         assert set(shown) <= landscape.train
-        print(seed, first, rate, landscape.best, [(r.outcome, r.train and r.train.passed, r.validation and r.validation.passed, r.confirmed and r.confirmed.passed) for r in search.rounds])
         reached += rate >= 0.9 * landscape.best
         runs += count
         starts.append(first)
         ends.append(rate)
-    print(f"\n{engine}: {reached} of {COUNT} reach 90 %; from {sum(starts) / COUNT:.3f} to {sum(ends) / COUNT:.3f}; "
-          f"worst {min(ends):.3f}; below the start {sum(b < a for a, b in zip(starts, ends))}; {runs / COUNT:.0f} runs")
+    figures = f"{reached} of {COUNT} reach 90 %, from {fmean(starts):.3f} to {fmean(ends):.3f}, worst {min(ends):.3f}"
+    below = sum(end < start for start, end in zip(starts, ends, strict=True))
+    print(f"{engine}: {figures}; {below} below the start; {runs / COUNT:.0f} runs each")  # noqa: T201 -- figures, with -s
     assert not phrased
-    assert reached >= 0.9 * COUNT - (COUNT < 10)
+    assert reached >= 0.9 * COUNT

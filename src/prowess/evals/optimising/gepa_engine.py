@@ -14,12 +14,12 @@ from prowess.errors import MissingExtraError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from prowess.evals.optimising.proposer import Proposal
     from prowess.evals.optimising.search import DescriptionSearch
     from prowess.evals.triggers.rows import TriggerRow
     from prowess.evals.triggers.trigger_set import TriggerQuery
 
 _COMPONENT = "description"
+_MOST_ASKED = 4
 
 
 def require_gepa() -> None:
@@ -41,10 +41,7 @@ async def by_gepa(search: DescriptionSearch, rounds: int, *, seed: int = 0) -> N
     start = await search.begin()
     if not start.failures or not search.validation:
         return
-    bridge = _Bridge(search, rounds)
-    await to_thread.run_sync(_optimise, bridge, start.description, seed)
-    for number, proposal in enumerate(bridge.proposals, 1):
-        await search.consider(number, proposal)
+    await to_thread.run_sync(_optimise, _Bridge(search, rounds), start.description, seed)
 
 
 def _optimise(bridge: _Bridge, description: str, seed: int) -> None:
@@ -69,16 +66,15 @@ class _Bridge:
 
     def __init__(self, search: DescriptionSearch, rounds: int) -> None:
         self.search, self._rounds = search, rounds
-        self.proposals: list[Proposal] = []
-        self._iterations = 0
+        self._proposed = self._asked = 0
 
     def log(self, message: str) -> None:
         """Take a message of gepa."""
 
     def is_done(self, _state: object) -> bool:
-        """Whether no further round may begin. gepa asks before each; a round without a failure proposes nothing."""
-        self._iterations += 1
-        return self._iterations > self._rounds or len(self.proposals) >= self._rounds
+        """Whether no further round may begin. gepa asks before each; in some it proposes nothing."""
+        self._asked += 1
+        return self._asked > _MOST_ASKED * self._rounds or self._proposed >= self._rounds
 
     def evaluate(
         self,
@@ -109,14 +105,21 @@ class _Bridge:
         reflective_dataset: Mapping[str, Sequence[Mapping[str, Any]]],
         _components: list[str],
     ) -> dict[str, str]:
-        """Ask the proposer. Without a usable answer the description stays, which gepa does not accept as better."""
+        """Ask the proposer, and compare what it says. gepa gets nothing new if that was learnt by heart."""
         failures = [one["row"] for one in reflective_dataset[_COMPONENT]]
         if not failures:
             return dict(candidate)
-        number = len(self.proposals) + 1
-        proposal = from_thread.run(self.search.propose, number, candidate[_COMPONENT], failures)
-        self.proposals.append(proposal)
-        return {_COMPONENT: proposal.description or candidate[_COMPONENT]}
+        self._proposed += 1
+        found = from_thread.run(self._considered, candidate[_COMPONENT], failures)
+        return {_COMPONENT: found or candidate[_COMPONENT]}
+
+    async def _considered(self, description: str, failures: Sequence[TriggerRow]) -> str | None:
+        proposal = await self.search.propose(self._proposed, description, failures)
+        await self.search.consider(self._proposed, proposal)
+        outcome = self.search.rounds[-1].outcome
+        if outcome == "better" and self.search.best is not None:
+            return self.search.best.description
+        return None if outcome == "overfitted" else proposal.description
 
     async def _rows(self, description: str, batch: tuple[TriggerQuery, ...]) -> tuple[TriggerRow, ...]:
         return await self.search.rows(description, batch)

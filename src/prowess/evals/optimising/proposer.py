@@ -102,7 +102,7 @@ class Proposer:
             except ModelError as fault:
                 refused.append(printable_line(str(fault)))
                 continue
-            faults = ["the answer is no JSON object with `description`"] if text is None else description_faults(text)
+            faults = _faults(text, request)
             leaks = () if text is None else leaks_of(text, request.start, request.training, number=request.number)
             if text is not None and not faults and not leaks:
                 return Proposal(description=text, refused=tuple(refused), leaked=tuple(leaked))
@@ -147,6 +147,14 @@ class Proposer:
         if refused:
             document["your_last_answers_were_refused"] = list(refused)
         return json_for_model(document)
+
+
+def _faults(text: str | None, request: ProposalRequest) -> tuple[str, ...]:
+    if text is None:
+        return ("the answer is no JSON object with `description`",)
+    if any(text == one.description for one in request.earlier):
+        return ("it was tried before",)
+    return description_faults(text)
 
 
 def _description(text: str) -> str | None:

@@ -11,7 +11,7 @@ from prowess.evals.optimising.leaks import Leak  # noqa: TC001 -- as above
 from prowess.evals.statistics.intervals import MeanInterval, Rate  # noqa: TC001 -- as above
 from prowess.evals.triggers.split import Side  # noqa: TC001 -- as above
 
-RoundOutcome = Literal["better", "not_better", "worse_in_training", "repeated", "refused"]
+RoundOutcome = Literal["better", "not_better", "overfitted", "worse_in_training", "repeated", "refused"]
 
 
 class MeasuredDescription(Struct, frozen=True, kw_only=True):
@@ -27,8 +27,10 @@ class ImproveRound(Struct, frozen=True, kw_only=True):
     """One round.
 
     - `description` is None if no answer of the model may be one; `refused` are the reasons of refused answers.
-    - `outcome`: `better` became the best one so far; `not_better` did not pass more in validation;
-      `worse_in_training` was not tried in validation; `repeated` was measured before.
+    - `outcome`: `better` became the best one so far; `not_better` did not pass more in validation; `overfitted` repairs
+      in training what it does not repair in validation; `worse_in_training` was not tried in validation; `repeated` was
+      measured before.
+    - `removed` are sentences of it that help in training and not in validation; the best one so far is without them.
     - `validation` is None if it was not tried. `confirmed` is the rate after twice as many runs, None without them.
     """
 
@@ -38,6 +40,7 @@ class ImproveRound(Struct, frozen=True, kw_only=True):
     train: Rate | None = None
     validation: Rate | None = None
     confirmed: Rate | None = None
+    removed: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
 
 

@@ -1,13 +1,16 @@
 """The search for a better description.
 
 A round asks for a description with what fails in training, and measures it there. If training is not worse, it is
-measured in validation. If more requests pass there than with the best description so far, both are confirmed with as
-many runs again, because the best of several noisy figures is partly luck. Only what is still better then is the new
-best, so the chosen description is never below the first one in validation.
+measured in validation. What repairs training and not validation was learnt by heart, and is left. If more requests
+pass in validation than with the best description so far, both are confirmed with as many runs again, because the best
+of several noisy figures is partly luck. Only what is still better then is the new best, so the chosen description is
+never below the first one in validation. Its new sentences are then tried one by one: a sentence that helps in training
+and not in validation is removed.
 """
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,7 +20,7 @@ from msgspec.structs import replace
 from prowess.evals.optimising.measuring import carried_out
 from prowess.evals.optimising.proposer import EarlierAttempt, ProposalRequest
 from prowess.evals.optimising.report import ImproveRound, LostRequest, MeasuredDescription
-from prowess.evals.statistics.intervals import rate_of
+from prowess.evals.statistics.intervals import rate_difference, rate_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,6 +140,10 @@ class DescriptionSearch:
             return
         found = replace(found, validation=await self.validation_rows(description))
         noted = partial(noted, validation=passing(found.validation))
+        if is_overfitted(best, found):
+            self._tried[description] = found
+            self.rounds.append(noted(outcome="overfitted"))
+            return
         if count_passed(found.validation) > count_passed(best.validation):
             best = replace(best, validation=await self.validation_rows(best.description, times=2))
             found = replace(found, validation=await self.validation_rows(description, times=2))
@@ -144,8 +151,28 @@ class DescriptionSearch:
             self._keep(best)
         self._tried[description] = found
         is_better = count_passed(found.validation) > count_passed(best.validation)
+        if is_better:
+            found, removed = await self._pruned(best, found)
+            noted = partial(noted, removed=removed)
+            self._tried[found.description] = found
         self.best = found if is_better else best
         self.rounds.append(noted(outcome="better" if is_better else "not_better"))
+
+    async def _pruned(self, before: Tried, found: Tried) -> tuple[Tried, tuple[str, ...]]:
+        """Remove new sentences that help in training and not in validation; return them too."""
+        known, removed = set(sentences_of(before.description)), []
+        for sentence in sentences_of(found.description):
+            text = " ".join(one for one in sentences_of(found.description) if one != sentence)
+            if sentence in known or not text or text == before.description:
+                continue
+            less = replace(found, description=text, validation=await self.validation_rows(text, times=2))
+            if count_passed(less.validation) < count_passed(found.validation):
+                continue
+            less = replace(less, train=await self.training_rows(text))
+            if count_passed(less.train) < count_passed(found.train):
+                removed.append(sentence)
+                found = less
+        return found, tuple(removed)
 
     def _keep(self, confirmed: Tried) -> None:
         self._tried[confirmed.description] = confirmed
@@ -181,6 +208,23 @@ async def by_rounds(search: DescriptionSearch, rounds: int = ROUNDS) -> None:
             return
         await search.consider(number, await search.propose(number, best.description, best.failures))
         best = search.best or best
+
+
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences of a description in one line."""
+    return re.split(r"(?<=[.!?;])\s+", text)
+
+
+def is_overfitted(before: Tried, after: Tried) -> bool:
+    """Whether a smaller share of failures is repaired in validation than in training, by more than the interval."""
+    training, validation = _repaired(before.train, after.train), _repaired(before.validation, after.validation)
+    low = rate_difference(validation, training).low
+    return low is not None and low > 0
+
+
+def _repaired(before: Sequence[TriggerRow], after: Sequence[TriggerRow]) -> Rate:
+    failed = [new.passed is True for old, new in zip(before, after, strict=True) if old.passed is not True]
+    return rate_of(sum(failed), len(failed))
 
 
 def count_passed(rows: Sequence[TriggerRow]) -> int:
