@@ -84,6 +84,7 @@ def improve(provider: ScriptedProvider | None, *words: str, code: int = 0) -> di
     return found
 
 
+@pytest.mark.proves("evals.trigger.selection")
 def test_a_better_description_is_found_and_shown_as_a_diff(
     provider: ScriptedProvider, skill: str, writer: Writer
 ) -> None:

@@ -60,7 +60,7 @@ class ProposalRequest(Struct, frozen=True, kw_only=True):
     earlier: tuple[EarlierAttempt, ...] = ()
 
 
-class Proposal(Struct, frozen=True, kw_only=True):
+class ProposedDescription(Struct, frozen=True, kw_only=True):
     """A description, or None if no answer may be one. `refused` are sentences; `leaked` is of refused answers."""
 
     description: str | None
@@ -88,7 +88,7 @@ class Proposer:
         self._skill, self._body = skill, body
         self._seed, self._most = seed, max_output_tokens
 
-    async def propose(self, request: ProposalRequest) -> Proposal:
+    async def propose(self, request: ProposalRequest) -> ProposedDescription:
         """Ask until an answer may be a description, at most `ATTEMPTS` times.
 
         Raises:
@@ -105,11 +105,11 @@ class Proposer:
             faults = _faults(text, request)
             leaks = () if text is None else leaks_of(text, request.start, request.training, number=request.number)
             if text is not None and not faults and not leaks:
-                return Proposal(description=text, refused=tuple(refused), leaked=tuple(leaked))
+                return ProposedDescription(description=text, refused=tuple(refused), leaked=tuple(leaked))
             refused += faults
             refused += [f"it copies words of a request: {leak.text}" for leak in leaks]
             leaked += leaks
-        return Proposal(description=None, refused=tuple(refused), leaked=tuple(leaked))
+        return ProposedDescription(description=None, refused=tuple(refused), leaked=tuple(leaked))
 
     async def _asked(self, request: ProposalRequest, attempt: int, refused: Sequence[str]) -> str:
         unit = f"proposal/round-{request.number}/attempt-{attempt}"

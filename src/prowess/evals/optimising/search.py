@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from prowess.evals.optimising.leaks import Leak
     from prowess.evals.optimising.measuring import Measurements
-    from prowess.evals.optimising.proposer import Proposal, Proposer
+    from prowess.evals.optimising.proposer import ProposedDescription, Proposer
     from prowess.evals.statistics.intervals import Rate
     from prowess.evals.triggers.rows import TriggerRow
     from prowess.evals.triggers.split import TriggerSplit
@@ -97,7 +97,7 @@ class DescriptionSearch:
         """Return the rows of the validation requests, with `times` as many runs."""
         return await self._measurements.rows(description, self.validation, runs=times * self._runs)
 
-    async def propose(self, number: int, description: str, failures: Sequence[TriggerRow]) -> Proposal:
+    async def propose(self, number: int, description: str, failures: Sequence[TriggerRow]) -> ProposedDescription:
         """Ask for a description in place of one that has these failures in training."""
         earlier = [
             EarlierAttempt(description=one.description, passed=count_passed(one.train), of=len(one.train))
@@ -111,7 +111,7 @@ class DescriptionSearch:
             training=tuple(query.query for query in self.train),
             earlier=tuple(earlier),
         )
-        answers: list[Proposal] = []
+        answers: list[ProposedDescription] = []
 
         async def ask() -> None:
             answers.append(await self._proposer.propose(request))
@@ -120,7 +120,7 @@ class DescriptionSearch:
         self.leaked += answers[0].leaked
         return answers[0]
 
-    async def consider(self, number: int, proposal: Proposal) -> None:
+    async def consider(self, number: int, proposal: ProposedDescription) -> None:
         """Measure a proposal, and make it the best one if it is."""
         noted = partial(ImproveRound, round=number, description=proposal.description, refused=proposal.refused)
         if proposal.description is None:
