@@ -272,7 +272,6 @@ def _report(
     start, chosen = search.start, search.chosen
     first, best = (None if tried is None else tried.measured() for tried in (start, chosen))
     new = before if chosen is None else with_description(before, chosen.description)
-    spent = calls.spent
     return ImproveReport(
         complete=stopped is None,
         stopped=None if stopped is None else stopped.reason,
@@ -284,13 +283,7 @@ def _report(
         estimate=options.is_estimate,
         seed=options.seed,
         runs=1 if options.is_estimate else options.runs,
-        spent=SpentReport(
-            usd=spent.usd,
-            in_doubt_usd=spent.in_doubt_usd,
-            calls=spent.calls,
-            input_tokens=spent.input_tokens,
-            output_tokens=spent.output_tokens,
-        ),
+        spent=SpentReport.of(calls.spent),
         start=first,
         rounds=tuple(search.rounds),
         chosen=best,
