@@ -77,6 +77,19 @@ def test_a_test_that_fails_with_the_whole_skill_says_nothing(tmp_path: Path) -> 
         ablate_by_tests(str(skill), "sentence")
 
 
+def test_links_are_neither_followed_nor_written_through(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "private.md").write_bytes(b"Alpha one.\r\nBeta two.\r\n")
+    skill = with_cases(make_skill(tmp_path, body="Keep it short.\n"), _waiting("one", ["Keep it short."]))
+    (skill / "references").symlink_to(outside)
+    (skill / "assets").mkdir()
+    (skill / "assets" / "own.md").symlink_to(outside / "private.md")
+    report = ablate_by_tests(str(skill), "sentence")
+    assert [unit.path for unit in report.units] == ["SKILL.md"]
+    assert (outside / "private.md").read_bytes() == b"Alpha one.\r\nBeta two.\r\n"
+
+
 def test_a_neighbour_beside_the_skill_is_there_in_each_run(tmp_path: Path) -> None:
     make_skill(tmp_path, "helper", body="Helps.\n")
     skill = make_skill(tmp_path, body="Keep it short. Be kind.\n")

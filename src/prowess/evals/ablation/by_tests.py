@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import anyio
 
-from prowess.errors import InvalidArgumentsError, SkillParseError, UnavailableError
+from prowess._internal.files.tree_digest import read_tree
+from prowess.errors import InvalidArgumentsError, LimitExceededError, SkillParseError, UnavailableError
 from prowess.evals.ablation.passages import passages_of
 from prowess.evals.ablation.report import AblatedPassage, AblationReport
+from prowess.evals.campaigns.snapshots import copy_files
 from prowess.evals.scenarios.planning import planned_cases
 from prowess.evals.scenarios.running import run_case
 
@@ -99,17 +100,20 @@ class _TestAblation:
 
 
 def _copied(directory: str, target: str, planned: Sequence[PlannedCase], place: str) -> None:
-    """Copy the skill, and the neighbours beside it that its tests name."""
+    """Copy the skill, and the neighbours beside it that its tests name. No link is followed or copied."""
     beside = os.path.dirname(directory)
     scripts = [case.script for case in planned if case.script is not None]
     names = {os.path.realpath(os.path.join(directory, name)) for one in scripts for name in one.context.neighbours}
-    try:
-        shutil.copytree(directory, target, symlinks=True)
-        for neighbour in sorted(names):
-            if os.path.dirname(neighbour) == beside and neighbour != directory and os.path.isdir(neighbour):
-                shutil.copytree(neighbour, os.path.join(place, os.path.basename(neighbour)), symlinks=True)
-    except (OSError, shutil.Error) as fault:
-        raise InvalidArgumentsError((f"{directory} cannot be copied: {fault}",)) from None
+    neighbours = [
+        name for name in sorted(names) if os.path.dirname(name) == beside and name != directory and os.path.isdir(name)
+    ]
+    copies = {directory: target, **{name: os.path.join(place, os.path.basename(name)) for name in neighbours}}
+    for source, copy in copies.items():
+        try:
+            manifest = read_tree(source)
+        except (OSError, LimitExceededError) as fault:
+            raise InvalidArgumentsError((f"{source} cannot be read: {fault}",)) from None
+        copy_files(source, manifest, copy)
 
 
 def _write(path: str, text: str) -> None:

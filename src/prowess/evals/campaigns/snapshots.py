@@ -57,6 +57,16 @@ def take_snapshot(root: str, target: str) -> str:
         InvalidArgumentsError: it cannot be copied, or was edited while it was copied.
     """
     manifest = installed_files(root)
+    copy_files(root, manifest, target)
+    return manifest.content_digest
+
+
+def copy_files(root: str, manifest: TreeManifest, target: str) -> None:
+    """Copy the files of a manifest into the new directory `target`. Links are not followed, and not copied.
+
+    Raises:
+        InvalidArgumentsError: a file cannot be copied, or was edited meanwhile.
+    """
     try:
         with ContainedRoot(root) as opened:
             os.makedirs(target)
@@ -69,7 +79,6 @@ def take_snapshot(root: str, target: str) -> str:
                     os.chmod(place, 0o700)
     except OSError as fault:
         raise InvalidArgumentsError((f"{root} cannot be copied to {target}: {fault.strerror}",)) from None
-    return manifest.content_digest
 
 
 def take_revision(root: str, revision: str, target: str) -> str:
