@@ -16,9 +16,10 @@ from msgspec import Struct
 from prowess.errors import UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]  # so that workers can import this module
+_SECONDS_TO_START = 90  # on a busy machine
 
 
 class Cluster(Struct, kw_only=True):
@@ -36,11 +37,21 @@ def cluster(place: Path, workers: int = 2) -> Iterator[Cluster]:
         _started(running, place, "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
         address = _address(file)
         started = [_worker(running, place, address) for _ in range(workers)]
+        _wait(lambda: not workers or (place / "worker.log").read_text().count("Registered to") >= workers)
         yield Cluster(address=address, workers=started)
 
 
 def _worker(running: ExitStack, place: Path, address: str) -> subprocess.Popen[bytes]:
-    quiet = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(place))
+    quiet = (
+        "--nthreads",
+        "1",
+        "--no-nanny",
+        "--no-dashboard",
+        "--death-timeout",
+        "90",
+        "--local-directory",
+        str(place),
+    )
     return _started(running, place, "worker", address, *quiet)
 
 
@@ -55,12 +66,15 @@ def _started(running: ExitStack, place: Path, *arguments: str) -> subprocess.Pop
 
 
 def _address(file: Path) -> str:
-    until = time.monotonic() + 30
-    while time.monotonic() < until:
-        if file.exists() and (text := file.read_text()).endswith("}"):
-            return str(json.loads(text)["address"])
+    _wait(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
+    return str(json.loads(file.read_text())["address"])
+
+
+def _wait(done: Callable[[], bool]) -> None:
+    until = time.monotonic() + _SECONDS_TO_START
+    while not done():
+        assert time.monotonic() < until, "the processes of Dask did not start"
         time.sleep(0.05)
-    raise AssertionError("the scheduler did not start")
 
 
 def noted(task: tuple[str, int]) -> int:
