@@ -72,7 +72,7 @@ def test_links_and_huge_files_are_refused_or_left_out(tmp_path: Path) -> None:
     (tmp_path / "references" / "link.md").symlink_to("/etc/hostname")
     assert [file.path for file in passages_of(_with(tmp_path, "One."), "sentence")] == ["SKILL.md"]
     (tmp_path / "references" / "big.md").write_text("x" * (MAX_FILE_BYTES + 1))
-    with pytest.raises(InvalidArgumentsError, match="larger than"):
+    with pytest.raises(InvalidArgumentsError, match="more than 1 MiB"):
         passages_of(str(tmp_path), "sentence")
 
 

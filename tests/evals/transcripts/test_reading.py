@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -103,6 +104,18 @@ def test_links_in_a_folder_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "a.jsonl").symlink_to(outside)
     assert read_transcript(tmp_path / "run").host is None
+
+
+def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(TranscriptFileError, match="not a regular file"):
+        read_transcript(tmp_path / "pipe.jsonl")
+    assert read_transcript(tmp_path).host is None
+
+
+def test_a_device_is_refused() -> None:
+    with pytest.raises(TranscriptFileError, match="not a regular file"):
+        read_transcript("/dev/zero")
 
 
 def test_a_missing_file_is_an_error_with_its_path(tmp_path: Path) -> None:

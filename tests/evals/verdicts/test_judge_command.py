@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -131,6 +132,15 @@ def test_a_wrong_case_is_named_with_its_line(
 def test_an_empty_file_of_cases_is_no_success(place: Path) -> None:
     (place / "cases.jsonl").write_text("\n")
     assert run(["eval", "judge", "--cases", "cases.jsonl"]) == exit_codes.USAGE
+
+
+def test_pipes_and_devices_are_never_waited_for(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(place / "pipe.jsonl")
+    for cases in ("pipe.jsonl", "/dev/zero"):
+        assert run(["eval", "judge", "--cases", cases]) == exit_codes.USAGE
+        assert "not a regular file" in capsys.readouterr().err
+    (place / "cases.jsonl").write_bytes(lines({"transcript": "pipe.jsonl", "skill": SKILL}))
+    assert judged(capsys, "--cases", "cases.jsonl")["verdicts"][0]["verdict"] == "error"
 
 
 def test_lines_that_need_the_missing_grammar_are_counted(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from prowess._internal.files.bounded_read import read_regular_file
 from prowess._internal.markdown_blocks import text_blocks
 from prowess.errors import InvalidArgumentsError
 from prowess.format.parsing import parse_document
@@ -95,12 +96,10 @@ def _references(directory: str) -> list[str]:
 
 def _file(directory: str, path: str, kind: PassageKind) -> PassageFile:
     try:
-        with open(os.path.join(directory, *path.split("/")), "rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+        data = read_regular_file(os.path.join(directory, *path.split("/")), MAX_FILE_BYTES)
     except OSError as fault:
-        raise InvalidArgumentsError((f"{path} cannot be read: {fault.strerror}",)) from None
-    if len(data) > MAX_FILE_BYTES:
-        raise InvalidArgumentsError((f"{path} is larger than {MAX_FILE_BYTES} bytes; its passages cannot be tried",))
+        problem = f"{path} cannot be read, so its passages cannot be tried: {fault.strerror}"
+        raise InvalidArgumentsError((problem,)) from None
     text, offset = decode(data).text, 0
     if path == "SKILL.md":
         document = parse_document(data)

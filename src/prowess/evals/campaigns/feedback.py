@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from prowess._internal.files.bounded_read import read_regular_file
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.iterations import write_json
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 FEEDBACK_FILE = "feedback.json"
+_MOST_BYTES = 16 * 1024 * 1024
 
 
 def read_feedback(iteration: str) -> dict[str, str]:
@@ -27,8 +29,7 @@ def read_feedback(iteration: str) -> dict[str, str]:
     """
     path = os.path.join(iteration, FEEDBACK_FILE)
     try:
-        with open(path, "rb") as file:
-            data = msgspec.json.decode(file.read())
+        data = msgspec.json.decode(read_regular_file(path, _MOST_BYTES))
     except FileNotFoundError:
         return {}
     except (OSError, msgspec.DecodeError) as fault:

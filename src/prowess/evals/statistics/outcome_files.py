@@ -6,12 +6,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from prowess._internal.files.bounded_read import read_at_most
+from prowess._internal.files.bounded_read import read_regular_file
 from prowess._internal.text.strict_json import StrictJsonError, strict_json
 from prowess.errors import SkillError
 from prowess.evals.statistics.comparison import OutcomeRow
@@ -56,16 +55,10 @@ def read_outcomes(path: str) -> OutcomeRows | OutcomeSequences:
         OutcomeFileError: it cannot be read, or a value in it is not as described above.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a named pipe must not block
-        try:
-            data = read_at_most(descriptor, MAX_BYTES + 1)
-        finally:
-            os.close(descriptor)
+        data = read_regular_file(path, MAX_BYTES)
     except (OSError, ValueError) as fault:
         reason = fault.strerror if isinstance(fault, OSError) else "the path has a NUL"
         raise OutcomeFileError(path, f"cannot be read: {reason}") from None
-    if len(data) > MAX_BYTES:
-        raise OutcomeFileError(path, f"is larger than {MAX_BYTES} bytes")
     try:
         return _outcomes(strict_json(data, "the file"))
     except StrictJsonError as fault:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prowess._internal.files.bounded_read import read_regular_file
 from prowess.errors import SkillError
 from prowess.evals.transcripts import claude, codex, copilot, cursor, gemini, opencode, own_agent
 from prowess.evals.transcripts.records import read_records
@@ -136,13 +138,13 @@ def _as_sub_agent(part: _Part) -> RunTranscript:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Yield the JSON files below a folder, sorted. Links are not followed."""
+    """Yield the JSON files below a folder, sorted. Links are not followed; pipes and devices are left out."""
     found = 0
     for root, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
             path = Path(root, name)
-            if name.endswith((".jsonl", ".json", ".ndjson")) and not path.is_symlink():
+            if name.endswith((".jsonl", ".json", ".ndjson")) and S_ISREG(path.lstat().st_mode):
                 found += 1
                 if found > MAX_FILES:
                     raise TranscriptFileError(os.fspath(folder), f"it has more than {MAX_FILES} files")
@@ -151,10 +153,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _read_file(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as fault:
-        raise TranscriptFileError(os.fspath(path), fault.strerror or str(fault)) from None
-    if len(data) > MAX_BYTES:
-        raise TranscriptFileError(os.fspath(path), f"it has more than {MAX_BYTES >> 20} MiB")
-    return data
+        return read_regular_file(path, MAX_BYTES)
+    except (OSError, ValueError) as fault:
+        reason = fault.strerror or str(fault) if isinstance(fault, OSError) else "the path has a NUL"
+        raise TranscriptFileError(os.fspath(path), reason) from None

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.files.bounded_read import read_regular_file
 from prowess.errors import InvalidArgumentsError
 
 if TYPE_CHECKING:
@@ -74,8 +75,7 @@ def read_split(directory: str) -> TriggerSplit | None:
     """
     path = os.path.join(directory, SPLIT_FILE)
     try:
-        with open(path, "rb") as file:
-            return msgspec.json.decode(file.read(_MAX_BYTES), type=TriggerSplit)
+        return msgspec.json.decode(read_regular_file(path, _MAX_BYTES), type=TriggerSplit)
     except FileNotFoundError:
         return None
     except (OSError, msgspec.DecodeError) as fault:

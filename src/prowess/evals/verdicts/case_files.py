@@ -8,8 +8,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, field
 
+from prowess._internal.files.bounded_read import read_regular_file
 from prowess.errors import SkillError
 
+MAX_BYTES = 64 * 1024 * 1024
 _KEYS = ("transcript", "skill", "query")
 
 
@@ -41,7 +43,7 @@ def read_cases(path: str | os.PathLike[str]) -> tuple[JudgedCase, ...]:
     """
     place = Path(path)
     try:
-        data = place.read_bytes()
+        data = read_regular_file(place, MAX_BYTES)
     except OSError as fault:
         raise CaseFileError(os.fspath(path), 0, f"the file cannot be read: {fault.strerror}") from None
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
