@@ -17,6 +17,7 @@ from prowess.errors import SkillError
 from prowess.evals.campaigns.options import EvalRunOptions
 from prowess.evals.campaigns.running import run_evals
 from prowess.evals.campaigns.summary import notes_of
+from prowess.evals.reports.answer import delta_text, rate_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +82,7 @@ def _lines(report: EvalRunReport) -> Iterator[str]:
     for name, found in summary.configurations.items():
         yield f"{name:14} {_rate(found)}"
     if summary.delta is not None:
-        yield f"{'difference':14} {_delta(summary.delta.mean, summary.delta.low, summary.delta.high)}"
+        yield f"{'difference':14} {delta_text(summary.delta)}"
     if summary.decision is not None:
         yield f"{'decision':14} {summary.decision}"
     for note in notes_of(summary, {unit.id: unit for unit in report.units}):
@@ -99,18 +100,7 @@ def _lines(report: EvalRunReport) -> Iterator[str]:
 
 
 def _rate(found: ConfigurationSummary) -> str:
-    graded = found.passed + found.failed
-    if found.rate is None or found.low is None or found.high is None:
-        rate = "no run counts"
-    else:
-        rate = (
-            f"{found.passed} of {graded} passed ({found.rate:.0%}, 95 % interval {found.low:.0%} to {found.high:.0%})"
-        )
+    rate = rate_text(found, f"{found.passed} of {found.passed + found.failed} passed")
     more = [(found.errors, "error"), (found.contaminated, "contaminated"), (found.not_run, "not run")]
     rest = [counted(number, word) if word == "error" else f"{number} {word}" for number, word in more if number]
     return ", ".join([rate, *rest])
-
-
-def _delta(mean: float, low: float | None, high: float | None) -> str:
-    interval = "" if low is None or high is None else f" (95 % interval {low:+.0%} to {high:+.0%})"
-    return f"{mean:+.0%}{interval}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import output
 from prowess.evals.ledger.caps import Spent
-from prowess.evals.reports.answer import configuration_words, money, percent
+from prowess.evals.reports.answer import configuration_words, money, percent, percent_interval
 from prowess.evals.statistics.intervals import rate_of
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class LiveProgress:
         for name, (passed, graded, errors) in self._counts.items():
             rate = rate_of(passed, graded)
             shown = "–" if rate.rate is None else percent(rate.rate)  # noqa: RUF001 -- the sign for no value
-            between = "" if rate.low is None or rate.high is None else f"{rate.low * 100:.0f} to {percent(rate.high)}"
+            between = "" if rate.low is None or rate.high is None else percent_interval(rate.low, rate.high)
             told = counted(errors, "error") if errors else ""
             yield printable_line(configuration_words(name)), f"{passed}/{graded}", f"{shown}  {between}", told
 

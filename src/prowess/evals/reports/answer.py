@@ -54,6 +54,28 @@ def signed(share: float) -> str:
     return "0" if points == 0 else f"+{points}" if points > 0 else f"{MINUS}{-points}"
 
 
+def percent_interval(low: float, high: float) -> str:
+    """Return the interval of a share, such as `44 to 100 %`."""
+    return f"{low * 100:.0f} to {percent(high)}"
+
+
+def rate_text(found: ConfigurationSummary, counts: str) -> str:
+    """Return `counts` with the rate of passed runs and its interval; `no run counts` without one."""
+    if found.rate is None or found.low is None or found.high is None:
+        return "no run counts"
+    return f"{counts}: {percent(found.rate)}, 95 % interval {percent_interval(found.low, found.high)}"
+
+
+def delta_text(delta: RateDelta) -> str:
+    """Return a difference in points, with its interval if it has one."""
+    interval = "" if delta.low is None or delta.high is None else f" ({_delta_interval(delta.low, delta.high)})"
+    return f"{signed(delta.mean)} points{interval}"
+
+
+def _delta_interval(low: float, high: float) -> str:
+    return f"95 % interval {signed(low)} to {signed(high)}"
+
+
 def money(usd: float | None) -> str:
     """Return an amount in dollars: with two digits, or with as many as show that it is not nothing.
 
@@ -72,25 +94,19 @@ def _headline(report: EvalRunReport) -> tuple[str, AnswerTone]:
     if skilled is None or skilled.rate is None:
         return f"No run of {report.skill} could be graded.", "unsure"
     if summary.delta is None or baseline is None:
-        return f"{report.skill} passes in {_rate(skilled)}.", "unsure"
+        counts = f"{skilled.passed} of {counted(skilled.passed + skilled.failed, 'run')}"
+        return f"{report.skill} passes in {rate_text(skilled, counts)}.", "unsure"
     over = "over the old version" if baseline == OLD_SKILL else "over runs without it"
     return _compared(report.skill, summary.delta, over)
-
-
-def _rate(one: ConfigurationSummary) -> str:
-    if one.rate is None or one.low is None or one.high is None:
-        return "no run"
-    counts = f"{one.passed} of {counted(one.passed + one.failed, 'run')}"
-    return f"{counts}: {percent(one.rate)}, 95 % interval {one.low * 100:.0f} to {percent(one.high)}"
 
 
 def _compared(skill: str, delta: RateDelta, over: str) -> tuple[str, AnswerTone]:
     if delta.low is None or delta.high is None:
         return (
-            f"One eval alone shows no difference that can be trusted: {skill} has {signed(delta.mean)} points.",
+            f"One eval alone shows no difference that can be trusted: {skill} has {delta_text(delta)}.",
             "unsure",
         )
-    interval = f"95 % interval {signed(delta.low)} to {signed(delta.high)}"
+    interval = _delta_interval(delta.low, delta.high)
     points = f"{abs(delta.mean) * 100:.0f} points"
     if delta.low > 0:
         return f"{skill} raises the pass rate by {points} {over} ({interval}).", "good"
@@ -99,7 +115,7 @@ def _compared(skill: str, delta: RateDelta, over: str) -> tuple[str, AnswerTone]
             f"{skill} lowers the pass rate by {points}, compared with {over.removeprefix('over ')} ({interval}).",
             "bad",
         )
-    return f"No difference is shown {over}: {skill} has {signed(delta.mean)} points ({interval}).", "unsure"
+    return f"No difference is shown {over}: {skill} has {delta_text(delta)}.", "unsure"
 
 
 def _notes(report: EvalRunReport) -> list[str]:
