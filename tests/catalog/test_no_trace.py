@@ -104,6 +104,7 @@ _CASES: dict[str, list[list[str]] | str] = {
     "eval report": _PATHS,
     "eval run": _PATHS,
     "eval stats": _PATHS,
+    "eval improve": _PATHS,
     "eval triggers": _PATHS,
     "new": _PATHS,
     "rule": _NO_SKILLS,
