@@ -23,9 +23,10 @@ _SECONDS_TO_START = 90  # on a busy machine
 
 
 class Cluster(Struct, kw_only=True):
-    """The address of the scheduler, and the processes of its workers."""
+    """The address of the scheduler, its process, and the processes of its workers."""
 
     address: str
+    scheduler: subprocess.Popen[bytes]
     workers: list[subprocess.Popen[bytes]]
 
 
@@ -34,11 +35,13 @@ def cluster(place: Path, workers: int = 2) -> Iterator[Cluster]:
     """Run a scheduler and its workers, with their files in `place`."""
     with ExitStack() as running:
         file = place / "scheduler.json"
-        _started(running, place, "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+        scheduler = _started(
+            running, place, "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)
+        )
         address = _address(file)
         started = [_worker(running, place, address) for _ in range(workers)]
         _wait(lambda: not workers or (place / "worker.log").read_text().count("Registered to") >= workers)
-        yield Cluster(address=address, workers=started)
+        yield Cluster(address=address, scheduler=scheduler, workers=started)
 
 
 def _worker(running: ExitStack, place: Path, address: str) -> subprocess.Popen[bytes]:

@@ -61,6 +61,16 @@ def test_a_killed_worker_loses_and_doubles_no_result(tmp_path: Path, kill: int) 
     assert set(begun) == set(range(UNITS))
 
 
+def test_a_scheduler_that_ends_is_an_error_at_once(tmp_path: Path) -> None:
+    units = [BatchUnit(id=f"unit-{at}", task=(str(tmp_path / "begun"), at)) for at in range(500)]
+    with cluster(tmp_path, workers=1) as running, DaskBatch(running.address) as engine:
+        results = engine.run(dask_cluster.noted, units)
+        next(results)
+        running.scheduler.kill()
+        with pytest.raises(UnavailableError, match="look at the logs of the scheduler"):
+            list(results)
+
+
 def test_a_second_batch_takes_no_result_of_the_first(two: Cluster, tmp_path: Path) -> None:
     file = tmp_path / "begun"
     units = [BatchUnit(id="same", task=(str(file), 7))]
