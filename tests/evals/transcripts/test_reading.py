@@ -106,6 +106,46 @@ def test_links_in_a_folder_are_not_followed(tmp_path: Path) -> None:
     assert read_transcript(tmp_path / "run").host is None
 
 
+def _session_with_sub_agent(folder: Path, name: str) -> None:
+    (folder / f"{name}.jsonl").write_bytes(lines(typed("Chart it"), stopped(says(), "end_turn")))
+    (folder / name).mkdir()
+    (folder / name / "agent-1.jsonl").write_bytes(
+        lines(stopped(skill(), "tool_use", isSidechain=True, agentId="1"), session(answer(), isSidechain=True))
+    )
+
+
+def test_a_linked_folder_beside_a_session_brings_nothing(tmp_path: Path) -> None:
+    _session_with_sub_agent(tmp_path, "private")
+    (tmp_path / "foreign.jsonl").write_bytes(lines(typed("Chart it"), stopped(says(), "end_turn")))
+    (tmp_path / "foreign").symlink_to(tmp_path / "private")
+    assert read_transcript(tmp_path / "private.jsonl").calls
+    assert not read_transcript(tmp_path / "foreign.jsonl").calls
+
+
+@pytest.mark.parametrize("path", ["../private.jsonl", "link.jsonl", "linked/private.jsonl", "linked/private"])
+def test_nothing_outside_of_a_foreign_folder_is_read(tmp_path: Path, path: str) -> None:
+    _session_with_sub_agent(tmp_path, "private")
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "link.jsonl").symlink_to(tmp_path / "private.jsonl")
+    (tmp_path / "foreign" / "linked").symlink_to(tmp_path)
+    with pytest.raises(TranscriptFileError, match=r"symbolic link|'\.\.' component"):
+        read_transcript(path, within=tmp_path / "foreign")
+
+
+def test_a_session_in_a_foreign_folder_is_read_with_its_sub_agents(tmp_path: Path) -> None:
+    _session_with_sub_agent(tmp_path, "s")
+    assert [call.agent for call in read_transcript("s.jsonl", within=tmp_path).calls] == ["1"]
+
+
+def test_a_second_file_of_a_session_does_not_replace_the_first(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(lines(typed("Chart it"), stopped(says(), "end_turn")))
+    (tmp_path / "b.jsonl").write_bytes(
+        lines(typed("Chart it"), stopped(says(), "end_turn"), stopped(says(), "end_turn"))
+    )
+    with pytest.raises(TranscriptFileError, match="2 sessions"):
+        read_transcript(tmp_path)
+
+
 def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     with pytest.raises(TranscriptFileError, match="not a regular file"):

@@ -63,14 +63,13 @@ def test_a_verdict_has_its_evidence(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_cases_are_judged_in_their_order_and_keep_their_keys(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [
-        {"transcript": "../runs/free.jsonl", "skill": SKILL, "verdict": "not_triggered", "note": "a"},
-        {"transcript": "../runs/called.jsonl", "skill": SKILL, "query": f"/{SKILL}"},
+        {"transcript": "runs/free.jsonl", "skill": SKILL, "verdict": "not_triggered", "note": "a"},
+        {"transcript": "runs/called.jsonl", "skill": SKILL, "query": f"/{SKILL}"},
         {"transcript": "gone.jsonl", "skill": SKILL},
     ]
-    (place / "runs").mkdir()
-    (place / "cases").mkdir()
+    (place / "cases" / "runs").mkdir(parents=True)
     for name in ("free.jsonl", "called.jsonl"):
-        (place / name).rename(place / "runs" / name)
+        (place / name).rename(place / "cases" / "runs" / name)
     (place / "cases" / "all.jsonl").write_bytes(b"\xef\xbb\xbf" + lines(*rows) + b"\r\n\n")
     document = judged(capsys, "--cases", "cases/all.jsonl")
     assert [row["verdict"] for row in document["verdicts"]] == ["not_triggered", "polluted", "error"]
@@ -132,6 +131,15 @@ def test_a_wrong_case_is_named_with_its_line(
 def test_an_empty_file_of_cases_is_no_success(place: Path) -> None:
     (place / "cases.jsonl").write_text("\n")
     assert run(["eval", "judge", "--cases", "cases.jsonl"]) == exit_codes.USAGE
+
+
+def test_the_transcripts_of_cases_are_beside_their_file(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "cases").mkdir()
+    (place / "cases" / "link.jsonl").symlink_to(place / "called.jsonl")
+    outside = ("../called.jsonl", str(place / "called.jsonl"), "link.jsonl")
+    rows = [{"transcript": one, "skill": SKILL} for one in outside]
+    (place / "cases" / "all.jsonl").write_bytes(lines(*rows))
+    assert [row["verdict"] for row in judged(capsys, "--cases", "cases/all.jsonl")["verdicts"]] == ["error"] * 3
 
 
 def test_pipes_and_devices_are_never_waited_for(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

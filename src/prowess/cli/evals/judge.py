@@ -53,7 +53,7 @@ def judge(
         if cases_file is not None:
             judged = [_judge(case, may_be_missing=True) for case in read_cases(cases_file)]
         else:
-            given = [JudgedCase(transcript=one, path=one, skill=skill or "", query=query) for one in transcripts]
+            given = [JudgedCase(transcript=one, skill=skill or "", query=query) for one in transcripts]
             judged = [_judge(case, may_be_missing=False) for case in given]
     except CaseFileError as fault:
         output.error(printable_line(str(fault)))
@@ -73,7 +73,7 @@ class _Judged(Struct, frozen=True, kw_only=True):
 
 def _judge(case: JudgedCase, *, may_be_missing: bool) -> _Judged:
     try:
-        run = read_transcript(case.path)
+        run = read_transcript(case.transcript, within=case.within)
     except TranscriptFileError as fault:
         if not may_be_missing:
             raise

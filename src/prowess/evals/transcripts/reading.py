@@ -15,7 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.files.bounded_read import read_regular_file
-from prowess.errors import SkillError
+from prowess._internal.files.contained import ContainedRoot, check_relative
+from prowess.errors import SkillError, UnsafePathError
 from prowess.evals.transcripts import claude, codex, copilot, cursor, gemini, opencode, own_agent
 from prowess.evals.transcripts.records import read_records
 from prowess.evals.transcripts.transcript import MAIN_AGENT, RunTranscript
@@ -65,20 +66,38 @@ def read_transcript_text(data: bytes) -> RunTranscript:
     return RunTranscript(host=None, form=None, ended="error", end_reason=reason, notes=records.notes)
 
 
-def read_transcript(path: str | os.PathLike[str]) -> RunTranscript:
+def read_transcript(path: str | os.PathLike[str], *, within: str | os.PathLike[str] | None = None) -> RunTranscript:
     """Return the transcript of a file, or of a folder with a session and its sub-agents.
+
+    With `within`, a folder that may come from somebody else, the path is relative to it and nothing outside of it is
+    read: a path that leads out and a link are refused.
 
     Raises:
         TranscriptFileError: the path cannot be read, or the folder has more than one session.
     """
-    place = Path(path)
+    place = Path(path) if within is None else _contained(path, within)
+    base = None if within is None else Path(within)
     if place.is_dir():
-        return _read_folder(place)
-    main = read_transcript_text(_read_file(place))
+        return _read_folder(place, base)
+    main = read_transcript_text(_read_file(place, base))
     beside = place.with_suffix("")
-    if main.host in ("claude", "gemini") and main.form == "session" and beside.is_dir():
-        return _joined(main, [_Part(path=one, run=read_transcript_text(_read_file(one))) for one in _files(beside)])
+    # A link beside a session would bring the messages of another one.
+    if main.host in ("claude", "gemini") and main.form == "session" and beside.is_dir() and not beside.is_symlink():
+        return _joined(main, _parts(beside, base))
     return main
+
+
+def _contained(path: str | os.PathLike[str], within: str | os.PathLike[str]) -> Path:
+    """Return a path below a folder. No component of it is a link."""
+    place = Path(within)
+    try:
+        for component in check_relative(os.fspath(path), os.fspath(within)):
+            place /= component
+            if place.is_symlink():
+                raise TranscriptFileError(os.fspath(path), f"{component!r} is a symbolic link")
+    except UnsafePathError as fault:
+        raise TranscriptFileError(os.fspath(path), fault.reason) from None
+    return place
 
 
 class _Part(Struct, frozen=True, kw_only=True):
@@ -86,19 +105,21 @@ class _Part(Struct, frozen=True, kw_only=True):
     run: RunTranscript
 
 
-def _read_folder(folder: Path) -> RunTranscript:
-    read = [_Part(path=path, run=read_transcript_text(_read_file(path))) for path in _files(folder)]
-    parts = [part for part in read if part.run.host is not None]
+def _parts(folder: Path, within: Path | None) -> list[_Part]:
+    return [_Part(path=path, run=read_transcript_text(_read_file(path, within))) for path in _files(folder)]
+
+
+def _read_folder(folder: Path, within: Path | None) -> RunTranscript:
+    parts = [part for part in _parts(folder, within) if part.run.host is not None]
     if not parts:
         reason = "the folder has no transcript of a known host"
         return RunTranscript(host=None, form=None, ended="error", end_reason=reason)
     mains = [part for part in parts if not _is_of_sub_agent(part)] or parts[:1]
     sessions = [part for part in mains if part.run.form == "session"] or mains
-    if len({part.run.session or part.path.name for part in sessions}) > 1:
+    if len(sessions) > 1:  # also of one session: neither its size nor its time tells which of them is the real one
         names = ", ".join(sorted(part.path.name for part in sessions)[:3])
         raise TranscriptFileError(os.fspath(folder), f"it has {len(sessions)} sessions ({names}): name one of them")
-    main = max(sessions, key=lambda part: len(part.run.calls) + len(part.run.messages))
-    return _joined(main.run, [part for part in parts if part not in mains])
+    return _joined(sessions[0].run, [part for part in parts if part not in mains])
 
 
 def _is_of_sub_agent(part: _Part) -> bool:
@@ -151,9 +172,18 @@ def _files(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def _read_file(path: Path) -> bytes:
+def _read_file(path: Path, within: Path | None = None) -> bytes:
     try:
-        return read_regular_file(path, MAX_BYTES)
+        if within is None:
+            return read_regular_file(path, MAX_BYTES)
+        inner = path.relative_to(within).as_posix()
+        with ContainedRoot(os.fspath(within)) as root, root.open(inner, allow_hard_links=True) as file:
+            data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as fault:
         reason = fault.strerror or str(fault) if isinstance(fault, OSError) else "the path has a NUL"
         raise TranscriptFileError(os.fspath(path), reason) from None
+    except UnsafePathError as fault:
+        raise TranscriptFileError(os.fspath(path), fault.reason) from None
+    if len(data) > MAX_BYTES:
+        raise TranscriptFileError(os.fspath(path), f"it has more than {MAX_BYTES >> 20} MiB")
+    return data

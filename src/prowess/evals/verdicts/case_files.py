@@ -26,17 +26,20 @@ class CaseFileError(SkillError):
 
 
 class JudgedCase(Struct, frozen=True, kw_only=True):
-    """One case. `path` is where the transcript is; `further` are the other keys of the line."""
+    """One case. `further` are the other keys of the line.
+
+    `within` is the folder that `transcript` is relative to and may not leave; None for a path that a person gave.
+    """
 
     transcript: str
-    path: str
+    within: str | None = None
     skill: str
     query: str | None = None
     further: dict[str, object] = field(default_factory=dict)
 
 
 def read_cases(path: str | os.PathLike[str]) -> tuple[JudgedCase, ...]:
-    """Return the cases of a file, in order. Paths of transcripts are relative to the file's folder.
+    """Return the cases of a file, in order. Paths of transcripts are relative to its folder, and cannot leave it.
 
     Raises:
         CaseFileError: the file or a line cannot be read, or there is no case.
@@ -72,7 +75,7 @@ def _case(place: Path, number: int, line: bytes) -> JudgedCase:
         raise fault("'query' must be a text")
     return JudgedCase(
         transcript=transcript,
-        path=os.fspath(place.parent / transcript),
+        within=os.fspath(place.parent),
         skill=skill,
         query=query,
         further={key: value for key, value in row.items() if key not in _KEYS},
