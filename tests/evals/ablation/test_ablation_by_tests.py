@@ -100,6 +100,13 @@ def test_a_neighbour_beside_the_skill_is_there_in_each_run(tmp_path: Path) -> No
     assert [unit.verdict for unit in report.units] == ["no_effect", "no_effect"]
 
 
+def test_a_faulty_file_of_tests_is_named_with_its_place(tmp_path: Path) -> None:
+    skill = with_cases(make_skill(tmp_path))
+    (skill / "evals" / "tests.yaml").write_text("cases: [}\n")
+    with pytest.raises(InvalidArgumentsError, match=r"tests\.yaml:1:"):
+        ablate_by_tests(str(skill), "sentence")
+
+
 @pytest.mark.unmeasured
 def test_the_command_prints_a_document_and_refuses_bad_input(tmp_path: Path) -> None:
     skill = with_cases(make_skill(tmp_path, body="Keep it short. Be kind.\n"), _waiting("one", ["Be kind."]))
@@ -111,7 +118,7 @@ def test_the_command_prints_a_document_and_refuses_bad_input(tmp_path: Path) -> 
     assert document["score"] == 0.5
     plain = subprocess.run([*command, skill, "--tests"], capture_output=True, text=True, check=False)
     assert "2 passages: 1 needed, 1 without effect, 0 unsure" in plain.stdout
-    for arguments in ([tmp_path / "none", "--tests"], [skill]):
+    for arguments in ([tmp_path / "none", "--tests"], [skill], [skill, "--tests", "--max-calls", "0"]):
         refused = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
         assert refused.returncode == 2, refused.stderr
         assert "Traceback" not in refused.stderr

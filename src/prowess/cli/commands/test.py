@@ -79,6 +79,8 @@ def _plain(diagnostics: Sequence[Diagnostic]) -> list[dict[str, object]]:
 def _print(report: TestReport, *, quiet: bool) -> None:
     for found in report.diagnostics:
         output.line(f"{found.location}: {found.rule}: {found.message}")
+    if report.diagnostics:
+        return  # cases without turns would be named, because the file that has them cannot be used
     for case in report.cases:
         if not quiet or case.outcome in ("failed", "error"):
             output.line(_line(case))

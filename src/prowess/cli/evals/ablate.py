@@ -28,7 +28,20 @@ if TYPE_CHECKING:
     from prowess.evals.ablation.report import AblatedPassage, AblationReport
 
 _SHOWN = 70
-_MODEL_ONLY = ("model", "host", "judge", "max_cost_usd", "max_calls", "max_tokens", "price", "resume", "runs", "detect")
+_NEED_A_MODEL = (
+    "model",
+    "host",
+    "judge",
+    "max_cost_usd",
+    "max_calls",
+    "max_tokens",
+    "max_output_tokens",
+    "price",
+    "resume",
+    "runs",
+    "detect",
+    "out",
+)
 
 
 @click.command(name="ablate")
@@ -68,8 +81,12 @@ def ablate(*, path: str, by_tests: bool, by: Any, as_json: bool, quiet: bool, **
     # Imported here: the other subcommands need no agent.
     from prowess.evals.ablation.by_tests import ablate_by_tests
 
-    if by_tests and (named := sorted(name for name in _MODEL_ONLY if given[name])):
-        raise click.UsageError(f"--tests needs no model, so --{named[0].replace('_', '-')} does not apply")
+    if by_tests and (
+        named := next((name for name in _NEED_A_MODEL if given[name] is not None and given[name] is not False), None)
+    ):
+        raise click.UsageError(f"--tests needs no model, so --{named.replace('_', '-')} does not apply")
+    if not by_tests and given["model"] is None and given["host"] is None:
+        raise click.UsageError("name --tests to run the skill's tests, or --model M to run its evals")
     signalled = None
     try:
         if by_tests:
@@ -124,7 +141,10 @@ def _print(report: AblationReport, *, quiet: bool) -> None:
     passages = counted(len(report.units), "passage")
     output.line(f"{passages}: {counts['needed']} needed, {counts['no_effect']} without effect, {unsure} unsure")
     if report.score is not None:
-        output.line(f"score of the suite: {report.score:.0%} of the passages are missed when they are gone")
+        decided = counts["needed"] + counts["no_effect"]
+        output.line(
+            f"the suite notices the removal of {counts['needed']} of {counted(decided, 'passage')} ({report.score:.0%})"
+        )
     if report.stopped is not None:
         output.note(f"stopped: {report.stopped}; continue with --resume")
     if report.iteration is not None:

@@ -48,12 +48,15 @@ class _TestAblation:
 
     def __init__(self, directory: str, place: str, by: PassageKind, *, negate: bool) -> None:
         try:
-            planned = planned_cases(directory).cases
+            found = planned_cases(directory)
         except SkillParseError as fault:
             raise InvalidArgumentsError((f"{directory} has no skill that can be loaded: {fault}",)) from None
+        if found.diagnostics:
+            first = found.diagnostics[0]
+            raise InvalidArgumentsError((f"{first.location}: {first.message}",))
         self._by, self._negate = by, negate
         self._copy = os.path.join(place, os.path.basename(directory))
-        _copied(directory, self._copy, planned, place)
+        _copied(directory, self._copy, found.cases, place)
         self._files = passages_of(self._copy, by)
 
     async def report(self, on_passage: OnPassage | None) -> AblationReport:

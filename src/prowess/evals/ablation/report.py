@@ -42,9 +42,9 @@ class AblatedPassage(Struct, frozen=True, kw_only=True):
 class AblationReport(Struct, frozen=True, kw_only=True):
     """The results of all passages, in the order of the files.
 
-    `score` is the share of passages that tests or evals notice, None if there is no passage. `tried_by` tells what was
-    run. `without_verdict` names the evals and cases that say nothing, because they fail with the whole skill too.
-    `complete`, `stopped`, `spent` and `iteration` are as in the report of `prowess eval run`.
+    `score` is the share of decided passages that tests or evals notice, None if none is decided. `tried_by` tells which
+    of the two ran. `without_verdict` names the evals and cases that say nothing, because they fail with the whole skill
+    too. `complete`, `stopped`, `spent` and `iteration` are as in the report of `prowess eval run`.
     """
 
     skill: str
@@ -59,8 +59,9 @@ class AblationReport(Struct, frozen=True, kw_only=True):
 
     @property
     def score(self) -> float | None:
-        """The share of passages that are needed."""
-        return sum(unit.verdict == "needed" for unit in self.units) / len(self.units) if self.units else None
+        """The share of decided passages that are needed."""
+        decided = [unit.verdict for unit in self.units if unit.verdict != "unsure"]
+        return decided.count("needed") / len(decided) if decided else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as JSON data."""
