@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import pytest
 from prowess.evals import Grade, GradedRun, grader, run_tests
 from prowess.evals.graders import registry
 from prowess.evals.scenarios import assertions
+from prowess.format.manifest.manifest_reader import read_sidecar
 from tests.evals.scenario_skills import case, judged, make_skill, one, outcomes, with_cases
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ def calls(*asked: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
     return [*made, {"text": "Done."}]
 
 
-@pytest.mark.proves("evals.scenario.shape", "evals.scenario.case", "evals.scenario.expected", "evals.scenario.place")
+@pytest.mark.proves("evals.scenario.place")
 def test_the_cases_of_a_manifest_run_with_the_turns_beside_it(tmp_path: Path) -> None:
     expected = {"type": "contains", "value": "12.50", "description": "the sum"}
     named = {
@@ -44,7 +46,37 @@ def test_the_cases_of_a_manifest_run_with_the_turns_beside_it(tmp_path: Path) ->
     assert report.cases[0].assertions[0].evidence == "the answer is: You owe 12.50."
 
 
-@pytest.mark.proves("evals.scenario.assertion", "evals.scenario.contains", "evals.scenario.not-contains")
+@pytest.mark.proves(
+    "evals.scenario.shape", "evals.scenario.case", "evals.scenario.expected", "evals.scenario.assertion"
+)
+@pytest.mark.parametrize("part", ["scenario", "case", "assertion"])
+def test_each_part_of_a_scenario_has_fields_that_it_needs_and_others(part: str, tmp_path: Path) -> None:
+    skill = make_skill(tmp_path)
+
+    def parts() -> dict[str, dict[str, Any]]:
+        assertion = {"type": "contains", "value": "12.50", "description": "the sum"}
+        one_case = {"name": "one", "input": "x", "assertions": [assertion], "expectedBehavior": "It names the sum."}
+        scenario = {"name": "sums", "description": "Sums.", "cases": [one_case]}
+        return {"scenario": scenario, "case": one_case, "assertion": assertion}
+
+    def faults_without(*removed: str) -> list[str]:
+        changed = parts()
+        for field in removed:
+            del changed[part][field]
+        with_cases(skill, tests=[changed["scenario"]])
+        return [found.message.partition(" is absent")[0] for found in run_tests(skill).diagnostics]
+
+    assert faults_without() == []
+    (scenario,) = read_sidecar(str(skill)).tests or ()
+    assert scenario.cases[0].expected_behavior == "It names the sum."
+    assert scenario.cases[0].assertions[0].description == "the sum"
+    place = {"scenario": "tests[0]", "case": "tests[0].cases[0]", "assertion": "tests[0].cases[0].assertions[0]"}[part]
+    for field in parts()[part]:
+        is_optional = field == "expectedBehavior" or (part, field) == ("assertion", "description")
+        assert faults_without(field) == ([] if is_optional else [f"{place}.{field}"])
+
+
+@pytest.mark.proves("evals.scenario.contains", "evals.scenario.not-contains")
 def test_the_answer_contains_a_text_or_does_not(tmp_path: Path) -> None:
     assert judged(tmp_path / "a", "contains", "12.50")[0] == "passed"
     assert judged(tmp_path / "b", "contains", "13")[0] == "failed"
@@ -257,6 +289,55 @@ def test_context_and_history_are_what_the_model_reads(tmp_path: Path) -> None:
     assert [row.passed for row in result.assertions] == [True, True, True, True, False, False]
 
 
+@pytest.mark.proves("governance.testing.isolation")
+def test_a_skill_is_tested_alone_with_doubles_and_without_a_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached: list[object] = []
+    monkeypatch.setattr(socket.socket, "connect", lambda _, address: reached.append(address))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *address, **_: reached.append(address))
+    skill = make_skill(tmp_path)
+    make_skill(tmp_path, "mail")
+    (skill / "evals" / "files").mkdir(parents=True)
+    (skill / "evals" / "files" / "a.csv").write_text("the real rows\n", encoding="utf-8")
+    messages = [{"user": "My name is Ada."}, {"assistant": "Hello Ada."}]
+    turns = [
+        {"when": "My name is Ada.", "calls": [{"name": "Read", "arguments": {"file_path": "a.csv"}}]},
+        {"when": "rows of the double", "calls": [{"name": "Fetch", "arguments": {"url": "https://example.org"}}]},
+        {"when": "a rate of 2", "text": "Done."},
+    ]
+    responses = [{"tool": "Read", "result": {"text": "rows of the double"}}, {"tool": "Fetch", "result": "a rate of 2"}]
+    result = one(
+        skill,
+        workspace="evals/files",
+        context={"skills": ["ledger"], "tools": ["read"], "messages": messages},
+        turns=turns,
+        responses=responses,
+        expect=[{"found": "ledger"}, {"not_found": "mail"}, {"turn": 3, "context_excludes": "the real rows"}],
+    )
+    assert (result.outcome, result.reason) == ("passed", None)
+    assert reached == []
+
+
+@pytest.mark.proves("governance.testing.qa")
+def test_a_tester_states_what_is_found_and_refused_and_what_each_request_contains(tmp_path: Path) -> None:
+    skill = make_skill(tmp_path, front="allowed-tools: Read\n", body="Round to two digits.\n")
+    make_skill(tmp_path, "mail")
+    load, write = ("skills_load", {"names": ["ledger"]}), ("Write", {"file_path": "a", "content": "b"})
+
+    def held(*expect: dict[str, Any]) -> list[bool]:
+        result = one(skill, context=WRITES, turns=calls(load, write), expect=list(expect))
+        return [row.passed for row in result.assertions]
+
+    assert held({"found": "ledger"}, {"found": "mail"}, {"not_found": "ledger"}) == [True, False, False]
+    by_ledger = {"refused": "Write", "code": "tool_not_allowed", "skill": "ledger"}
+    assert held(by_ledger, {**by_ledger, "skill": "mail"}, {"refused": "skills_load"}) == [True, False, False]
+    body = "Round to two digits."
+    there = [held({"turn": turn, "context_contains": body}) for turn in (1, 2, 3)]
+    absent = [held({"turn": turn, "context_excludes": body}) for turn in (1, 2, 3)]
+    assert (there, absent) == ([[False], [True], [True]], [[True], [False], [False]])
+
+
 def test_a_recording_plays_the_turns_of_a_transcript(tmp_path: Path) -> None:
     skill = make_skill(tmp_path)
     (skill / "evals").mkdir()
@@ -289,10 +370,18 @@ def test_faults_of_the_file_are_diagnostics_with_their_places(tmp_path: Path) ->
     report = run_tests(skill)
     places = [(found.rule, found.location.line) for found in report.diagnostics]
     assert places == [("testing.tests", 6), ("testing.tests", 7)]
-    wrong = {"name": "one", "input": "x", "assertions": [{"type": "contain", "value": "c"}]}
-    tests = [{"name": "sums", "description": "Sums.", "cases": [wrong]}]
-    report = run_tests(with_cases(skill, {"scenario": "sums", "case": "one"}, tests=tests))
-    assert [found.rule for found in report.diagnostics] == ["testing.scenarios.itemType", "testing.tests"]
+    with_cases(skill, {"scenario": "sums", "case": "one"})
+    wrong = "cases:\n  - name: one\n    input: x\n    assertions:\n    - {type: contain, value: c}\n"
+    manifest = f"tests:\n- name: sums\n  description: Sums.\n  {wrong}"
+    (skill / "skill.manifest.yaml").write_text(manifest, encoding="utf-8")
+    report = run_tests(skill)
+    places = [
+        (found.rule, str(found.location.path).rpartition("/")[2], found.location.line) for found in report.diagnostics
+    ]
+    assert places == [
+        ("testing.scenarios.itemType", "skill.manifest.yaml", 8),
+        ("testing.tests", "tests.yaml", 1),
+    ]
     assert report.passed is False
 
 

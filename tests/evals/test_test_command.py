@@ -53,6 +53,25 @@ def test_exit_codes_tell_what_happened(tmp_path: Path) -> None:
     assert run(tmp_path, "nowhere")[0] == 2
 
 
+@pytest.mark.proves("governance.testing.suite")
+def test_one_command_runs_the_scenarios_and_cases_of_every_skill(tmp_path: Path) -> None:
+    expected = {"name": "one", "input": "What do I owe?", "assertions": [{"type": "contains", "value": "12.50"}]}
+    tests = [{"name": "sums", "description": "Sums.", "cases": [expected]}]
+    script = {"scenario": "sums", "case": "one", "turns": [{"text": "You owe 12.50."}]}
+    with_cases(make_skill(tmp_path), script, case(case="alone"), tests=tests)
+    with_cases(make_skill(tmp_path, "mail"), case(assertions=[{"type": "contains", "value": "13"}]))
+    code, text = run(tmp_path, ".")
+    assert (code, text.splitlines()) == (
+        1,
+        [
+            "passed  ledger / sums / one",
+            "passed  ledger / alone",
+            'failed  mail / one: contains "13": the answer is: You owe 12.50.',
+            "2 passed, 1 failed, 0 errors, 0 skipped",
+        ],
+    )
+
+
 def test_json_has_the_documented_shape(tmp_path: Path) -> None:
     skill = make_skill(tmp_path)
     with_cases(skill, case(assertions=[{"type": "contains", "value": "12.50"}]))
@@ -72,17 +91,21 @@ def test_json_has_the_documented_shape(tmp_path: Path) -> None:
     })  # fmt: skip
 
 
+@pytest.mark.proves("governance.testing.configurations")
 def test_configurations_report_the_differences_alone(tmp_path: Path) -> None:
-    skill = make_skill(tmp_path)
+    skill = make_skill(tmp_path, front="scope:\n  agents: writer\n")
     turns = [{"calls": [{"name": "Read", "arguments": {"file_path": "a"}}]}, {"text": "Done."}]
-    with_cases(skill, case(), case(case="reads", turns=turns, context={"tools": ["read"]}))
+    found = case(case="found", context={"agent": "writer"}, expect=[{"found": "ledger"}])
+    with_cases(skill, case(), case(case="reads", turns=turns, context={"tools": ["read"]}), found)
     file = tmp_path / "all.yaml"
-    file.write_text("configurations:\n- name: as written\n- {name: bare, tools: []}\n", encoding="utf-8")
+    configurations = ["name: as written", "{name: bare, tools: []}", "{name: reviewer, agent: reviewer}"]
+    file.write_text("\n- ".join(["configurations:", *configurations]), encoding="utf-8")
     code, text = run(tmp_path, "--json", "--configurations", "all.yaml", "ledger")
     document = json.loads(text)
     assert code == 1
     assert [(row["case"], row["outcomes"]) for row in document["differences"]] == [
-        ("reads", {"as written": "passed", "bare": "error"})
+        ("reads", {"as written": "passed", "bare": "error", "reviewer": "passed"}),
+        ("found", {"as written": "passed", "bare": "passed", "reviewer": "failed"}),
     ]
     assert document["summary"]["bare"]["errors"] == 1
 

@@ -96,13 +96,19 @@ def test_each_eval_runs_with_the_skill_and_without_it_in_the_layout_of_the_guide
     assert report["units"][0]["activated"] is True
     place = tmp_path / "sums-workspace" / "iteration-1"
     for name in ("eval-1/with_skill", "eval-1/without_skill", "eval-files/with_skill", "eval-files/without_skill"):
+        assert {"outputs", "timing.json", "grading.json"} <= {*os.listdir(place / name)}
         timing = json.loads((place / name / "timing.json").read_text())
         grading = json.loads((place / name / "grading.json").read_text())
         assert timing["total_tokens"] > 0
         assert timing["duration_ms"] > 0
         assert {"text", "passed", "evidence"} <= grading["assertion_results"][0].keys()
-        assert grading["summary"].keys() == {"passed", "failed", "total", "pass_rate"}
         assert (place / name / "outputs" / "answer.md").read_text().startswith("The sum is")
+    grading = json.loads((place / "eval-1/without_skill/grading.json").read_text())
+    assert [(row["text"], row["passed"]) for row in grading["assertion_results"]] == [
+        ("two decimals", False),
+        ("names the sum", True),
+    ]
+    assert grading["summary"] == {"passed": 1, "failed": 1, "total": 2, "pass_rate": 0.5}
     assert (place / "benchmark.json").exists()
 
 
@@ -230,6 +236,7 @@ def test_a_baseline_that_saw_the_skill_is_contaminated(tmp_path: Path) -> None:
     assert report["summary"]["delta"] is None
 
 
+@pytest.mark.proves("evals.workspace.baseline", "evals.workspace.snapshot")
 def test_the_old_skill_is_the_one_before_the_last_edit_or_a_revision(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:

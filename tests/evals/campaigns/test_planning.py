@@ -87,6 +87,7 @@ def test_a_broken_eval_does_not_take_down_the_others(members: dict[str, Any], fa
     assert other.fault is None
 
 
+@pytest.mark.proves("evals.json.files")
 @pytest.mark.parametrize(
     ("evals", "reason"),
     [

@@ -113,6 +113,7 @@ def test_waza_and_claude_plugin_eval_get_their_folders(tmp_path: Path, form: str
     assert name in below(tmp_path / "out")
 
 
+@pytest.mark.proves("governance.beyond.training")
 def test_results_become_one_log_for_each_configuration(tmp_path: Path) -> None:
     run = tmp_path / "iteration-1"
     unit = "two-vat-rates/with_skill/run-1"

@@ -6,6 +6,8 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from prowess.evals import run_tests
 from tests.evals.scenario_skills import make_skill
 from tests.fork_server import prowess
@@ -47,6 +49,7 @@ def written(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.proves("governance.beyond.training")
 def test_a_run_becomes_a_test_that_passes_and_notices_a_change(tmp_path: Path) -> None:
     skill = make_skill(tmp_path)
     written(tmp_path)
@@ -63,6 +66,7 @@ def test_a_run_becomes_a_test_that_passes_and_notices_a_change(tmp_path: Path) -
     assert run_tests(skill).cases[0].outcome == "failed"
 
 
+@pytest.mark.proves("governance.beyond.training")
 def test_a_run_becomes_an_eval_of_the_guide(tmp_path: Path) -> None:
     written(tmp_path)
     assert export(tmp_path, "run.jsonl", "--to", "guide", "--skill", "ledger", "--out", "evals.json")[0] == 0

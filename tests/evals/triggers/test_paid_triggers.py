@@ -76,6 +76,10 @@ def rows(report: dict[str, Any]) -> list[tuple[int, int, bool | None]]:
 def test_a_skill_that_is_loaded_after_another_call_counts_as_chosen(provider: ScriptedProvider, skill: str) -> None:
     report = triggers(provider, skill, *PRICE)
     assert rows(report) == [(2, 2, True), (2, 2, True), (0, 2, False), (0, 2, True), (0, 0, False)]
+    first = {
+        name: report["results"][0][name] for name in ("query", "should_trigger", "triggers", "runs", "trigger_rate")
+    }
+    assert [*first.values()] == [*QUERIES[0], 2, 2, 1.0]
     assert [row["curtailed"] for row in report["results"]] == [1, 1, 1, 1, 0]
     assert report["results"][-1]["polluted"] == 3
     assert report["spent"]["calls"] == len(provider.requests) == 4 * 3 + 4 * 2
@@ -207,9 +211,12 @@ def test_the_same_request_in_ten_fresh_sessions_chooses_the_same_skill(tmp_path:
     options = ("--runs", "10", "--all-runs", "--min-consistency", "0.9", "--jobs", "1")
     with ScriptedProvider(forgetful) as provider:
         recorded = triggers(provider, skill, *options)
+    assert count == 10  # sessions that begin without an earlier message of the model
     replayed = triggers(None, skill, *options, "--replay", recorded["iteration"])
     (row,) = replayed["results"]
     assert (row["triggers"], row["runs"], row["consistency"], row["pass"]) == (9, 10, 0.9, True)
     with ScriptedProvider(lambda request: "Done." if len(request["messages"]) < 3 else obedient(request)) as idle:
         assert triggers(idle, skill, *options, code=0)["results"][0]["pass"] is False
-    triggers(None, skill, *options[:4], "1.0", "--jobs", "1", "--replay", recorded["iteration"], code=1)
+    stricter = (*options[:4], "1.0", "--jobs", "1")
+    failed = triggers(None, skill, *stricter, "--replay", recorded["iteration"], code=1)
+    assert failed["results"][0]["pass"] is False

@@ -55,7 +55,7 @@ def in_turn(*outcomes: Sequence[str] | str) -> Callable[[HostRequest], Sequence[
     return lambda _: next(waiting)
 
 
-@pytest.mark.proves("evals.trigger.runs", "evals.trigger.result")
+@pytest.mark.proves("evals.trigger.runs")
 def test_each_query_has_three_runs_and_triggers_from_half_of_them(tmp_path: Path) -> None:
     found = ran(tmp_path, in_turn(["sums"], [], ["sums"]))
     (row,) = found.rows

@@ -33,6 +33,7 @@ def skills(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.proves("evals.trigger.result")
 def test_an_estimate_has_the_rows_of_the_guide_and_writes_nothing(skills: Path) -> None:
     before = sorted(skills.rglob("*"))
     code, text, _ = triggers(skills, "sums", "--host", "match", "--json")
