@@ -51,6 +51,7 @@ def searched(landscape: Landscape, place: Path, engine: str) -> tuple[Descriptio
     return search, model, len(host.requests)
 
 
+@pytest.mark.proves("evals.trigger.selection")
 @pytest.mark.parametrize("engine", ["rounds", "gepa"])
 def test_the_best_description_is_found_and_what_was_learnt_by_heart_is_not_chosen(tmp_path: Path, engine: str) -> None:
     reached = runs = phrased = 0
