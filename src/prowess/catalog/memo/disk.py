@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class DiskMemo:
     """The content of the rows of an index file: with `keys` only the rows of the skills with one of these keys.
 
-    `reading(directory)` returns what reading the skill in `directory` gave, or None.
+    `reading(directory)` returns the result of reading the skill in `directory`, or None.
 
     Raises:
         UnusableIndexError: a row is damaged; also raised by `listing`.
@@ -70,7 +70,7 @@ class DiskMemo:
         return self._keys is None or key_of(name) in self._keys
 
     def listing(self, directory: str) -> Listing | None:
-        """Return what listing `directory` gave, or None."""
+        """Return the result of listing `directory`, or None."""
         if directory in self._listings:
             return self._listings[directory]
         row = self._directories.get(directory)

@@ -1,4 +1,4 @@
-"""What reading a skill or listing a directory gave, kept to save reading it again.
+"""The results of reading a skill or listing a directory, kept to save reading it again.
 
 A `Reading` is the result of reading one SKILL.md, a `Listing` that of listing one searched directory. Both have the
 stamp of what was read (`prowess._internal.files.file_mark`). A walk always looks at the disk; it uses a kept reading or
@@ -101,11 +101,11 @@ class Memo(Protocol):
         ...
 
     def reading(self, directory: str, /) -> Reading | None:
-        """Return what reading the skill in `directory` gave, or None."""
+        """Return the result of reading the skill in `directory`, or None."""
         ...
 
     def listing(self, directory: str) -> Listing | None:
-        """Return what listing `directory` gave, or None."""
+        """Return the result of listing `directory`, or None."""
         ...
 
     def stamps(self) -> dict[str, int]:

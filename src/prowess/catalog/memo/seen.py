@@ -50,12 +50,12 @@ class MemoryMemo:
         return self._entries.get(directory)
 
     def reading(self, directory: str) -> Reading | None:
-        """Return what reading the skill in `directory` gave, or None."""
+        """Return the result of reading the skill in `directory`, or None."""
         entry = self._entries.get(directory)
         return self._unlisted.get(directory) if entry is None else entry.reading
 
     def listing(self, directory: str) -> Listing | None:
-        """Return what listing `directory` gave, or None."""
+        """Return the result of listing `directory`, or None."""
         return self._listings.get(directory)
 
     def stamps(self) -> dict[str, int]:

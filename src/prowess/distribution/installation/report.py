@@ -1,4 +1,4 @@
-"""What a command that changes packages reports, and the closed list of its problems."""
+"""The report of a command that changes packages, and the closed list of its problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes a skill into a private directory: all of it or nothing, with the digest of what was written.
+"""Writes a skill into a private directory: all of it or nothing, with the digest of the files.
 
 Every source writes its skills here, so that paths, limits and modes are the same for all.
 """

@@ -129,11 +129,7 @@ class Iteration(Struct, frozen=True, kw_only=True):
     @property
     def is_finished(self) -> bool:
         """Whether its report says that it is complete."""
-        try:
-            with open(os.path.join(self.path, _REPORT), "rb") as file:
-                data = msgspec.json.decode(file.read())
-        except (OSError, msgspec.DecodeError):
-            return False
+        data = json_of_file(os.path.join(self.path, _REPORT))
         return isinstance(data, dict) and data.get("complete") is True
 
     def require_same(self, wanted: CampaignSettings) -> None:
@@ -211,6 +207,15 @@ def older_snapshots(workspace: str, name: str) -> Iterator[str]:
     by_hand = os.path.join(workspace, "skill-snapshot")  # as the guide has it
     if os.path.isfile(os.path.join(by_hand, "SKILL.md")):
         yield by_hand
+
+
+def json_of_file(path: str) -> object:
+    """Return the data of a JSON file; None if it is missing or damaged, as after a kill."""
+    try:
+        with open(path, "rb") as file:
+            return msgspec.json.decode(file.read())
+    except (OSError, msgspec.DecodeError):
+        return None
 
 
 def write_json(path: str, value: Any) -> None:  # noqa: ANN401 -- JSON

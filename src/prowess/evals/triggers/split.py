@@ -12,11 +12,11 @@ from random import Random
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
-from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.bounded_read import read_regular_file
 from prowess.errors import InvalidArgumentsError
+from prowess.evals.campaigns.iterations import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -85,5 +85,4 @@ def read_split(directory: str) -> TriggerSplit | None:
 def keep_split(directory: str, split: TriggerSplit) -> None:
     """Write a split to a directory, which is made if it is missing. Raises OSError."""
     os.makedirs(directory, exist_ok=True)
-    data = msgspec.json.format(msgspec.json.encode(split), indent=2) + b"\n"
-    write_atomically(os.path.join(directory, SPLIT_FILE), data)
+    write_json(os.path.join(directory, SPLIT_FILE), to_builtins(split))

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct, to_builtins
 
 from prowess.errors import InvalidArgumentsError
-from prowess.evals.campaigns.iterations import iterations, new_iteration, write_json
+from prowess.evals.campaigns.iterations import iterations, json_of_file, new_iteration, write_json
 from prowess.evals.campaigns.report import WITH_SKILL
 from prowess.evals.campaigns.snapshots import installed_files, take_snapshot
 from prowess.evals.ledger.journal import JournalHeader
@@ -127,7 +127,7 @@ class TriggerFolder(Struct, frozen=True, kw_only=True):
     @property
     def is_finished(self) -> bool:
         """Whether its report is complete."""
-        data = _read(os.path.join(self.path, _REPORT))
+        data = json_of_file(os.path.join(self.path, _REPORT))
         return isinstance(data, dict) and data.get("complete") is True
 
     def require_same(self, wanted: TriggerSettings) -> None:
@@ -137,7 +137,7 @@ class TriggerFolder(Struct, frozen=True, kw_only=True):
             InvalidArgumentsError: the skills, the requests or an option differ, or a newer version wrote it.
         """
         path = os.path.join(self.path, _SETTINGS)
-        data = _read(path)
+        data = json_of_file(path)
         if isinstance(data, dict) and isinstance(data.get("version"), int) and data["version"] > VERSION:
             raise InvalidArgumentsError((f"{path} was written by a newer version of prowess; update prowess",))
         try:
@@ -170,11 +170,3 @@ def unfinished_folder(workspace: str) -> TriggerFolder | None:
             found = TriggerFolder(path=path)
             return None if found.is_finished else found
     return None
-
-
-def _read(path: str) -> object:
-    try:
-        with open(path, "rb") as file:
-            return msgspec.json.decode(file.read())
-    except (OSError, msgspec.DecodeError):
-        return None

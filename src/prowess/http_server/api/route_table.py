@@ -1,4 +1,4 @@
-"""One route of the interface as data: how it is called, by whom, and what it takes and returns.
+"""One route of the interface as data: how it is called, by whom, and its input and output.
 
 Routing, decoding, the check of roles, the OpenAPI document and the tests of roles all read these values.
 """

@@ -1,4 +1,4 @@
-"""Pages of approvals: the questions to people, and one question with what a person decides about."""
+"""Pages of approvals: the questions to people, and one question with its subject."""
 
 from __future__ import annotations
 

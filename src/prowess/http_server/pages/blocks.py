@@ -1,4 +1,4 @@
-"""The page of blocks: what is blocked, and the form that blocks. A block wins over everything."""
+"""The page of blocks: the blocks, and the form that blocks. A block wins over everything."""
 
 from __future__ import annotations
 

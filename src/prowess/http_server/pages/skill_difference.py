@@ -1,4 +1,4 @@
-"""The difference of two versions of a skill, file by file, and what the checks find in the new one."""
+"""The difference of two versions of a skill, file by file, and the findings of the checks in the new one."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ Use this skill when …
 
 
 class WrittenSkill(Struct, frozen=True, kw_only=True):
-    """A SKILL.md from the fields of the form, None if no file can have them, and what the checks find in it."""
+    """A SKILL.md from the fields of the form, None if no file can have them, and the findings of the checks in it."""
 
     text: str | None
     findings: tuple[Diagnostic, ...]
