@@ -434,6 +434,7 @@ _ADAPTERS = {
     "langchain": "tools and instructions of a session, tested above",
     "openai_agents": "tools and instructions of a session, tested above",
     "pydantic_ai": "tools and instructions of a session, tested above",
+    "dask": "it hands work that its callers give it to other processes, and opens no catalog",
     "opentelemetry": "events of a session, which name only skills that were loaded",
 }
 
