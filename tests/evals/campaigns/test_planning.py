@@ -117,3 +117,39 @@ def test_a_path_that_is_no_suite_or_in_no_skill_is_refused(tmp_path: Path) -> No
         plan_evals(str(tmp_path / "evals.json"))
     with pytest.raises(SuiteError, match="no suite"):
         plan_evals(str(skill_at(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".claude/settings.json",
+        ".Claude/Settings.json",
+        "deep/.codex/config.toml",
+        ".github/copilot-instructions.md",
+        ".github/hooks/a.json",
+        ".git/config",
+        ".mcp.json",
+        "CLAUDE.md",
+        "docs/AGENTS.md",
+        "opencode.json",
+    ],
+)
+def test_an_eval_with_a_file_that_would_configure_the_agent_does_not_run(tmp_path: Path, path: str) -> None:
+    root = skill_at(tmp_path, {**an_eval(1, "is polite"), "files": [f"evals/files/{path}"]})
+    place = root / "evals" / "files" / path
+    place.parent.mkdir(parents=True)
+    place.write_text("{}")
+    (planned,) = plan_evals(str(root)).evals
+    assert planned.files == ()
+    assert planned.fault is not None
+    assert "would configure the agent" in planned.fault
+
+
+@pytest.mark.parametrize("path", [".github/workflows/ci.yml", "claude/settings.json", "src/agents.py"])
+def test_other_files_of_an_eval_are_planned(tmp_path: Path, path: str) -> None:
+    root = skill_at(tmp_path, {**an_eval(1, "is polite"), "files": [f"evals/files/{path}"]})
+    place = root / "evals" / "files" / path
+    place.parent.mkdir(parents=True)
+    place.write_text("{}")
+    (planned,) = plan_evals(str(root)).evals
+    assert (planned.fault, planned.files) == (None, ((f"evals/files/{path}", path),))

@@ -75,6 +75,17 @@ def test_promptfoo_gets_texts_that_it_does_not_render_and_a_skill_without_its_ev
     assert second["assert"][-1] == {"type": "not-skill-used", "value": "ledger"}
 
 
+@pytest.mark.parametrize("form", ["promptfoo", "inspect"])
+def test_an_eval_cannot_plant_settings_of_an_agent_in_a_workspace(tmp_path: Path, form: str) -> None:
+    skill = skill_with(tmp_path, [{**EVALS[0], "files": ["evals/files/.claude/settings.json"]}])
+    (skill / "evals" / "files" / ".claude").mkdir()
+    (skill / "evals" / "files" / ".claude" / "settings.json").write_text("{}", encoding="utf-8")
+    code, told = export(tmp_path, "ledger", "--to", form, "--out", "out")
+    assert code == 2
+    assert "would configure the agent" in told
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("member", ["prompt", "phrase"])
 def test_a_text_that_promptfoo_would_load_is_refused(tmp_path: Path, member: str) -> None:
     check = {"text": "t", "type": "contains_phrase", "phrase": "x"}

@@ -6,6 +6,7 @@ An eval that cannot be run carries its fault; the others are not affected.
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -23,6 +24,20 @@ if TYPE_CHECKING:
     from prowess.format.suites.suite import Check, CheckKind, EvalSuite, SuiteCase
 
 _PLACES = ("evals/files/", "evals/")  # prefixes that the workspace does not repeat
+
+# Files in a workspace from which Claude Code, Codex, Copilot, Cursor, Gemini CLI, OpenCode and git take settings.
+_AGENT_FOLDERS = frozenset(
+    {".agents", ".claude", ".codex", ".copilot", ".cursor", ".gemini", ".git", ".opencode", ".vscode"}
+)
+_OF_COPILOT = frozenset(  # in `.github`, which has also workflows and templates
+    {"agents", "copilot", "copilot-instructions.md", "extensions", "hooks", "instructions", "prompts", "skills"}
+)
+_AGENT_FILES = frozenset(
+    {
+        *(".mcp.json", ".cursorrules", ".env", ".git", "opencode.json", "opencode.jsonc"),
+        *("agents.md", "agents.override.md", "claude.md", "claude.local.md", "gemini.md"),
+    }
+)
 
 
 class TextCheck(Struct, frozen=True, kw_only=True):
@@ -162,9 +177,18 @@ def _files(root: ContainedRoot, paths: Sequence[str], shown: str) -> tuple[tuple
             return (), f"the file {path!r} cannot be read: {fault.strerror}"
         prefix = next((one for one in _PLACES if clean.startswith(one)), "")
         target = clean.removeprefix(prefix)
+        if _configures_agent(target):
+            return (), f"the file {path!r} would configure the agent; give it another name"
         if pairs.setdefault(target, clean) != clean:
             return (), f"two files would be {target!r} in the workspace"
     return tuple((source, target) for target, source in pairs.items()), None
+
+
+def _configures_agent(target: str) -> bool:
+    """Whether a host would take its settings, hooks, servers or instructions from the file. Case is not told apart."""
+    *folders, name = target.casefold().split("/")
+    of_copilot = any(one == ".github" and after in _OF_COPILOT for one, after in pairwise((*folders, name)))
+    return name in _AGENT_FILES or not _AGENT_FOLDERS.isdisjoint(folders) or of_copilot
 
 
 def _assertions(case: SuiteCase) -> Iterator[PlannedAssertion]:

@@ -39,11 +39,14 @@ def exported_skill(path: str) -> ExportedSkill:
 
     Raises:
         SuiteError: there is no suite, or it cannot be read.
-        InvalidArgumentsError: the path is not in a skill, or the evals cannot be planned.
+        InvalidArgumentsError: the path is not in a skill, or the evals cannot be planned with their files.
         SkillParseError: the skill cannot be read.
     """
     plan = plan_evals(path)
     cases = original(read_suite(path)).suite().cases
+    for one, case in zip(plan.evals, cases, strict=True):
+        if one.fault is not None and case.files and not one.files:
+            raise InvalidArgumentsError((f"eval {one.id} cannot be exported with its files: {one.fault}",))
     return ExportedSkill(name=read_skill(plan.root).name, root=plan.root, plans=plan.evals, cases=cases)
 
 
