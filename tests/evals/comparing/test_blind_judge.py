@@ -127,6 +127,32 @@ def test_runs_are_paired_by_eval_and_number_and_the_others_are_named(folders: tu
     assert [(pair.eval, pair.b.files["answer.md"]) for pair in found.pairs] == [("sums", "13"), ("sums", "13")]
 
 
+def result(folder: Path, name: str, number: int, **changes: object) -> None:
+    unit = {"id": "x", "eval": name, "configuration": "with_skill", "run": number, "outcome": "failed", **changes}
+    (folder / name / "with_skill" / f"run-{number}" / "unit.json").write_text(json.dumps(unit))
+
+
+def test_runs_without_a_result_are_named_and_not_compared(tmp_path: Path) -> None:
+    first = iteration(tmp_path / "iteration-1", {"sums": ["1"] * 6})
+    second = iteration(tmp_path / "iteration-2", {"sums": ["1"] * 6})
+    result(first, "sums", 1, outcome="error", reason="the provider gave no answer")
+    result(second, "sums", 2, outcome="passed", contaminated="it read SKILL.md")
+    result(first, "sums", 3, outcome="passed")
+    (second / "sums" / "with_skill" / "run-4" / "unit.json").write_text("{")
+    for folder in (first, second):
+        result(folder, "sums", 5, outcome="error")
+    found = paired_runs(RunsPlace.parse(str(first)), RunsPlace.parse(str(second)))
+    assert [pair.run for pair in found.pairs] == [3, 6]
+    assert found.alone == tuple(f"sums/run-{number}" for number in (1, 2, 4, 5))
+
+    (first / "campaign.json").write_text("{}")  # of `eval run`, which writes the result last
+    found = paired_runs(RunsPlace.parse(str(first)), RunsPlace.parse(str(second)))
+    assert [pair.run for pair in found.pairs] == [3]
+    result(first, "sums", 3, outcome="error")
+    with pytest.raises(InvalidArgumentsError, match="has no finished run"):
+        paired_runs(RunsPlace.parse(str(first)), RunsPlace.parse(str(second)))
+
+
 def test_what_cannot_be_paired_is_one_sentence(folders: tuple[Path, Path], tmp_path: Path) -> None:
     first, second = (RunsPlace.parse(str(folder)) for folder in folders)
     (tmp_path / "empty").mkdir()

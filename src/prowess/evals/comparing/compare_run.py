@@ -59,7 +59,8 @@ class CompareOptions(Struct, frozen=True, kw_only=True):
 class BlindComparison(Struct, frozen=True, kw_only=True):
     """The choices of a judge.
 
-    `alone` are runs that only one side has, `not_judged` pairs that a cap or a signal prevented.
+    `alone` are runs that only one side has, or that have no result on one side. `not_judged` are pairs that a cap or a
+    signal prevented.
     """
 
     complete: bool

@@ -2,6 +2,8 @@
 
 An iteration is a folder in the layout of the guide: `EVAL/CONFIG/outputs/`, or `EVAL/CONFIG/run-N/outputs/`, with the
 prompt in `EVAL/eval_metadata.json`. It may have been written by another tool, so it is read as foreign data.
+
+A run without a result is not compared: one that failed to run, saw a skill that it should not see, or was not finished.
 """
 
 from __future__ import annotations
@@ -15,16 +17,17 @@ from msgspec import Struct
 
 from prowess._internal.files.contained import ContainedRoot
 from prowess.errors import InvalidArgumentsError, UnsafePathError
-from prowess.evals.campaigns.report import WITH_SKILL
+from prowess.evals.campaigns.report import WITH_SKILL, UnitResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 OUTPUTS = "outputs"
 _METADATA = "eval_metadata.json"
+_CAMPAIGN, _RESULT = "campaign.json", "unit.json"  # that `eval run` writes; the result is the last file of a run
 _RUN = re.compile(r"run-([1-9][0-9]{0,8})")
 _MOST_FILES, _FILE_BYTES = 12, 24_000  # that a judge sees of one run
-_METADATA_BYTES = 1 << 20
+_METADATA_BYTES, _RESULT_BYTES = 1 << 20, 16 << 20
 
 
 class FinishedRun(Struct, frozen=True, kw_only=True):
@@ -50,7 +53,7 @@ class RunPair(Struct, frozen=True, kw_only=True):
 
 
 class PairedRuns(Struct, frozen=True, kw_only=True):
-    """The pairs, and the runs (`EVAL/run-N`) that only one side has."""
+    """The pairs, and the other runs (`EVAL/run-N`): only one side has them, or one side has no result of them."""
 
     pairs: tuple[RunPair, ...]
     alone: tuple[str, ...]
@@ -79,24 +82,26 @@ def paired_runs(a: RunsPlace, b: RunsPlace) -> PairedRuns:
     """
     ours, theirs = dict(_runs(a)), dict(_runs(b))
     for place, found in ((a, ours), (b, theirs)):
-        if not found:
+        if not any(found.values()):
             problem = f"{place.iteration} has no finished run of the configuration {place.configuration!r}"
             remedy = "name a folder iteration-N, and another configuration with @NAME"
             raise InvalidArgumentsError((f"{problem}; {remedy}",))
-    common = sorted(ours.keys() & theirs.keys())
+    common = [(*key, one, other) for key, one in sorted(ours.items()) if one and (other := theirs.get(key))]
     if not common:
         raise InvalidArgumentsError((f"{a.iteration} and {b.iteration} have no eval in common",))
     pairs = [
-        RunPair(eval=name, run=run, prompt=_prompt(a, name) or _prompt(b, name), a=ours[name, run], b=theirs[name, run])
-        for name, run in common
+        RunPair(eval=name, run=run, prompt=_prompt(a, name) or _prompt(b, name), a=one, b=other)
+        for name, run, one, other in common
     ]
-    alone = sorted(ours.keys() ^ theirs.keys())
+    alone = sorted((ours.keys() | theirs.keys()) - {(pair.eval, pair.run) for pair in pairs})
     return PairedRuns(pairs=tuple(pairs), alone=tuple(f"{name}/run-{run}" for name, run in alone))
 
 
-def _runs(place: RunsPlace) -> Iterator[tuple[tuple[str, int], FinishedRun]]:
+def _runs(place: RunsPlace) -> Iterator[tuple[tuple[str, int], FinishedRun | None]]:
+    """Yield each run by eval and number, None for one without a result."""
     try:
         with ContainedRoot(place.iteration) as root:
+            is_own = (_CAMPAIGN, "file") in root.entries()
             for name in _folders(root, "."):
                 if place.configuration not in _folders(root, name):
                     continue
@@ -105,10 +110,22 @@ def _runs(place: RunsPlace) -> Iterator[tuple[tuple[str, int], FinishedRun]]:
                 numbered = [(int(found[1]), f"{inner}/{run}") for run in inside if (found := _RUN.fullmatch(run))]
                 for number, folder in numbered or [(1, inner)]:
                     if OUTPUTS in _folders(root, folder):
-                        yield (name, number), _finished(root, f"{folder}/{OUTPUTS}")
+                        counts = _has_result(root, folder, is_own=is_own)
+                        yield (name, number), _finished(root, f"{folder}/{OUTPUTS}") if counts else None
     except (OSError, UnsafePathError) as fault:
         reason = fault.strerror if isinstance(fault, OSError) else fault.reason
         raise InvalidArgumentsError((f"{place.iteration} cannot be read: {reason}",)) from None
+
+
+def _has_result(root: ContainedRoot, folder: str, *, is_own: bool) -> bool:
+    """Return whether a run counts. Another tool writes no result, so its outputs are all that tells of the run."""
+    try:
+        with root.open(f"{folder}/{_RESULT}", allow_hard_links=True) as file:
+            return msgspec.json.decode(file.read(_RESULT_BYTES), type=UnitResult).counted
+    except FileNotFoundError:
+        return not is_own
+    except (OSError, UnsafePathError, msgspec.DecodeError):
+        return False
 
 
 def _folders(root: ContainedRoot, path: str) -> list[str]:
