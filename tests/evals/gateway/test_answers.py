@@ -128,3 +128,11 @@ def test_the_own_bound_holds_if_the_run_has_none_and_a_default_if_there_is_neith
         assert request is not None
         bounds.append(request.bound.output_tokens)
     assert bounds == [128_000, 16_384, 16_384, 16_384]
+
+
+@pytest.mark.parametrize("tokens", [-(10**9), -1, 10**13, True, 1.5, "7"])
+def test_an_answer_with_a_number_of_tokens_that_cannot_be_reports_none(tokens: object) -> None:
+    begun = {"type": "message_start", "message": {"usage": {"input_tokens": 5, "output_tokens": 1}}}
+    for name in ("input_tokens", "cache_read_input_tokens", "output_tokens"):
+        ended = {"type": "message_delta", "usage": {"output_tokens": 2, name: tokens}}
+        assert usage_of_answer("messages", stream(begun, ended)) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 from typing import TYPE_CHECKING
@@ -224,6 +225,28 @@ async def test_an_answer_without_usage_is_charged_as_reserved(tmp_path: Path) ->
     with Ledger(tmp_path / JOURNAL, HEADER, Caps(usd=0.003)) as ledger, pytest.raises(CapReachedError) as caught:
         await ledger.call("two", b"a", BOUND, silent, price=DOLLAR)
     assert caught.value.left == "0.001000 US dollars"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "usage",
+    [
+        Usage(input_tokens=-(10**9), output_tokens=1),
+        Usage(input_tokens=1, output_tokens=-1),
+        Usage(input_tokens=1, output_tokens=10**400),
+        *(Usage(input_tokens=1, output_tokens=1, cost_usd=cost) for cost in (-5.0, math.nan, math.inf, 1e308)),
+    ],
+)
+@pytest.mark.parametrize("price", [DOLLAR, Price(input=1.0, output=1.0)])
+async def test_usage_that_cannot_be_gives_nothing_back(usage: Usage, price: Price, tmp_path: Path) -> None:
+    async def answer() -> CallAnswer:
+        return CallAnswer(content=b"x", usage=usage)
+
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        await ledger.call("one", b"a", BOUND, answer, price=price)
+        assert (ledger.spent.usd, ledger.spent.in_doubt_usd) == (0.0, 0.002)
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:  # the journal can be read again
+        assert (await ledger.call("one", b"a", BOUND, answer, price=price)).replayed
 
 
 @pytest.mark.anyio

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from prowess.agent.model import Usage
+from prowess.evals.ledger.calls import MOST_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -14,14 +15,17 @@ if TYPE_CHECKING:
 
 
 def usage_of_answer(wire: WireFormat, content: bytes) -> Usage | None:
-    """Return the tokens that a successful answer reports; None if it reports none.
+    """Return the tokens that a successful answer reports; None if it reports none, or a number that none can be.
 
     Tokens read from a cache or written to it count as input.
     """
     read = _READERS[wire]
     into = out = None
     for document in _documents(content):
-        found_into, found_out = read(document)
+        try:
+            found_into, found_out = read(document)
+        except ValueError:
+            return None
         into = found_into if found_into is not None else into
         out = found_out if found_out is not None else out
     return None if into is None or out is None else Usage(input_tokens=into, output_tokens=out)
@@ -41,10 +45,17 @@ def _documents(content: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _sum(usage: object, *names: str) -> int | None:
-    """Return the sum of the numbers under these names; None if there is none."""
+    """Return the sum of the numbers under these names; None if there is none.
+
+    Raises:
+        ValueError: one of them can be no number of tokens.
+    """
     if not isinstance(usage, dict):
         return None
-    known = [usage[name] for name in names if isinstance(usage.get(name), int)]
+    known = [usage[name] for name in names if usage.get(name) is not None]
+    for value in known:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_TOKENS:
+            raise ValueError(value)
     return sum(known) if known else None
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 OWN_HOST = "prowess"
 MOST_OUTPUT_TOKENS = 4096  # the bound on an answer if none is given
+MOST_TOKENS = 10**12  # that one answer may be said to have used
+_MOST_USD = 10**6
 # Tokens that a provider adds to a request: marks between messages, and a hidden prompt about tools.
 HIDDEN_TOKENS = 1024
 
@@ -39,7 +41,8 @@ class CallAnswer(Struct, frozen=True, kw_only=True):
     """The answer of one call.
 
     - `content` are the bytes to hand on. `details` are further texts, such as a status and a content type.
-    - `usage` is None if the provider did not report it; then the call stays charged at its reservation.
+    - `usage` is None if the provider did not report it. Then, and if it is not `is_measured`, the call stays charged at
+      its reservation.
     - `refused` is true if the provider rejected the request, which it does not charge (HTTP 4xx). The answer is
       booked without cost, and a resumed run asks again.
     - `replayed` is true if the answer was kept earlier. It is set by the ledger.
@@ -50,6 +53,14 @@ class CallAnswer(Struct, frozen=True, kw_only=True):
     details: Mapping[str, str] = {}
     refused: bool = False
     replayed: bool = False
+
+
+def is_measured(usage: Usage | None) -> bool:
+    """Whether a model's account of one call can be booked: no number in it is negative, not finite, or absurd."""
+    if usage is None:
+        return False
+    are_tokens = all(0 <= tokens <= MOST_TOKENS for tokens in (usage.input_tokens, usage.output_tokens))
+    return are_tokens and 0 <= (usage.cost_usd or 0) <= _MOST_USD
 
 
 class Calls(Protocol):

@@ -21,7 +21,7 @@ from anyio import to_thread
 from prowess._internal.files.open_flags import Closing
 from prowess.agent.model import Usage
 from prowess.evals.ledger.accounts import Accounts, unit_spent
-from prowess.evals.ledger.calls import OWN_HOST, CallAnswer
+from prowess.evals.ledger.calls import OWN_HOST, CallAnswer, is_measured
 from prowess.evals.ledger.caps import CapReachedError
 from prowess.evals.ledger.journal import Amount, AnsweredCall, FailedCall, Journal, StartedCall
 from prowess.evals.ledger.prices import nano_of, required_price
@@ -254,7 +254,7 @@ def kept_answer(journal: Journal, kept: KeptAnswer, places: Mapping[str, str]) -
 
 
 def _answered(started: StartedCall, answer: CallAnswer, price: Price | None, places: Mapping[str, str]) -> AnsweredCall:
-    usage = answer.usage
+    usage = answer.usage if is_measured(answer.usage) else None
     charged = started.reserved
     if answer.refused:
         charged = Amount(input_tokens=0, output_tokens=0, nano_usd=0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
@@ -23,7 +22,7 @@ from prowess.agent.model import (
     UserMessage,
 )
 from prowess.agent.transcript import json_data
-from prowess.evals.ledger.calls import MOST_OUTPUT_TOKENS, CallAnswer, CallBound
+from prowess.evals.ledger.calls import MOST_OUTPUT_TOKENS, CallAnswer, CallBound, is_measured
 from prowess.evals.ledger.prices import price_of
 
 if TYPE_CHECKING:
@@ -140,6 +139,8 @@ class LedgerModel:
             async for part in stream:
                 if isinstance(part, Usage):
                     used.append(part)
+                    if not is_measured(part):
+                        continue  # it would give back a part of the agent's budget
                 if (kept := self._written(part)) is not None:
                     parts.append(kept)
         finally:
@@ -234,14 +235,13 @@ def _writer(model: object) -> WritesOpaque | None:
 
 
 def _usage(used: list[Usage]) -> Usage | None:
-    """Return the sum, or None if the model did not report its use."""
-    if not used:
+    """Return the sum, or None if the model did not report its use, or reported what cannot be."""
+    if not used or not all(map(is_measured, used)):
         return None
     total = used[0]
     for one in used[1:]:
         total += one
-    known = total.tokens or (total.cost_usd is not None and math.isfinite(total.cost_usd))
-    return total if known else None
+    return total if total.tokens or total.cost_usd is not None else None
 
 
 def _json(value: object) -> bytes:
