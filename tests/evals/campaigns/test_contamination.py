@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from prowess.evals.campaigns.contamination import SkillTraces
-from prowess.evals.transcripts.transcript import RunTranscript, TranscriptMessage
+from prowess.evals.transcripts.transcript import RunTranscript, ShellRun, TranscriptMessage
 from tests.evals.campaigns.skills import PHRASE, skill_at
 from tests.evals.graders.runs import call
 
@@ -29,6 +29,9 @@ def test_an_activation_a_path_or_a_phrase_contaminates(tmp_path: Path) -> None:
     )
     assert traces.seen_in(run_of(call("Bash", 4, command=f"cat {root}/SKILL.md"))) is not None
     assert traces.seen_in(run_of(call("Bash", 5, result="x/sums/SKILL.md", command="find /"))) is not None
+    command = 'cat "$HOME/../../skill/with_skill/sums/SKILL.md"'
+    hidden = replace(call("Bash", 7, result="text", command=command), actions=(ShellRun(line=command),))
+    assert traces.seen_in(run_of(hidden)) == "record 7 reads or runs the skill sums"
     seen = traces.seen_in(run_of(call("Bash", 6, result=f"1\t{PHRASE.upper()}", command="cat x")))
     assert seen is not None
     assert seen.startswith("record 6 has a line of the skill: write every sum")

@@ -11,6 +11,7 @@ from msgspec import Struct
 from prowess._internal.text.terminal_text import printable_line
 from prowess.evals.graders.material import arguments_json
 from prowess.evals.transcripts.transcript import SkillUse
+from prowess.evals.verdicts.judging import verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -68,6 +69,9 @@ class SkillTraces(Struct, frozen=True, kw_only=True):
         for activation in run.activations:
             if activation.by != "model" and _name(activation.skill) == wanted:
                 return f"record {activation.at} activates the skill {printable_line(self.name)}"
+        judged = verdict_of(run, skill=self.name, query="")  # a path may be written in any way, such as "$HOME/.."
+        if judged.verdict == "triggered" and judged.evidence:
+            return f"record {judged.evidence[0].at} reads or runs the skill {printable_line(self.name)}"
         return None
 
 

@@ -88,8 +88,14 @@ async def run_unit(plan: PlannedEval, unit: Unit, setting: UnitSetting) -> UnitR
     iteration = setting.iteration
     directory = iteration.directory(unit, plan.directory)
     folder = await to_thread.run_sync(iteration.fresh, directory)
-    for place in {os.path.join(iteration.path, plan.directory), os.path.dirname(folder)}:
-        write_metadata(place, plan)
+    try:
+        return await _run_in(folder, directory, plan, unit, setting)
+    finally:  # not before the run, because the assertions are in these files
+        for place in {os.path.join(iteration.path, plan.directory), os.path.dirname(folder)}:
+            write_metadata(place, plan)
+
+
+async def _run_in(folder: str, directory: str, plan: PlannedEval, unit: Unit, setting: UnitSetting) -> UnitResult:
     base = UnitResult(
         id=unit.id, eval=unit.eval, configuration=unit.configuration, run=unit.run, outcome="error", directory=directory
     )
