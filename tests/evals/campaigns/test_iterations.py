@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from typing import TYPE_CHECKING
 
 import pytest
@@ -60,6 +62,10 @@ def test_the_layout_has_a_folder_for_each_run_only_if_there_are_several(tmp_path
     assert deep.path.endswith("/iteration-2")
     assert flat.directory(UNIT, "eval-1") == "eval-1/with_skill"
     assert deep.directory(UNIT, "eval-1") == "eval-1/with_skill/run-2"
+
+
+def test_only_the_user_can_read_an_iteration(tmp_path: Path) -> None:
+    assert stat.S_IMODE(os.stat(new_iteration(str(tmp_path), flat=True).path).st_mode) == 0o700
 
 
 def test_the_newest_iteration_is_resumed_if_it_is_not_finished(tmp_path: Path) -> None:

@@ -171,6 +171,15 @@ async def test_credentials_reach_the_provider_and_no_file(tmp_path: Path) -> Non
     )
 
 
+async def test_who_only_knows_the_address_of_a_run_spends_nothing(tmp_path: Path) -> None:
+    with ScriptedProvider() as provider, Ledger(tmp_path / "j", HEADER, Caps()) as ledger:
+        async with pointed(ledger, provider.url) as (url, run):
+            run.credentials["stand-in"] = SECRET
+            assert (await ask(url)).status == 404
+            assert (await ask(url, **{"x-api-key": "stand-in"})).status == 200
+        assert (provider.paid, ledger.spent.calls) == (1, 1)
+
+
 def files_of(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 

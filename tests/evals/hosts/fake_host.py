@@ -33,7 +33,8 @@ def ask(messages: list[dict[str, object]]) -> dict[str, object]:
 def main() -> int:
     prompt = sys.stdin.read()
     skills = sorted(path.name for path in Path.home().glob(".claude/skills/*"))
-    Path("seen.json").write_text(json.dumps({"environment": dict(os.environ), "home": os.listdir(Path.home())}))
+    seen = {"environment": dict(os.environ), "home": os.listdir(Path.home()), "mode": Path.home().stat().st_mode}
+    Path("seen.json").write_text(json.dumps(seen))
     if "session" in prompt:
         folder = Path.home() / ".claude/projects/here"
         (folder / "one/subagents").mkdir(parents=True)

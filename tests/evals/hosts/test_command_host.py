@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import sys
 import time
 from contextlib import asynccontextmanager
@@ -100,9 +101,21 @@ async def test_the_host_gets_a_stand_in_for_the_key_and_nothing_of_the_users_env
     assert provider.headers[0]["x-api-key"] == SECRET
     assert SECRET not in str(seen)
     assert "GITHUB_TOKEN" not in seen["environment"]
-    assert seen["environment"]["HOME"].startswith(str(tmp_path))
+    assert provider.headers[0]["x-api-key"] not in seen["environment"].values()
+    assert not Path(seen["environment"]["HOME"]).is_relative_to(tmp_path)
+    assert not os.path.exists(seen["environment"]["HOME"])  # noqa: ASYNC240 -- nothing else runs
+    assert stat.S_IMODE(seen["mode"]) == 0o700
     assert sorted(seen["home"]) == [".claude", "tmp"]
     assert not files_with(SECRET, tmp_path)
+
+
+async def test_each_run_has_a_replacement_of_its_own_for_the_key(tmp_path: Path) -> None:
+    with ScriptedProvider(CHOOSES) as provider, ledger_in(tmp_path) as ledger:
+        async with opened(ledger, provider) as host:
+            for unit in ("first", "second"):
+                await host.run(request(tmp_path, unit=unit))
+    seen = [json.loads((tmp_path / unit / "workspace/seen.json").read_text()) for unit in ("first", "second")]
+    assert len({one["environment"]["ANTHROPIC_API_KEY"] for one in seen}) == 2
 
 
 def files_with(text: str, folder: Path) -> list[Path]:

@@ -173,7 +173,7 @@ def new_iteration(workspace: str, *, flat: bool) -> Iteration:
         path = os.path.join(workspace, f"iteration-{listed[-1][0] + 1 if listed else 1}")
         try:
             os.makedirs(workspace, exist_ok=True)
-            os.mkdir(path)
+            os.mkdir(path, 0o700)  # transcripts and journals are private
         except FileExistsError:
             if os.path.isdir(path):
                 continue  # another process took the number

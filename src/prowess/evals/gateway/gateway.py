@@ -14,6 +14,7 @@ import json
 import secrets
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_plus
 
 import anyio
 
@@ -24,7 +25,7 @@ from prowess.evals.ledger.prices import listed_price
 from prowess.http_listener.request_guard import HttpGuard
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, MutableMapping
+    from collections.abc import AsyncIterator, Iterable, Mapping, MutableMapping
     from typing import Self
 
     from prowess.evals.gateway.paid_requests import PaidRequest
@@ -63,6 +64,10 @@ class GatewayRun:
         self.stopped = anyio.Event()
         self.fault: SkillError | None = None
         self.refusals: list[int] = []
+
+    def is_shown_by(self, texts: Iterable[str]) -> bool:
+        """Whether a replacement is in these headers or this query. The key alone may be seen in a file of the host."""
+        return not self.credentials or any(given in text for text in texts for given in self.credentials)
 
     def with_credentials(self, text: str) -> str:
         """Return a header or a query with the keys."""
@@ -129,13 +134,13 @@ class Gateway:
         run, path = self._runs.get(key), f"/{rest}"
         body = await _body(receive) if scope["method"] == "POST" else b""
         request = read_paid_request(path, body, run.max_output_tokens, OUTPUT_TOKENS) if run is not None else None
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         query = None if run is None else forwarded_query(scope["query_string"].decode("latin-1"), run.with_credentials)
-        if run is None or request is None or query is None:
+        shown = (*headers.values(), unquote_plus(scope["query_string"].decode("latin-1")))
+        if run is None or request is None or query is None or not run.is_shown_by(shown):
             await _send(send, 404, _error("the gateway forwards requests for answers of models only"))
             return
-        headers = {
-            name.decode("latin-1"): run.with_credentials(value.decode("latin-1")) for name, value in scope["headers"]
-        }
+        headers = {name: run.with_credentials(value) for name, value in headers.items()}
         status, content, kind, retry = await self._booked(run, request, path + query, headers)
         await _send(send, status, content, kind, retry)
 

@@ -1,21 +1,26 @@
 """Runs the command line of another agent, behind the gateway.
 
-Each run has a directory of its own, with an empty home in which the skill and its neighbours are installed. The home is
-deleted at the end. The host's output, its messages and the transcript stay. The host gets replacements for the user's
-keys, because hosts write their environment to files, and the gateway puts the keys in.
+Each run has an empty home, in which the skill and its neighbours are installed. The home is deleted at the end. It is
+a temporary directory that only the user can read: other users must not find the address of the gateway there, and an
+agent that looks around must not find the evals and other runs beside it. The host's output, its messages and the
+transcript stay in the directory of the run. The host gets replacements for the user's keys, because hosts write their
+environment to files, and the gateway puts the keys in.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import secrets
 import shutil
 import sys
 import time
 from contextlib import AsyncExitStack
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
+import anyio
 from anyio import to_thread
 from msgspec.structs import replace
 
@@ -96,34 +101,41 @@ class CommandHost:
     async def run(self, request: HostRequest) -> HostRun:
         """Carry out one task; see `Host`."""
         request = _absolute(request)
-        directory = Path(request.directory)
-        home = directory / "home"
-        await to_thread.run_sync(_lay_out, home, self._program.skills, request.skills)
+        replacements = {name: _replacement(name) for name in self._credentials or self._program.credentials[:1]}
         run = GatewayRun(
             unit=request.unit,
             host=self.name,
             upstream=self._upstream,
             provider=self._program.provider,
             max_output_tokens=request.limits.max_output_tokens,
-            credentials={_replacement(name): key for name, key in self._credentials.items()},
+            credentials={replacements[name]: key for name, key in self._credentials.items()},
         )
+        home = await to_thread.run_sync(_new_home)
+        try:
+            return await self._run_in(home, request, run, replacements)
+        finally:
+            self._gateway.dismiss(run)
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(_remove, home)
+
+    async def _run_in(
+        self, home: Path, request: HostRequest, run: GatewayRun, replacements: Mapping[str, str]
+    ) -> HostRun:
+        directory = Path(request.directory)
+        await to_thread.run_sync(_lay_out, home, self._program.skills, request.skills)
         self._calls.begin(request.unit, _places(home, request))
         invocation = HostInvocation(
             prompt=request.prompt,
             home=str(home),
             provider=self._gateway.admit(run),
             model=self._model,
-            credentials={name: _replacement(name) for name in self._credentials or self._program.credentials[:1]},
+            credentials=dict(replacements),
             limits=request.limits,
         )
         began = time.monotonic()
-        try:
-            code = await self._execute(self._program.command(invocation), request, run, home)
-            seconds = time.monotonic() - began
-            transcript, path = await to_thread.run_sync(self._transcript, directory, home)
-        finally:
-            self._gateway.dismiss(run)
-            await to_thread.run_sync(_remove, home)
+        code = await self._execute(self._program.command(invocation), request, run, home)
+        seconds = time.monotonic() - began
+        transcript, path = await to_thread.run_sync(self._transcript, directory, home)
         if isinstance(run.fault, _ENDS_CAMPAIGN):
             raise run.fault
         error = self._error(transcript, code, request.limits.seconds, run, directory)
@@ -187,7 +199,7 @@ class CommandHost:
 
 def _replacement(variable: str) -> str:
     """Return the replacement of a key that a host gets. Hosts do not start without one, even if a replay needs none."""
-    return f"prowess-gateway-{variable.lower().replace('_', '-')}"
+    return f"prowess-gateway-{variable.lower().replace('_', '-')}-{secrets.token_urlsafe(18)}"
 
 
 def _absolute(request: HostRequest) -> HostRequest:
@@ -214,10 +226,13 @@ def _without_version(address: str) -> str:
     return address.rstrip("/").removesuffix("/v1")
 
 
+def _new_home() -> Path:
+    return Path(os.path.realpath(mkdtemp(prefix="prowess-home-")))
+
+
 def _lay_out(home: Path, skills: str, directories: tuple[str, ...]) -> None:
-    """Make the home, and install the skills there under the names of their directories."""
-    _remove(home)
-    (home / "tmp").mkdir(parents=True)
+    """Fill the home: install the skills there under the names of their directories."""
+    (home / "tmp").mkdir()
     for directory in directories:
         source = Path(directory)
         shutil.copytree(source, home / skills / source.name, symlinks=True)
