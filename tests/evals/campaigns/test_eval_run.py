@@ -328,19 +328,20 @@ def test_a_cap_ends_the_run_with_code_5_and_resume_completes_it(
     assert "not_run" not in outcomes(again).values()
 
 
-def test_a_signal_writes_what_there_is_and_resume_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_writes_what_there_is_and_resume_goes_on(number: signal.Signals, tmp_path: Path) -> None:
     skill = skill_at(tmp_path, *(an_eval(number, TWO_DECIMALS) for number in range(4)))
     common = (str(skill), "--model", MODEL, "--runs", "1")
     with ScriptedProvider(obedient, delay=0.15) as provider:
-        process = start(provider, *common, "--json")
+        process = start(provider, *common, "--json", own_process=True)
         deadline = time.monotonic() + 60
         while len(provider.requests) < 6 and time.monotonic() < deadline:
             time.sleep(0.02)
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(number)
         out, errors = process.communicate(timeout=60)
         report = json.loads(out)
 
-        assert process.returncode == 128 + signal.SIGTERM
+        assert process.returncode == 128 + number
         assert "--resume" in errors
         assert (report["complete"], report["stopped"]) == (False, "signal")
         assert {"passed", "not_run"} <= set(outcomes(report).values())

@@ -176,7 +176,7 @@ def test_together_finds_the_word_that_leads_to_the_other_skill(tmp_path: Path) -
 
 
 @pytest.mark.unmeasured
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_a_killed_run_is_resumed_and_pays_at_most_what_was_in_flight(skill: str, number: signal.Signals) -> None:
     jobs = 2
     with ScriptedProvider(obedient, delay=0.1) as provider:

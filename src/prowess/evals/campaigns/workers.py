@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import threading
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
@@ -73,12 +74,17 @@ class Workers(Generic[Task]):
         """Stop at the first signal that this process would end by."""
         if threading.current_thread() is not threading.main_thread():
             return
-        ending = (signal.SIG_DFL, signal.default_int_handler)
         numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
-        taken = [number for number in numbers if signal.getsignal(number) in ending]
+        taken = [number for number in numbers if _ends_process(signal.getsignal(number))]
         if not taken:
             return
         with anyio.open_signal_receiver(*taken) as signals:
             async for number in signals:
                 self.stopped, self.signalled = "signal", int(number)
                 scope.cancel()
+
+
+def _ends_process(handler: object) -> bool:
+    """Whether a signal with this handler ends the process. `asyncio.Runner` sets one in the place of Python's own."""
+    owner = getattr(getattr(handler, "func", None), "__self__", None)
+    return handler in (signal.SIG_DFL, signal.default_int_handler) or isinstance(owner, asyncio.Runner)
