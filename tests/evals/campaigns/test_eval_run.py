@@ -412,6 +412,23 @@ def test_a_replay_needs_no_provider_and_a_request_that_differs_is_drift(
     skill_at(tmp_path, body="Another body.")
     stale = run(None, str(skill), "--replay", report["iteration"], code=1)
     assert "is stale: with_skill/sums/SKILL.md" in stale["error"]
+    both = run(None, str(skill), "--replay", report["iteration"], "--resume", code=2)
+    assert "leave --resume or --replay out" in both["error"]
+
+
+def test_runs_below_a_relative_place_are_replayed_from_another(
+    provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skill = str(skill_at(tmp_path, an_eval(1, TWO_DECIMALS)))
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "first")
+    report = run(provider, skill, "--model", MODEL, "--runs", "1", "--out", "place")
+    monkeypatch.chdir(tmp_path / "second")
+    replayed = run(None, skill, "--replay", f"../first/{os.path.relpath(report['iteration'], tmp_path / 'first')}")
+
+    assert outcomes(replayed) == outcomes(report)
+    assert report["iteration"].startswith(str(tmp_path))
 
 
 @pytest.mark.parametrize(

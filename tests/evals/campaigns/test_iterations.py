@@ -75,6 +75,12 @@ def test_the_newest_iteration_is_resumed_if_it_is_not_finished(tmp_path: Path) -
     assert unfinished_iteration(str(tmp_path), flat=False) == first
     first.finish(report(complete=False))
     assert unfinished_iteration(str(tmp_path), flat=False) == first
+    replayed = new_iteration(str(tmp_path), flat=False)
+    begin(replayed, replace(SETTINGS, replay=True))
+    whole = new_iteration(str(tmp_path), flat=False)
+    begin(whole, SETTINGS)
+    whole.finish(report(complete=True))
+    assert unfinished_iteration(str(tmp_path), flat=False) == first
     first.finish(report(complete=True))
     assert unfinished_iteration(str(tmp_path), flat=False) is None
 

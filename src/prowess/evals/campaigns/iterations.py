@@ -67,6 +67,7 @@ class CampaignSettings(Struct, frozen=True, kw_only=True, omit_defaults=False):
     max_output_tokens: int | None
     until_decided: bool = False
     detect: float | None = None
+    replay: bool = False
 
 
 class Iteration(Struct, frozen=True, kw_only=True):
@@ -126,12 +127,6 @@ class Iteration(Struct, frozen=True, kw_only=True):
             problem = f"{self.path} is no iteration of a campaign: {_CAMPAIGN} cannot be read ({fault})"
             raise InvalidArgumentsError((problem,)) from None
 
-    @property
-    def is_finished(self) -> bool:
-        """Whether its report says that it is complete."""
-        data = json_of_file(os.path.join(self.path, _REPORT))
-        return isinstance(data, dict) and data.get("complete") is True
-
     def require_same(self, wanted: CampaignSettings) -> None:
         """Require that the campaign of this folder may be continued with these settings.
 
@@ -189,13 +184,33 @@ def begin(iteration: Iteration, settings: CampaignSettings) -> None:
 
 
 def unfinished_iteration(workspace: str, *, flat: bool) -> Iteration | None:
-    """Return the newest iteration if it can be resumed, else None."""
+    """Return the newest iteration that can be resumed, or None."""
+    path = resumable(workspace, settings=_CAMPAIGN, report=_REPORT)
+    return None if path is None else Iteration(path=path, flat=flat)
+
+
+def resumable(workspace: str, *, settings: str, report: str) -> str | None:
+    """Return the newest iteration that is not complete, by the names of its two files. One of a replay is none."""
     for _, path in reversed(iterations(workspace)):
-        found = Iteration(path=path, flat=flat)
-        if not os.path.exists(os.path.join(path, _CAMPAIGN)):
-            continue
-        return None if found.is_finished else found
+        begun, ended = os.path.join(path, settings), _fields(os.path.join(path, report))
+        if os.path.exists(begun) and _fields(begun).get("replay") is not True and ended.get("complete") is not True:
+            return path
     return None
+
+
+def workspace_at(out: str | None, beside: str, name: str) -> str:
+    """Return the folder `name` in `out`, or else in `beside`. Recordings leave out places that are absolute."""
+    return os.path.join(os.path.abspath(out or beside), name)
+
+
+def require_one_source(*, resume: bool, replay: str | None) -> None:
+    """Require that runs are not both continued and replayed.
+
+    Raises:
+        InvalidArgumentsError: they are.
+    """
+    if resume and replay is not None:
+        raise InvalidArgumentsError(("a replay starts a new iteration; leave --resume or --replay out",))
 
 
 def older_snapshots(workspace: str, name: str) -> Iterator[str]:
@@ -216,6 +231,11 @@ def json_of_file(path: str) -> object:
             return msgspec.json.decode(file.read())
     except (OSError, msgspec.DecodeError):
         return None
+
+
+def _fields(path: str) -> dict[str, Any]:
+    data = json_of_file(path)
+    return data if isinstance(data, dict) else {}
 
 
 def write_json(path: str, value: Any) -> None:  # noqa: ANN401 -- JSON

@@ -17,7 +17,9 @@ from prowess.evals.campaigns.iterations import (
     begin,
     new_iteration,
     older_snapshots,
+    require_one_source,
     unfinished_iteration,
+    workspace_at,
 )
 from prowess.evals.campaigns.planning import plan_evals
 from prowess.evals.campaigns.report import OLD_SKILL, WITH_SKILL, WITHOUT_SKILL
@@ -70,13 +72,14 @@ def prepared_campaign(options: EvalRunOptions) -> PreparedCampaign:
         InvalidArgumentsError: an option, the suite or a folder cannot be used.
         StaleRecordingError: the skill changed since it was recorded.
     """
+    require_one_source(resume=options.resume, replay=options.replay)
     plan = plan_evals(options.path)
     skill = _name_of(plan.root)
     recorded = None if options.replay is None else Iteration(path=options.replay, flat=False).settings()
     if recorded is not None:
         _require_recorded(options, recorded, skill)
     settings = _settings(options, recorded, skill, plan.root)
-    workspace = os.path.join(options.out or os.path.dirname(plan.root), f"{skill}-{options.folder}")
+    workspace = workspace_at(options.out, os.path.dirname(plan.root), f"{skill}-{options.folder}")
     flat = settings.runs == 1
     iteration = unfinished_iteration(workspace, flat=flat) if options.resume else None
     sources = _Sources(options, settings, plan.root, workspace)
@@ -146,6 +149,7 @@ def _settings(options: EvalRunOptions, recorded: CampaignSettings | None, skill:
         judge=chosen("judge", None),  # type: ignore[arg-type]  # as above
         max_output_tokens=chosen("max_output_tokens", None),  # type: ignore[arg-type]  # as above
         until_decided=until,
+        replay=options.replay is not None,
         detect=chosen("detect", DETECT) if until else None,  # type: ignore[arg-type]  # as above
     )
     if until and settings.baseline == "none":

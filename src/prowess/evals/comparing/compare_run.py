@@ -17,7 +17,7 @@ from msgspec import Struct, to_builtins
 from prowess.agent import ModelError, model_named
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.chosen_host import model_price
-from prowess.evals.campaigns.iterations import write_json
+from prowess.evals.campaigns.iterations import workspace_at, write_json
 from prowess.evals.campaigns.report import SpentReport
 from prowess.evals.campaigns.workers import Workers
 from prowess.evals.comparing.blind_judge import BlindJudge, BlindSummary, JudgedPair, blind_summary
@@ -170,7 +170,7 @@ def _report(
 def _folder(options: CompareOptions, b: RunsPlace, paired: PairedRuns) -> str:
     facts = [options.judge, options.seed, options.max_output_tokens, *(_digest(pair) for pair in paired.pairs)]
     name = hashlib.sha256(msgspec.json.encode(facts)).hexdigest()[:16]
-    folder = os.path.join(options.out or os.path.dirname(os.path.realpath(b.iteration)), f"comparison-{name}")
+    folder = workspace_at(options.out, os.path.dirname(os.path.realpath(b.iteration)), f"comparison-{name}")
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as fault:

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct, to_builtins
 
 from prowess.errors import InvalidArgumentsError
-from prowess.evals.campaigns.iterations import iterations, new_iteration, write_json
+from prowess.evals.campaigns.iterations import json_of_file, new_iteration, resumable, write_json
 from prowess.evals.campaigns.report import WITH_SKILL
 from prowess.evals.campaigns.snapshots import installed_files, take_snapshot
 from prowess.evals.ledger.journal import JournalHeader
@@ -52,6 +52,7 @@ class ImproveSettings(Struct, frozen=True, kw_only=True):
     runs: int
     seed: int
     max_output_tokens: int | None
+    replay: bool = False
 
 
 class ImproveFolder:
@@ -90,7 +91,7 @@ class ImproveFolder:
             InvalidArgumentsError: the skill, the requests or an option differ, or a newer version wrote it.
         """
         path = os.path.join(self.path, _SETTINGS)
-        data = _read(path)
+        data = json_of_file(path)
         if isinstance(data, dict) and isinstance(data.get("version"), int) and data["version"] > VERSION:
             raise InvalidArgumentsError((f"{path} was written by a newer version of prowess; update prowess",))
         try:
@@ -149,12 +150,6 @@ class ImproveFolder:
         """Remove a folder in which nothing began."""
         shutil.rmtree(self.path, ignore_errors=True)
 
-    @property
-    def is_finished(self) -> bool:
-        """Whether its report is complete."""
-        data = _read(os.path.join(self.path, _REPORT))
-        return isinstance(data, dict) and data.get("complete") is True
-
     def _candidate(self, description: str) -> str:
         digest = hashlib.sha256(description.encode("utf-8", "surrogatepass")).hexdigest()
         return os.path.join(self.path, "candidates", digest[:16])
@@ -169,17 +164,6 @@ def new_search(workspace: str, skill: str) -> ImproveFolder:
 
 
 def unfinished_search(workspace: str, skill: str) -> ImproveFolder | None:
-    """Return the newest search if it is not finished."""
-    for _, path in reversed(iterations(workspace)):
-        if os.path.exists(os.path.join(path, _SETTINGS)):
-            found = ImproveFolder(path, skill)
-            return None if found.is_finished else found
-    return None
-
-
-def _read(path: str) -> object:
-    try:
-        with open(path, "rb") as file:
-            return msgspec.json.decode(file.read())
-    except (OSError, msgspec.DecodeError):
-        return None
+    """Return the newest search that can be resumed."""
+    path = resumable(workspace, settings=_SETTINGS, report=_REPORT)
+    return None if path is None else ImproveFolder(path, skill)

@@ -14,6 +14,7 @@ from msgspec import Struct
 from prowess.agent import model_named
 from prowess.errors import InvalidArgumentsError, SkillParseError
 from prowess.evals.campaigns.chosen_host import chosen_host, model_price
+from prowess.evals.campaigns.iterations import require_one_source, workspace_at
 from prowess.evals.campaigns.report import SpentReport
 from prowess.evals.campaigns.snapshots import installed_files
 from prowess.evals.hosts.host import HostLimits
@@ -99,13 +100,14 @@ def improve_description(options: ImproveOptions) -> ImproveEnded:
         JournalError: the journal cannot be used.
         DriftError, StaleRecordingError: replayed runs differ from the recording.
     """
+    require_one_source(resume=options.resume, replay=options.replay)
     if options.engine == "gepa":
         require_gepa()
     one = read_trigger_set(options.path, options.file)
     before = _document(one)
     with_description(before, one.description)
     neighbours = _neighbours(options, one.skill)
-    workspace = os.path.join(options.out or os.path.dirname(one.directory), f"{one.skill}-workspace")
+    workspace = workspace_at(options.out, os.path.dirname(one.directory), f"{one.skill}-workspace")
     settings = _settings(options, one, neighbours)
     folder = unfinished_search(workspace, one.skill) if options.resume else None
     is_new = folder is None
@@ -184,6 +186,7 @@ def _settings(options: ImproveOptions, one: TriggerSet, neighbours: dict[str, st
         runs=options.runs,
         seed=options.seed,
         max_output_tokens=options.max_output_tokens,
+        replay=options.replay is not None,
     )
 
 

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct, to_builtins
 
 from prowess.errors import InvalidArgumentsError
-from prowess.evals.campaigns.iterations import iterations, json_of_file, new_iteration, write_json
+from prowess.evals.campaigns.iterations import json_of_file, new_iteration, resumable, write_json
 from prowess.evals.campaigns.report import WITH_SKILL
 from prowess.evals.campaigns.snapshots import installed_files, take_snapshot
 from prowess.evals.ledger.journal import JournalHeader
@@ -52,6 +52,7 @@ class TriggerSettings(Struct, frozen=True, kw_only=True):
     consistency: float | None
     all_runs: bool
     max_output_tokens: int | None
+    replay: bool = False
 
 
 class TriggerFolder(Struct, frozen=True, kw_only=True):
@@ -124,12 +125,6 @@ class TriggerFolder(Struct, frozen=True, kw_only=True):
         """Remove a folder in which nothing began."""
         shutil.rmtree(self.path, ignore_errors=True)
 
-    @property
-    def is_finished(self) -> bool:
-        """Whether its report is complete."""
-        data = json_of_file(os.path.join(self.path, _REPORT))
-        return isinstance(data, dict) and data.get("complete") is True
-
     def require_same(self, wanted: TriggerSettings) -> None:
         """Require that the runs of this folder may be continued with these settings.
 
@@ -164,9 +159,6 @@ def new_folder(workspace: str) -> TriggerFolder:
 
 
 def unfinished_folder(workspace: str) -> TriggerFolder | None:
-    """Return the newest iteration with trigger runs if it is not finished."""
-    for _, path in reversed(iterations(workspace)):
-        if os.path.exists(os.path.join(path, _SETTINGS)):
-            found = TriggerFolder(path=path)
-            return None if found.is_finished else found
-    return None
+    """Return the newest iteration with trigger runs that can be resumed."""
+    path = resumable(workspace, settings=_SETTINGS, report=_REPORT)
+    return None if path is None else TriggerFolder(path=path)

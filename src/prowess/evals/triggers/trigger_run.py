@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from prowess.errors import InvalidArgumentsError, SkillParseError
 from prowess.evals.campaigns.chosen_host import chosen_host
+from prowess.evals.campaigns.iterations import require_one_source, workspace_at
 from prowess.evals.campaigns.report import SpentReport
 from prowess.evals.campaigns.snapshots import installed_files
 from prowess.evals.hosts.host import HostLimits
@@ -93,11 +94,12 @@ def run_triggers(
         JournalError: the journal cannot be used.
         DriftError, StaleRecordingError: replayed runs differ from the recording.
     """
+    require_one_source(resume=options.resume, replay=options.replay)
     sets = _sets(options)
     neighbours = _neighbours(options, sets)
     if options.is_estimate:
         return _estimate(options, sets, neighbours)
-    workspace = os.path.join(options.out or os.path.dirname(sets[0].directory), f"{_label(sets)}-workspace")
+    workspace = workspace_at(options.out, os.path.dirname(sets[0].directory), f"{_label(sets)}-workspace")
     settings = _settings(options, sets, neighbours)
     folder = unfinished_folder(workspace) if options.resume else None
     is_new = folder is None
@@ -215,6 +217,7 @@ def _settings(options: TriggerRunOptions, sets: Sequence[TriggerSet], neighbours
         consistency=options.consistency,
         all_runs=options.all_runs,
         max_output_tokens=options.max_output_tokens,
+        replay=options.replay is not None,
     )
 
 
@@ -235,7 +238,7 @@ def _calls(options: TriggerRunOptions, folder: TriggerFolder, settings: TriggerS
 
 
 def _place_of(options: TriggerRunOptions, one: TriggerSet) -> str:
-    return os.path.join(options.out or os.path.dirname(one.directory), f"{one.skill}-workspace")
+    return workspace_at(options.out, os.path.dirname(one.directory), f"{one.skill}-workspace")
 
 
 def _splits(options: TriggerRunOptions, sets: Sequence[TriggerSet]) -> dict[str, TriggerSplit]:
