@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from prowess._internal.files.contained import ContainedRoot
 from prowess.errors import UnsafePathError
-from prowess.evals.transcripts.transcript import SkillUse
+from prowess.evals.transcripts.transcript import ScriptRun, SkillUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 MAX_FILE_BYTES = 4 * 1024 * 1024  # of a file that a grader reads
 SKILL_TOOL = "skill"
+_OWN_TOOL = re.compile(r"skills[._-]")
+_SKILL_FILE = re.compile(r"skill\.md|skills?[/\\]")
 
 
 class RunMaterial(Struct, frozen=True, kw_only=True):
@@ -93,3 +96,12 @@ def is_call_of(call: TranscriptCall, tool: str) -> bool:
     if named == SKILL_TOOL and any(isinstance(action, SkillUse) for action in call.actions):
         return True
     return call.name.casefold().replace("__", ".") == named.replace("__", ".")
+
+
+def concerns_skills(call: TranscriptCall) -> bool:
+    """Whether the call lists, loads, reads or runs a skill, so that it tells whether there was one."""
+    if _OWN_TOOL.match(call.name.casefold()) or is_call_of(call, SKILL_TOOL):
+        return True
+    if any(isinstance(action, ScriptRun) for action in call.actions):
+        return True
+    return _SKILL_FILE.search(arguments_json(call).casefold()) is not None
