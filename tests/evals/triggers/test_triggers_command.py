@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prowess.cli.evals.triggers import gates_hold
+from prowess.evals.campaigns.report import SpentReport
+from prowess.evals.triggers.report import SkillTriggers, TriggerReport
+from prowess.evals.triggers.rows import QueryRuns, count_rows
+from prowess.evals.triggers.trigger_set import TriggerQuery
 from tests.evals.triggers.planted import make_triggered
 from tests.fork_server import prowess
 
@@ -80,6 +85,31 @@ def test_gates_that_are_named_decide_about_the_exit(skills: Path) -> None:
     for rate, code in (("0.6", 0), ("0.7", 1)):
         assert triggers(skills, "sums", "--host", "match", "--min-pass-rate", rate)[0] == code
     assert triggers(skills, "sums", "--host", "match", "--min-consistency", "0.9")[0] == 0
+
+
+def test_a_rate_that_is_exactly_the_gate_holds(tmp_path: Path) -> None:
+    wanted = [(f"sum the rows of table {number}", True) for number in range(14)]
+    missed = [(f"paint a picture {number}", True) for number in range(11)]
+    make_triggered(tmp_path, "sums", "Sums rows of csv files.", wanted + missed)
+    for rate, code in (("0.56", 0), ("0.5601", 1)):
+        assert triggers(tmp_path, "sums", "--host", "match", "--min-pass-rate", rate)[0] == code
+
+
+def test_a_request_that_a_cap_left_without_a_result_is_no_pass() -> None:
+    done, capped = (QueryRuns(TriggerQuery(query=text, should_trigger=True), 3) for text in ("sum", "add"))
+    for runs, number in ((done, 2), (capped, 1)):
+        for _ in range(number):
+            runs.add("triggered")
+    rows = (done.row("train", curtailed=True), capped.row("train", curtailed=False))
+    assert [row.passed for row in rows] == [True, None]
+    skill = SkillTriggers(skill="sums", description="Sums.", results=rows, summary=count_rows(rows))
+    report = TriggerReport(
+        complete=False, stopped="call_cap", estimate=False, model=None, host="prowess", seed=0, runs=3,
+        consistency=None, spent=SpentReport(), skills=(skill,),
+    )  # fmt: skip
+    assert gates_hold(report, 0.5)
+    assert not gates_hold(report, 0.51)
+    assert not report.passed
 
 
 @pytest.mark.parametrize(

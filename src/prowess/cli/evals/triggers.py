@@ -89,7 +89,7 @@ def triggers(
         output.document(report.as_dict())
     else:
         _print(report)
-    return code_of_end(signalled=ended.signalled, complete=report.complete, passed=_gates_hold(report, min_pass_rate))
+    return code_of_end(signalled=ended.signalled, complete=report.complete, passed=gates_hold(report, min_pass_rate))
 
 
 def _tell(unit: Unit, run: TriggerRun) -> None:
@@ -99,11 +99,15 @@ def _tell(unit: Unit, run: TriggerRun) -> None:
     output.note(f"{verdict:13} {printable_line(unit.id)}{answer}")
 
 
-def _gates_hold(report: TriggerReport, min_pass_rate: float | None) -> bool:
+def gates_hold(report: TriggerReport, min_pass_rate: float | None) -> bool:
+    """Whether the gates that were named hold. A request without a result is no pass."""
     rows = [row for skill in report.skills for row in skill.results]
     if report.consistency is not None and any((row.consistency or 0.0) < report.consistency for row in rows):
         return False
-    return min_pass_rate is None or sum(row.passed is True for row in rows) >= min_pass_rate * len(rows)
+    if min_pass_rate is None:
+        return True
+    # Divided, as the rates that are shown: 0.56 * 25 is more than 14.
+    return bool(rows) and sum(row.passed is True for row in rows) / len(rows) >= min_pass_rate
 
 
 def _print(report: TriggerReport) -> None:
