@@ -10,7 +10,7 @@ import pytest
 
 from prowess.agent.model import TextDelta
 from prowess.errors import InvalidArgumentsError
-from prowess.evals.comparing.blind_judge import BlindJudge, JudgedPair, blind_summary
+from prowess.evals.comparing.blind_judge import BLIND_INSTRUCTIONS, BlindJudge, JudgedPair, blind_summary
 from prowess.evals.comparing.run_pairs import RunsPlace, paired_runs
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ def test_a_judge_that_prefers_a_place_decides_nothing(folders: tuple[Path, Path]
 def test_the_judge_cannot_tell_the_versions_apart(folders: tuple[Path, Path]) -> None:
     model = AnsweringModel(by_text)
     found = judged(*folders, model)
+    assert {request.instructions for request in model.requests} == {BLIND_INSTRUCTIONS}
     for request in model.requests:
         text = f"{request.instructions}{request.messages}"
         assert not [word for word in ("iteration", "with_skill", "old", "new", "run-1", "baseline") if word in text]
@@ -107,6 +108,16 @@ def test_the_judge_cannot_tell_the_versions_apart(folders: tuple[Path, Path]) ->
     assert drawn == {"ab", "ba"}
     again = judged(*folders, AnsweringModel(by_text))
     assert again == found
+
+
+def test_the_sign_test_counts_evals_and_not_their_runs() -> None:
+    """Runs of one eval are not independent: three equal choices are one observation."""
+    three = [JudgedPair(eval="sums", run=run, better="b") for run in (1, 2, 3)]
+    summary = blind_summary(three)
+    assert (summary.b, summary.sign.better, summary.sign.worse, summary.sign.p) == (3, 1, 0, 1.0)
+    mixed = [*three, JudgedPair(eval="talks", run=1, better="a"), JudgedPair(eval="talks", run=2, better="b")]
+    sign = blind_summary(mixed).sign
+    assert (sign.better, sign.worse, sign.equal) == (1, 0, 1)
 
 
 @pytest.mark.parametrize("answer", ["", "first", "{", '{"better": "a"}', '{"better": ["first"]}', "[1]", "{}" * 3])

@@ -34,6 +34,14 @@ def test_a_pass_without_evidence_is_no_pass(tmp_path: Path) -> None:
     assert (proven.passed, proven.evidence) == (True, "'12.50'")
 
 
+@pytest.mark.parametrize("passed", ["false", "true", 1, "yes", None, [True]])
+def test_only_a_true_of_json_is_a_pass(passed: object, tmp_path: Path) -> None:
+    answer = json.dumps([{"number": 1, "passed": passed, "evidence": "'12.50'"}])
+    (grade,) = judged(ScriptedModel([answer] * 2), tmp_path, "names the sum")
+
+    assert (grade.passed, grade.evidence) == (False, "'12.50'")
+
+
 def test_two_equal_votes_are_enough_and_a_third_decides_if_they_differ(tmp_path: Path) -> None:
     agreeing = ScriptedModel([vote((True, "a"))] * 3)
     judged(agreeing, tmp_path, "x")

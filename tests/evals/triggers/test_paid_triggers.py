@@ -118,6 +118,20 @@ def test_a_finished_run_is_replayed_without_a_provider(provider: ScriptedProvide
     assert "SKILL.md" in stale["error"]
 
 
+def test_a_replay_with_a_changed_request_fails_and_names_it(provider: ScriptedProvider, skill: str) -> None:
+    first = triggers(provider, skill, "--runs", "1")
+    asked = len(provider.requests)
+    file = os.path.join(skill, "evals", "triggers.json")
+    with open(file, encoding="utf-8") as reading:
+        rows = json.load(reading)
+    rows[0]["query"] = "sum the rows of another file"
+    with open(file, "w", encoding="utf-8") as writing:
+        json.dump(rows, writing)
+    drifted = triggers(None, skill, "--runs", "1", "--replay", first["iteration"], code=1)
+    assert "is not the recorded one; run it again without --replay to record it" in drifted["error"]
+    assert len(provider.requests) == asked
+
+
 def test_the_split_is_kept_beside_the_iterations(provider: ScriptedProvider, skill: str, tmp_path: Path) -> None:
     first = triggers(provider, skill, "--runs", "1", "--seed", "1")
     kept = json.loads((tmp_path / "sums-workspace" / "trigger-split.json").read_text())

@@ -142,6 +142,14 @@ def test_kept_runs_are_not_made_again(tmp_path: Path) -> None:
     assert ([request.unit[-1] for request in found.host.requests], found.rows[0].runs) == (["2"], 2)
 
 
+def test_a_kept_run_of_another_unit_does_not_count(tmp_path: Path) -> None:
+    def kept(unit: Unit) -> TriggerRun:
+        return TriggerRun(unit=f"{unit.id}-of-another", verdicts={"sums": "not_triggered"})
+
+    found = ran(tmp_path, in_turn(["sums"]), kept=kept)
+    assert (len(found.host.requests), found.rows[0].triggers, found.rows[0].runs) == (2, 2, 2)
+
+
 def test_a_consistency_can_be_out_of_reach_while_the_rate_is_open() -> None:
     counted = QueryRuns(TriggerQuery(query="a", should_trigger=True), 5, 0.9)
     verdicts: list[VerdictName] = ["triggered", "not_triggered"]

@@ -80,6 +80,8 @@ def test_a_query_leaves_the_choice_free(query: str, skill: str) -> None:
         ("pdf", "pdf-tools", False),
         ("pdf", "office:pdf-tools", False),
         ("PDF", "pdf", True),
+        ("\uff50\uff44\uff46", "pdf", True),  # wide letters, which NFKC folds
+        ("office:\uff50\uff44\uff46", "pdf", True),
     ],
 )
 def test_two_names_are_one_skill_or_two(one: str, other: str, *, same: bool) -> None:

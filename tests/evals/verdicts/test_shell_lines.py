@@ -151,6 +151,8 @@ NEITHER: list[tuple[str, str, int]] = [
     (f"bash -lc 'cat {D}/SKILL.md > copy.md'", "", 0),
     (f"cp {D}/SKILL.md copy.md", "", 0),
     (f"sed -i s/a/b/ {D}/SKILL.md", "", 0),
+    (f"sed -i s/a/b/ {D}/SKILL.md && git diff", "-description: Charta.\n+description: Chartb.\n", 0),
+    (f"sed --in-place=.old s/a/b/ {D}/SKILL.md && git diff", "-description: Charta.\n", 0),
     (f"rm {D}/SKILL.md", "", 0),
     (f"touch {D}/SKILL.md", "", 0),
     (f"cat {D}/SKILL.md", MISSING, 1),

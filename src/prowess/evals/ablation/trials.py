@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from prowess.evals.statistics.intervals import wilson
+from prowess.evals.statistics.intervals import rate_difference, rate_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -54,13 +54,10 @@ class Loss(Struct, frozen=True, kw_only=True):
     @classmethod
     def between(cls, without: PassedRuns, whole: PassedRuns) -> Loss | None:
         """Return the difference; None if one side has no run."""
-        if not without.runs or not whole.runs:
+        found = rate_difference(rate_of(whole.passed, whole.runs), rate_of(without.passed, without.runs))
+        if found.mean is None or found.low is None or found.high is None:
             return None
-        ours, theirs = wilson(without.passed, without.runs), wilson(whole.passed, whole.runs)
-        delta = without.rate - whole.rate
-        low = delta - math.hypot(without.rate - ours[0], theirs[1] - whole.rate)
-        high = delta + math.hypot(ours[1] - without.rate, whole.rate - theirs[0])
-        return cls(delta=delta, low=max(-1.0, low), high=min(1.0, high))
+        return cls(delta=found.mean, low=max(-1.0, found.low), high=min(1.0, found.high))
 
 
 def informative(whole: Mapping[AssertionKey, PassedRuns], *, detect: float) -> dict[AssertionKey, PassedRuns]:

@@ -111,6 +111,15 @@ OTHERS: Cases = {
         ),
         T,
     ),
+    "own: a script that was denied": (
+        own(
+            {"name": "skills_run_script", "arguments": {"skill": SKILL, "path": "scripts/a.py"}},
+            success=False,
+            error="denied",
+            error_detail={"code": "policy_denied"},
+        ),
+        N,
+    ),
     "own: another": (own({"name": "skills_load", "arguments": {"names": ["notes"]}}), N),
     "own: a limit": (own(ended="turn_limit"), N),
     "own: an error": (own(ended="model_failed"), E),
