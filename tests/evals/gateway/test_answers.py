@@ -130,6 +130,32 @@ def test_the_own_bound_holds_if_the_run_has_none_and_a_default_if_there_is_neith
     assert bounds == [128_000, 16_384, 16_384, 16_384]
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/chat/completions", {"n": 8.0}),
+        ("/v1/chat/completions", {"n": "8"}),
+        ("/v1/chat/completions", {"n": True}),
+        ("/v1beta/models/m:generateContent", {"generationConfig": {"candidateCount": 8.0}}),
+        ("/v1beta/models/m:generateContent", {"generation_config": {"candidate_count": "8"}}),
+        ("/v1beta/models/m:generateContent", {"cachedContent": "cachedContents/1"}),
+        ("/v1/responses", {"previous_response_id": "resp_1"}),
+        ("/v1/responses", {"conversation": "conv_1"}),
+        ("/v1/responses", {"prompt": {"id": "pmpt_1"}}),
+    ],
+)
+def test_a_request_whose_cost_has_no_bound_is_not_forwarded(path: str, body: dict[str, Any]) -> None:
+    assert read_paid_request(path, json.dumps(body).encode(), 100, 100) is None
+
+
+def test_other_spellings_of_bounds_are_seen() -> None:
+    body = {"generation_config": {"candidate_count": 8, "max_output_tokens": 9000}}
+    request = read_paid_request("/v1beta/models/m:generateContent", json.dumps(body).encode(), 100, 100)
+    assert request is not None
+    assert request.bound.output_tokens == 800
+    assert json.loads(request.content) == {"generationConfig": {"candidateCount": 8, "maxOutputTokens": 100}}
+
+
 @pytest.mark.parametrize("tokens", [-(10**9), -1, 10**13, True, 1.5, "7"])
 def test_an_answer_with_a_number_of_tokens_that_cannot_be_reports_none(tokens: object) -> None:
     begun = {"type": "message_start", "message": {"usage": {"input_tokens": 5, "output_tokens": 1}}}

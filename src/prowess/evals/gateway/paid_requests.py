@@ -35,6 +35,14 @@ _BOUNDS: dict[WireFormat, tuple[str, ...]] = {
 }
 
 
+_SAME = {
+    "generation_config": "generationConfig",
+    "candidate_count": "candidateCount",
+    "max_output_tokens": "maxOutputTokens",
+}
+_STORED = ("previous_response_id", "conversation", "prompt", "cachedContent", "cached_content")  # input at the provider
+
+
 class PaidRequest(Struct, frozen=True, kw_only=True):
     """One request for an answer of a model. `kept` is the part for the journal: path and body, and no header.
 
@@ -51,6 +59,9 @@ class PaidRequest(Struct, frozen=True, kw_only=True):
 def read_paid_request(path: str, body: bytes, most_output_tokens: int | None, otherwise: int) -> PaidRequest | None:
     """Return a request that costs money; None for any other path, and for a body that is no JSON object.
 
+    It is None, too, for a request whose cost has no bound: with input that lies at the provider, or with a number of
+    answers that is no whole number.
+
     `path` is as it was sent, without the query. The whole path must be known, and none of these has an escape, so that
     the provider cannot read another path from it.
 
@@ -60,7 +71,11 @@ def read_paid_request(path: str, body: bytes, most_output_tokens: int | None, ot
     wire = next((wire for pattern, wire in _PATHS if pattern.fullmatch(path)), None)
     if wire is None or not isinstance(data := _json(body), dict):
         return None
+    if wire == "contents":
+        data = _with_wire_names(data)
     answers = _bounded(wire, data, most_output_tokens, otherwise)
+    if answers is None or any(data.get(name) is not None for name in _STORED):
+        return None
     if wire == "completions" and data.get("stream"):
         options = data.get("stream_options")
         data["stream_options"] = {**(options if isinstance(options, dict) else {}), "include_usage": True}
@@ -83,20 +98,34 @@ def forwarded_query(query: str, with_credentials: Callable[[str], str]) -> str |
     return f"?{urlencode([(name, with_credentials(value)) for name, value in pairs])}" if pairs else ""
 
 
-def _bounded(wire: WireFormat, data: dict[str, Any], most: int | None, otherwise: int) -> int:
-    """Set the bound on one answer, and return the most output tokens of all answers that are asked for."""
+def _with_wire_names(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a request of Gemini's form with the settings that have a bound under one name: it takes two for each."""
+    found = {_SAME.get(name, name): value for name, value in data.items()}
+    settings = found.get("generationConfig")
+    if isinstance(settings, dict):
+        found["generationConfig"] = {_SAME.get(name, name): value for name, value in settings.items()}
+    return found
+
+
+def _bounded(wire: WireFormat, data: dict[str, Any], most: int | None, otherwise: int) -> int | None:
+    """Set the bound on one answer, and return the most output tokens of all answers that are asked for.
+
+    It is None if the number of answers is no number.
+    """
     holder, answers = data, data.get("n")
     if wire == "contents":
         settings = data.get("generationConfig")
         holder = data["generationConfig"] = dict(settings) if isinstance(settings, dict) else {}
         answers = holder.get("candidateCount")
+    if answers is not None and type(answers) is not int:
+        return None
     names = [name for name in _BOUNDS[wire] if name in holder] or [_BOUNDS[wire][0]]
     own = [value for name in names if isinstance(value := holder.get(name), int) and value > 0]
     bound = min([*own, *(() if most is None else (most,))], default=otherwise)
     for name in names:
         holder[name] = bound
     _keep_thinking_below(holder, bound)
-    return bound * (answers if isinstance(answers, int) and answers > 1 else 1)
+    return bound * max(answers or 1, 1)
 
 
 def _keep_thinking_below(data: Mapping[str, Any], bound: int) -> None:
