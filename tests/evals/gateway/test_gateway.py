@@ -20,6 +20,7 @@ from prowess.evals.ledger.ledger import Ledger
 from prowess.evals.ledger.prices import Price
 from prowess.evals.ledger.recorded_calls import RecordedCalls
 from prowess.evals.recordings.drift import DriftError
+from tools.hosts import scripted_provider
 from tools.hosts.scripted_provider import Part, ScriptedProvider
 from tools.hosts.wire_forms import INPUT_TOKENS, OUTPUT_TOKENS, ScriptedCall, Turn
 
@@ -178,6 +179,37 @@ async def test_who_only_knows_the_address_of_a_run_spends_nothing(tmp_path: Path
             assert (await ask(url)).status == 404
             assert (await ask(url, **{"x-api-key": "stand-in"})).status == 200
         assert (provider.paid, ledger.spent.calls) == (1, 1)
+
+
+@pytest.mark.parametrize("status", [401, 529, None])
+async def test_a_key_that_the_provider_repeats_reaches_neither_the_host_nor_a_file(
+    status: int | None, tmp_path: Path
+) -> None:
+    key = "plain-words-no-pattern-finds"
+    script = [Part(turns=(Turn(text=f"Your key is {key}", status=status or 0),))]
+    with (
+        ScriptedProvider(script) as provider,
+        Ledger(tmp_path / "j", HEADER, Caps()) as ledger,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(scripted_provider, "_fault", lambda _: {"type": "wrong", "message": f"no such key: {key}"})
+        async with pointed(ledger, provider.url) as (url, run):
+            run.credentials["stand-in"] = key
+            answer = await ask(url, **{"x-api-key": "stand-in"})
+    assert key.encode() not in answer.body
+    assert b"stand-in" in answer.body
+    assert [path for path, data in files_of(tmp_path).items() if key.encode() in data] == []
+
+
+async def test_the_body_of_a_request_of_no_run_is_not_read(tmp_path: Path) -> None:
+    with ScriptedProvider() as provider, Ledger(tmp_path / "j", HEADER, Caps()) as ledger:
+        async with pointed(ledger, provider.url) as (url, _):
+            place = urlsplit(url)
+            async with await anyio.connect_tcp("127.0.0.1", place.port or 0) as stream:
+                head = f"POST /other/v1/messages HTTP/1.1\r\nhost: {place.netloc}\r\ncontent-length: 60000000\r\n\r\n"
+                await stream.send(head.encode())
+                with anyio.fail_after(10):
+                    assert (await stream.receive()).startswith(b"HTTP/1.1 404")
 
 
 def files_of(folder: Path) -> dict[Path, bytes]:

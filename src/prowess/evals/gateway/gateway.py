@@ -14,27 +14,29 @@ import json
 import secrets
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote_plus
+from urllib.parse import quote, unquote_plus
 
 import anyio
+from msgspec.structs import replace
 
 from prowess.errors import MissingExtraError, SkillError
 from prowess.evals.gateway.forwarding import forward
 from prowess.evals.gateway.paid_requests import forwarded_query, read_paid_request
 from prowess.evals.ledger.prices import listed_price
-from prowess.http_listener.request_guard import HttpGuard
+from prowess.http_listener.request_guard import BodyGuard, HttpGuard
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping, MutableMapping
+    from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, MutableMapping
     from typing import Self
 
     from prowess.evals.gateway.paid_requests import PaidRequest
     from prowess.evals.ledger.calls import CallAnswer, Calls
     from prowess.evals.ledger.prices import Price
-    from prowess.http_listener.error_bodies import Receive, Send
+    from prowess.http_listener.error_bodies import App, Receive, Send
 
 MAX_REQUEST_BYTES = 64 * 1024 * 1024
 OUTPUT_TOKENS = 16_384  # the bound on an answer if neither the run nor the host sets one
+_OTHERS = "the gateway forwards requests for answers of models only, and those whose cost has a bound"
 _STATUS_OF_STOP = 400  # hosts do not repeat a request that was refused as wrong
 
 
@@ -75,6 +77,15 @@ class GatewayRun:
             text = text.replace(given, key)
         return text
 
+    def without_credentials(self, answer: CallAnswer) -> CallAnswer:
+        """Return an answer with the replacements in place of keys: a provider may repeat what it got."""
+        content, details = answer.content, dict(answer.details)
+        for given, key in self.credentials.items():
+            for form in {key, json.dumps(key)[1:-1], quote(key, safe="")}:
+                content = content.replace(form.encode(), given.encode())
+                details = {name: value.replace(form, given) for name, value in details.items()}
+        return replace(answer, content=content, details=details)
+
     def stop(self, fault: SkillError) -> None:
         """Keep the first reason, and set `stopped`."""
         self.fault = self.fault or fault
@@ -110,7 +121,8 @@ class Gateway:
         except ImportError as fault:
             raise MissingExtraError("running other agents behind the gateway", "evals", str(fault)) from fault
         with bound("127.0.0.1", 0) as socket:
-            listener = HttpListener(HttpGuard(self._answer, max_body_bytes=MAX_REQUEST_BYTES), socket)
+            guard = HttpGuard(self._known_only(BodyGuard(self._answer, MAX_REQUEST_BYTES)), max_body_bytes=None)
+            listener = HttpListener(guard, socket)
             self._url = listener.url("127.0.0.1", "")
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(listener.run)
@@ -128,17 +140,27 @@ class Gateway:
         """Answer no more requests of this run."""
         self._runs.pop(run.key, None)
 
+    def _known_only(self, app: App) -> App:
+        """Return an application that refuses requests of no known run before their bodies are read."""
+
+        async def answer(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+            run = self._runs.get(_split(scope)[0])
+            if run is None or not run.is_shown_by(_shown(scope)):
+                await _send(send, 404, _error(_OTHERS))
+                return
+            await app(scope, receive, send)
+
+        return answer
+
     async def _answer(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        sent = scope["raw_path"].decode("latin-1")  # with its escapes: what it means is decided by the provider
-        key, _, rest = sent.removeprefix("/").partition("/")
-        run, path = self._runs.get(key), f"/{rest}"
+        key, path = _split(scope)
+        run = self._runs.get(key)
         body = await _body(receive) if scope["method"] == "POST" else b""
         request = read_paid_request(path, body, run.max_output_tokens, OUTPUT_TOKENS) if run is not None else None
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         query = None if run is None else forwarded_query(scope["query_string"].decode("latin-1"), run.with_credentials)
-        shown = (*headers.values(), unquote_plus(scope["query_string"].decode("latin-1")))
-        if run is None or request is None or query is None or not run.is_shown_by(shown):
-            await _send(send, 404, _error("the gateway forwards requests for answers of models only"))
+        if run is None or request is None or query is None:
+            await _send(send, 404, _error(_OTHERS))
             return
         headers = {name: run.with_credentials(value) for name, value in headers.items()}
         status, content, kind, retry = await self._booked(run, request, path + query, headers)
@@ -149,9 +171,10 @@ class Gateway:
     ) -> tuple[int, bytes, str, str | None]:
         async def ask() -> CallAnswer:
             forwarded = await forward(run.upstream + target, headers, request)
+            answer = run.without_credentials(forwarded.answer)
             if forwarded.failed:
-                raise _ProviderFaultError(forwarded.answer)
-            return forwarded.answer
+                raise _ProviderFaultError(answer)
+            return answer
 
         try:
             answer = await self._calls.call(
@@ -180,6 +203,18 @@ class Gateway:
         if key not in self._prices:
             self._prices[key] = listed_price(model, provider=run.provider, api_url=run.upstream)
         return self._prices[key]
+
+
+def _split(scope: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the key of a run and the path, with its escapes: what they mean is decided by the provider."""
+    key, _, rest = scope["raw_path"].decode("latin-1").removeprefix("/").partition("/")
+    return key, f"/{rest}"
+
+
+def _shown(scope: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the texts in which a host may send its key."""
+    yield unquote_plus(scope["query_string"].decode("latin-1"))
+    yield from (value.decode("latin-1") for _, value in scope["headers"])
 
 
 async def _body(receive: Receive) -> bytes:
