@@ -38,6 +38,7 @@ from prowess.evals.graders.judge import JudgeError
 from prowess.evals.graders.registry import GraderNotFoundError
 from prowess.evals.ledger.caps import CapReachedError
 from prowess.evals.ledger.journal import JournalError
+from prowess.evals.optimising.measuring import StoppedError
 from prowess.evals.pytest_items import ScenarioFailedError
 from prowess.evals.recordings.drift import DriftError, StaleRecordingError
 from prowess.evals.scenarios.assertions import AssertionUndecidedError
@@ -238,6 +239,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (CaseFileError("cases.jsonl", 3, "no skill"), "cases.jsonl line 3: no skill"),
     (TranscriptFileError("a.jsonl", "it is a pipe"), "transcript a.jsonl cannot be read: it is a pipe"),
     (ScenarioFailedError("no"), "no"),
+    (StoppedError("cost_cap", None), "cost_cap"),
     (CapReachedError("cost_cap", "1 US dollar", "2 US dollars"), "a call was not made: it may need 2 US dollars, and"),
     (JournalError("a/b", "is a symbolic link", "replace it"), "journal a/b is a symbolic link; replace it"),
     (DriftError("one", 2, "-a\n+b"), "request 2 of one is not the recorded one; run it again without --replay"),

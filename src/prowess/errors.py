@@ -111,6 +111,7 @@
     │   ├── MissingIndexError                                     store: there is no file
     │   └── BusyIndexError                                        store: another process writes
     ├── ScenarioFailedError                                       evals: the text that pytest prints
+    ├── StoppedError                   .reason .signalled         evals: inside of a search for descriptions
     ├── AssertionUndecidedError                                   evals: neither true nor false
     ├── LockReplacedError                                         distribution: planned from an older lock
     ├── LoginRefusedError              .reason .detail            http_server: a login is refused
