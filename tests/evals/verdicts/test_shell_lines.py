@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from time import process_time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -91,6 +92,22 @@ READS: list[tuple[str, str, int]] = [
     (f"cat {D}/SKILL.md &", BODY, 0),
     (f"git status && cat {D}/SKILL.md", f"clean\n{BODY}", 0),
     (f'cat "{D}/SKILL.md" "{D}/references/a.md"', BODY + "a\n", 0),
+    (f"while read l; do echo $l; done < {D}/SKILL.md", BODY, 0),
+    (f"while IFS= read -r l; do printf '%s\\n' \"$l\"; done < {D}/SKILL.md", BODY, 0),
+    (f"printf '%s' \"$(<{D}/SKILL.md)\"", BODY, 0),
+    (f'x=$(<{D}/SKILL.md); echo "$x"', BODY, 0),
+    (f"cat <<EOF\n$(cat {D}/SKILL.md)\nEOF", BODY, 0),
+    (f"dd if={D}/SKILL.md", BODY, 0),
+    (f'show() {{ cat "$1" {D}/SKILL.md; }}; show', BODY, 0),
+    (f"if true; then cat {D}/SKILL.md; fi", BODY, 0),
+    (f"false || cat {D}/SKILL.md", BODY, 0),
+    (f"true && cat {D}/SKILL.md", BODY, 0),
+    (f"cd {D} || exit 1; cat SKILL.md", BODY, 0),
+    (f"test -f x && exit 1; cat {D}/SKILL.md", BODY, 0),
+    (f"if [ -f x ]; then exit 1; fi; cat {D}/SKILL.md", BODY, 0),
+    (f"(exit 1); cat {D}/SKILL.md", BODY, 0),
+    (f"if false; then ls; else cat {D}/SKILL.md; fi", BODY, 0),
+    (f"while true; do cat {D}/SKILL.md; break; done", BODY, 0),
 ]
 RUNS: list[tuple[str, str, int]] = [
     (f"python3 {D}/scripts/chart.py sales.csv", "done\n", 0),
@@ -191,6 +208,33 @@ NEITHER: list[tuple[str, str, int]] = [
     ("python3 scripts/chart.py", "ok\n", 0),
     (f"python3 -c \"print('{D}/scripts/chart.py')\"", "x\n", 0),
     (f"if false; then echo {D}/SKILL.md; fi", "", 0),
+    (f"show() {{ cat {D}/SKILL.md; }}; cat README.md", "# Read me\n", 0),
+    (f"function show {{ cat {D}/SKILL.md; }}; cat README.md", "# Read me\n", 0),
+    (f"if false; then cat {D}/SKILL.md; fi; ls", "a\n", 0),
+    (f"if true; then ls; else cat {D}/SKILL.md; fi", "a\n", 0),
+    (f"if ! true; then cat {D}/SKILL.md; fi; ls", "a\n", 0),
+    (f"while false; do cat {D}/SKILL.md; done; ls", "a\n", 0),
+    (f"true || cat {D}/SKILL.md", "ok\n", 0),
+    (f"echo ok || cat {D}/SKILL.md", "ok\n", 0),
+    (f": || cat {D}/SKILL.md; ls > out.txt; cat README.md", "# Read me\n", 0),
+    (f"false && cat {D}/SKILL.md", "", 1),
+    (f"ls && false && cat {D}/SKILL.md", "a\n", 1),
+    (f"exit 0; cat {D}/SKILL.md", "bye\n", 0),
+    (f"ls > out.txt; exit; cat {D}/SKILL.md", "bye\n", 0),
+    (f"x=$(cat {D}/SKILL.md); ls", "a\n", 0),
+    (f"ssh host cat {D}/SKILL.md", BODY, 0),
+    (f"ssh host 'cat {D}/SKILL.md'", BODY, 0),
+    (f"cat '{D}/SKILL.md '", "# Read me\n", 0),
+    (f"cat {D}/SKILL.md | head -0; cat README.md", "# Read me\n", 0),
+    (f"cat {D}/SKILL.md | tail -n 0 > out.txt; cat README.md", "# Read me\n", 0),
+    (f"head -c 0 {D}/SKILL.md; ls", "a\n", 0),
+    (f"head -c 0 {D}/SKILL.md", "", 0),
+    (f"tail --lines=0 {D}/SKILL.md; ls", "a\n", 0),
+    (f"bash -n {D}/scripts/chart.sh", "", 0),
+    (f"bash -o noexec {D}/scripts/chart.sh", "", 0),
+    (f"node --check {D}/scripts/chart.mjs", "", 0),
+    (f"dd if={D}/SKILL.md of=copy.md", "1+0 records in\n", 0),
+    (f"cat {D}/SKILL.md; cat README.md", f"cat: {D}/SKILL.md: Datei oder Verzeichnis nicht gefunden\n# Read me\n", 0),
     (f"alias c='cat {D}/SKILL.md'", "", 0),
     (f"cat 'unclosed {D}/SKILL.md", "bash: unexpected EOF while looking for matching `''\n", 2),
 ]
@@ -283,3 +327,29 @@ def test_the_directory_of_a_shell_that_lives_on_is_followed() -> None:
     again = [line.replace(b'"t1"', b'"t2"') for line in second[1:3]]
     stream = b"\n".join([*first[:3], *again, *first[3:]])
     assert verdict_of(read_transcript_text(stream), skill="csv-report", query="Chart it").verdict == "triggered"
+
+
+@pytest.mark.parametrize(
+    ("line", "output"),
+    [
+        (f"cat {D}/SKILL.md " + "| cat " * 8000, BODY),
+        (f"cat {D}/SKILL.md; " * 3000, BODY),
+        (f"cat {D}/SKILL.md; " * 5, " " * 1_000_000 + "x"),
+        (f"cat {D}/SKILL.md; " * 5, "a/" * 500_000),
+        (f"cat {D}/SKILL.md; " * 400, f"cat: {D}/other: No such file or directory\n" * 2000 + BODY),
+    ],
+    ids=["pipes", "commands", "blanks", "slashes", "complaints"],
+)
+def test_a_long_line_or_output_is_judged_in_bounded_time(line: str, output: str) -> None:
+    run = read_transcript_text(_codex(line, output, 0))
+    start = process_time()
+    verdict_of(run, skill="csv-report", query="Chart it")
+    assert process_time() - start < 4
+
+
+@pytest.mark.parametrize(
+    "line", [f"false && cat {D}/SKILL.md", f"head -c 0 {D}/SKILL.md", f"cat {D}/SKILL.md 2>/dev/null || echo missing"]
+)
+def test_only_the_words_of_a_program_tell_that_a_skill_is_not_offered(line: str) -> None:
+    stream = _codex(line, "missing\n", 0).replace(b"skills_instructions", b"other_instructions")
+    assert verdict_of(read_transcript_text(stream), skill="csv-report", query="Chart it").verdict == "not_triggered"

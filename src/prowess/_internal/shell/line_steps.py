@@ -2,7 +2,7 @@
 
 For lines that were run already, not for a permission decision: a construct that `command_line` refuses (a loop, a
 substitution, a redirection, a here-document) is looked into as far as possible. Texts of here-documents and quoted
-texts are never commands.
+texts are never commands. What cannot run is left out: what follows `exit` or `false &&`, and a function without a call.
 
 Simple lines are read by `words` alone. All others need the grammar of tree-sitter-bash; without it `line_steps` raises
 GrammarMissingError.
@@ -19,19 +19,23 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.shell.command_line import MAX_BYTES, ShellWord
+from prowess._internal.shell.nodes import node_status, program_of, source_of, substitutions_of, unquoted
+from prowess._internal.shell.outcomes import joined_status, known_status, passes_nothing
 from prowess._internal.shell.syntax_tree import parsed
 from prowess._internal.shell.words import Operator, Word, read_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from prowess._internal.shell.syntax_tree import SyntaxNode as Node
 
 _MAX_STEPS = 500
+_MAX_PIPE = 100  # programs of a pipeline that a step knows
 _MAX_TEXTS = 32  # values of one word, if it has variables with several values
 _MAX_DEPTH = 60
 _NULL = "/dev/null"
 _MOVES = frozenset({"cd", "pushd"})
+_TEXTS = frozenset({"heredoc_body", "string", "raw_string", "herestring_redirect"})
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?\Z")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%")
@@ -42,8 +46,8 @@ class ShellStep(Struct, frozen=True, kw_only=True):
 
     `words` are its words without quotes; one that a shell would expand further has `expands` set. `inputs` are the
     files that it reads by `<`. `directory` is where it runs: None if that is not known. `shown` is false if its output
-    goes to a file. `pipe` are the programs after it in its pipeline. `alone` is true if the line has no other step.
-    `masked` is true if `||` follows.
+    goes to a file or nowhere. `pipe` are the programs after it in its pipeline. `alone` is true if the line has no
+    other step. `masked` is true if `||` follows.
     """
 
     words: tuple[ShellWord, ...]
@@ -72,9 +76,9 @@ def line_steps(line: str, directory: str | None = None) -> ShellLine:
     if len(source) > MAX_BYTES or b"\0" in source:
         return ShellLine(directory=directory)
     tokens = read_words(source)
-    reader = _Reader(directory)
+    reader = _Reader(directory, line)
     if isinstance(tokens, tuple) and _is_simple(tokens):
-        steps = list(reader.simple(tokens))
+        steps = list(itertools.islice(reader.simple(tokens), _MAX_STEPS))
     else:
         steps = list(itertools.islice(reader.tree(parsed(source)), _MAX_STEPS))
     if len(steps) > 1:
@@ -110,9 +114,28 @@ _GRAMMAR = frozenset(
 class _Reader:
     """Follows the directory and the variables through a line."""
 
-    def __init__(self, directory: str | None) -> None:
+    def __init__(self, directory: str | None, line: str) -> None:
         self.directory = directory
+        self._line = line
         self._variables: dict[str, tuple[str, ...]] = {}
+        self._functions: dict[str, Node] = {}
+        self._ended = False  # by `exit`
+        self._of_type: dict[str, Callable[[Node, _Context, int], Iterator[ShellStep]]] = {
+            "command": self._command,
+            "redirected_statement": self._redirected,
+            "pipeline": self._pipeline,
+            "list": self._list,
+            "if_statement": self._if,
+            "elif_clause": self._if,
+            "while_statement": self._while,
+            "for_statement": self._loop,
+            "case_statement": self._unsure,
+            "function_definition": self._define,
+            "variable_assignment": self._assign,
+            "subshell": self._in_subshell,
+            "command_substitution": self._in_subshell,
+            "process_substitution": self._in_subshell,
+        }
 
     # ── simple lines ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -125,15 +148,27 @@ class _Reader:
                 groups.append(([], ""))
             else:
                 groups[-1][0].append(ShellWord(text=token.text, expands=token.expands))
-        for place, (words, _) in enumerate(groups):
-            if words:
-                pipe = []
-                for (_, sign), (after, _) in itertools.pairwise(groups[place:]):
-                    if sign not in ("|", "|&"):
-                        break
-                    pipe += [after[0].text] if after else []
-                last = next(sign for _, sign in groups[place:] if sign not in ("|", "|&"))
-                yield self._step(tuple(words), pipe=tuple(pipe), masked=last == "||")
+        place, before, status = 0, "", None
+        while place < len(groups):
+            end = next(at for at in range(place, len(groups)) if groups[at][1] not in ("|", "|&"))
+            stages, sign = [words for words, _ in groups[place : end + 1] if words], groups[end][1]
+            is_reached = before not in ("&&", "||") or status is not (before == "||")
+            is_sure = before not in ("&&", "||") or status is not None
+            if is_reached:
+                yield from self._stages(stages, masked=sign == "||")
+            name = stages[0][0].text if len(stages) == 1 else ""
+            if name == "exit" and is_reached and is_sure and sign != "&":
+                return
+            own = known_status(name)
+            status = joined_status(status, before, own) if before in ("&&", "||") else own
+            place, before = end + 1, sign
+
+    def _stages(self, stages: list[list[ShellWord]], *, masked: bool) -> Iterator[ShellStep]:
+        names = [words[0].text for words in stages]
+        silent = _last_silent([[word.text for word in words] for words in stages])
+        for place, words in enumerate(stages):
+            pipe = tuple(names[place + 1 : place + 1 + _MAX_PIPE])
+            yield self._step(tuple(words), shown=place >= silent, pipe=pipe, masked=masked)
 
     def _step(
         self,
@@ -161,29 +196,29 @@ class _Reader:
     def tree(self, node: Node, context: _Context | None = None, depth: int = 0) -> Iterator[ShellStep]:
         """Yield the steps below a node of the grammar."""
         context = context or _Context()
-        if depth > _MAX_DEPTH:
+        if depth > _MAX_DEPTH or self._ended:
             return
-        match node.type:
-            case "command":
-                yield from self._command(node, context, depth)
-            case "redirected_statement":
-                yield from self._redirected(node, context, depth)
-            case "pipeline":
-                yield from self._pipeline(node, context, depth)
-            case "list":
-                yield from self._list(node, context, depth)
-            case "subshell" | "command_substitution" | "process_substitution":
-                before, variables = self.directory, dict(self._variables)
-                yield from self._children(node, context, depth)
-                self.directory, self._variables = before, variables
-            case "variable_assignment":
-                yield from self._assign(node, context, depth)
-            case "for_statement":
-                yield from self._loop(node, context, depth)
-            case "heredoc_body" | "string" | "raw_string" | "herestring_redirect" if not _substitutions(node):
-                return
-            case _:
-                yield from self._children(node, context, depth)
+        if (read := self._of_type.get(node.type)) is not None:
+            yield from read(node, context, depth)
+        elif node.type not in _TEXTS or substitutions_of(node):
+            yield from self._children(node, context, depth)
+
+    def _in_subshell(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
+        before, variables = self.directory, dict(self._variables)
+        yield from self._read_by_shell(node, context)
+        yield from self._children(node, context, depth)
+        self.directory, self._variables, self._ended = before, variables, False
+
+    def _unsure(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
+        yield from self._children(node, context.unsure(), depth)
+
+    def _define(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
+        """Keep the body of a function; it runs where the function is called."""
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        del context, depth
+        if name is not None and body is not None:
+            self._functions[source_of(name)] = body
+        yield from ()
 
     def _children(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
         for child in node.named_children:
@@ -206,10 +241,14 @@ class _Reader:
                 )
         name = words[0][0].text if words else ""
         inside = context if name in ("echo", "printf") or not words else context.hidden()
-        for part in _substitutions(node):
+        for part in substitutions_of(node):
             yield from self.tree(part, inside, depth + 1)
         for chosen in itertools.islice(itertools.product(*words), _MAX_TEXTS):
             yield self._step(chosen, inputs=tuple(inputs), shown=shown, pipe=context.pipe, masked=context.masked)
+        if (body := self._functions.pop(name, None)) is not None:  # taken out: it may call itself
+            yield from self.tree(body, replace(context, inputs=tuple(inputs), shown=shown), depth + 1)
+            self._functions[name] = body
+        self._ended = self._ended or (name == "exit" and context.is_sure)
 
     def _redirected(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
         inputs, more = list(context.inputs), list[tuple[ShellWord, ...]]()
@@ -217,12 +256,15 @@ class _Reader:
         for child in node.children_by_field_name("redirect"):
             shown = self._redirect(child, inputs, more) and shown
         body = node.child_by_field_name("body")
-        changed = _Context(inputs=tuple(inputs), shown=shown, pipe=context.pipe, masked=context.masked)
+        changed = replace(context, inputs=tuple(inputs), shown=shown)
         if body is not None:
             yield from self.tree(body, changed, depth + 1)
         for child in node.children_by_field_name("redirect"):
-            for part in _substitutions(child):
-                yield from self.tree(part, context.hidden(), depth + 1)
+            # What is put into a here-document goes through the program that reads it.
+            name = program_of(body) if body is not None and child.type == "heredoc_redirect" else ""
+            inside = replace(changed, inputs=(), pipe=(name, *context.pipe)) if name else context.hidden()
+            for part in substitutions_of(child):
+                yield from self.tree(part, inside, depth + 1)
 
     def _redirect(self, node: Node, inputs: list[ShellWord], words: list[tuple[ShellWord, ...]]) -> bool:
         """Note the input of a redirection. Return false if it sends the output to a file."""
@@ -233,7 +275,7 @@ class _Reader:
         if node.type != "file_redirect":
             return True
         sign = next((child.type for child in node.children if not child.is_named), "")
-        descriptor = next((_source(child) for child in node.children if child.type == "file_descriptor"), "")
+        descriptor = next((source_of(child) for child in node.children if child.type == "file_descriptor"), "")
         targets = node.children_by_field_name("destination")
         if not targets:
             return True
@@ -242,7 +284,7 @@ class _Reader:
             inputs += self._texts(targets[0])
             return True
         if ">" not in sign or sign in (">&", "<>") or descriptor == "2":
-            return sign != ">&" or _source(targets[0]).isdigit() or descriptor == "2"
+            return sign != ">&" or source_of(targets[0]).isdigit() or descriptor == "2"
         return False
 
     def _redirect_all(self, nodes: list[Node], inputs: list[ShellWord], words: list[tuple[ShellWord, ...]]) -> bool:
@@ -253,12 +295,18 @@ class _Reader:
 
     def _pipeline(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
         stages = node.named_children
-        names = [_program(stage) for stage in stages]
+        names = [program_of(stage) for stage in stages]
+        silent = _last_silent([self._plain_texts(stage) for stage in stages])
+        is_shown = context.shown and self._shows(stages[-1])  # if the last stage writes to a file, none is shown
         for place, stage in enumerate(stages):
-            # If the last stage writes to a file, no earlier stage shows its output.
-            shown = context.shown and (place == len(stages) - 1 or self._shows(stages[-1]))
-            pipe = (*names[place + 1 :], *context.pipe)
-            yield from self.tree(stage, _Context(inputs=(), shown=shown, pipe=pipe, masked=context.masked), depth + 1)
+            shown = (context.shown if place == len(stages) - 1 else is_shown) and place >= silent
+            pipe = (*names[place + 1 : place + 1 + _MAX_PIPE], *context.pipe)
+            inside = replace(context, inputs=(), shown=shown, pipe=pipe, is_sure=context.is_sure and len(stages) == 1)
+            yield from self.tree(stage, inside, depth + 1)
+
+    def _plain_texts(self, node: Node) -> list[str]:
+        words = node.named_children if node.type == "command" and program_of(node) in ("head", "tail") else []
+        return [source_of(word) for word in words]
 
     def _shows(self, node: Node) -> bool:
         if node.type not in ("redirected_statement", "command"):
@@ -267,35 +315,74 @@ class _Reader:
         return self._redirect_all(redirects, [], [])
 
     def _list(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
-        masked = any(child.type == "||" for child in node.children)
-        first = True
-        for child in node.named_children:
-            inside = (
-                context
-                if not (masked and first)
-                else _Context(inputs=context.inputs, shown=context.shown, pipe=context.pipe, masked=True)
-            )
-            first = False
+        first, *others = node.named_children
+        sign = next((child.type for child in node.children if child.type in ("&&", "||")), "")
+        yield from self.tree(first, replace(context, masked=True) if sign == "||" else context, depth + 1)
+        status = node_status(first)
+        if sign and status is (sign == "||"):
+            return  # what follows never runs
+        inside = context.unsure() if sign and status is None else context
+        for child in others:
             yield from self.tree(child, inside, depth + 1)
+
+    def _if(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
+        then = next((child.start_byte for child in node.children if child.type == "then"), node.end_byte)
+        conditions = [child for child in node.named_children if child.start_byte < then]
+        rest = [child for child in node.named_children if child.start_byte > then]
+        for child in conditions:
+            yield from self.tree(child, context, depth + 1)
+        status = node_status(conditions[-1]) if conditions else None
+        for child in rest:
+            is_other = child.type in ("elif_clause", "else_clause")
+            if status is not is_other or status is None:
+                yield from self.tree(child, context.unsure() if status is None else context, depth + 1)
+
+    def _while(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
+        is_until = any(child.type == "until" for child in node.children)
+        conditions = [child for child in node.named_children if child.type != "do_group"]
+        body = [child for child in node.named_children if child.type == "do_group"]
+        for child in conditions:
+            yield from self.tree(child, context, depth + 1)
+        if conditions and node_status(conditions[-1]) is is_until:
+            return
+        told = any(program_of(child) in ("echo", "printf") for group in body for child in group.named_children)
+        if context.inputs and told and any(program_of(child) == "read" for child in conditions):
+            yield self._shown_file(context)  # a loop that reads lines and prints them
+        for child in body:
+            yield from self.tree(child, context.unsure(), depth + 1)
+
+    def _read_by_shell(self, node: Node, context: _Context) -> Iterator[ShellStep]:
+        """Yield `$(<FILE)`, which is `$(cat FILE)`."""
+        if [child.type for child in node.named_children] == ["file_redirect"]:
+            inputs: list[ShellWord] = []
+            self._redirect(node.named_children[0], inputs, [])
+            if inputs:
+                yield self._shown_file(replace(context, inputs=tuple(inputs)))
+
+    def _shown_file(self, context: _Context) -> ShellStep:
+        words = (ShellWord(text="cat"),)
+        return self._step(words, inputs=context.inputs, shown=context.shown, pipe=context.pipe, masked=context.masked)
 
     def _assign(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is not None:
             texts = self._texts(value) if value is not None else (ShellWord(text=""),)
             known = not any(word.expands for word in texts)
-            self._variables[_source(name)] = tuple(word.text for word in texts) if known else ()
+            self._variables[source_of(name)] = tuple(word.text for word in texts) if known else ()
+            if re.search(rf"\$\{{?{re.escape(source_of(name))}\b", self._line) is None:
+                context = context.hidden()  # nothing uses the variable
         yield from self._children(node, context, depth)
 
     def _loop(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
         name, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
         values = [word.text for child in node.children_by_field_name("value") for word in self._texts(child)]
         if name is not None:
-            self._variables[_source(name)] = tuple(values[:_MAX_TEXTS])
+            self._variables[source_of(name)] = tuple(values[:_MAX_TEXTS])
         for child in node.children_by_field_name("value"):
-            for part in _substitutions(child):
+            for part in substitutions_of(child):
                 yield from self.tree(part, context.hidden(), depth + 1)
         if body is not None:
-            yield from self.tree(body, context, depth + 1)
+            yield from self.tree(body, context.unsure(), depth + 1)
 
     # ── words ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -303,9 +390,9 @@ class _Reader:
         """Return the texts that a word can have; several if it has a variable with several values."""
         match node.type:
             case "raw_string":
-                return (ShellWord(text=_source(node)[1:-1]),)
+                return (ShellWord(text=source_of(node)[1:-1]),)
             case "ansi_c_string" | "translated_string":
-                return (ShellWord(text=_source(node)[2:-1], expands=True),)
+                return (ShellWord(text=source_of(node)[2:-1], expands=True),)
             case "simple_expansion" | "expansion":
                 return self._variable(node)
             case "command_substitution" | "process_substitution" | "arithmetic_expansion":
@@ -313,10 +400,10 @@ class _Reader:
             case "string" | "concatenation":
                 return self._joined(node)
             case _:
-                return (_unquoted(_source(node)),)
+                return (unquoted(source_of(node)),)
 
     def _variable(self, node: Node) -> tuple[ShellWord, ...]:
-        match = _VARIABLE.match(_source(node))
+        match = _VARIABLE.match(source_of(node))
         values = self._variables.get(match[1], ()) if match is not None else ()
         if match is not None and match[1] == "PWD" and self.directory:
             return (ShellWord(text=self.directory),)
@@ -329,7 +416,7 @@ class _Reader:
         parts: list[tuple[ShellWord, ...]] = []
         end = node.start_byte + (node.type == "string")
         last = node.end_byte - (node.type == "string")
-        whole = _source(node)
+        whole = source_of(node)
         for child in (*node.named_children, None):
             start = last if child is None else child.start_byte
             if start > end:  # text between the children, such as blanks inside quotes
@@ -346,53 +433,31 @@ class _Reader:
 
     def _quoted(self, node: Node) -> tuple[ShellWord, ...]:
         if node.type == "string_content":
-            return (ShellWord(text=re.sub(r'\\([$`"\\\n])', lambda match: match[1].strip("\n"), _source(node))),)
+            return (ShellWord(text=re.sub(r'\\([$`"\\\n])', lambda match: match[1].strip("\n"), source_of(node))),)
         return self._texts(node)
 
 
 class _Context(Struct, frozen=True, kw_only=True):
-    """The surroundings of a node: input of the statement, whether its output is shown, the pipeline after it."""
+    """The surroundings of a node: input of the statement, whether its output is shown, the pipeline after it.
+
+    `is_sure` is true if the shell surely comes here.
+    """
 
     inputs: tuple[ShellWord, ...] = ()
     shown: bool = True
     pipe: tuple[str, ...] = ()
     masked: bool = False
+    is_sure: bool = True
+
+    def unsure(self) -> _Context:
+        """Return the context of a part that may not run."""
+        return replace(self, is_sure=False)
 
     def hidden(self) -> _Context:
         """Return the context of a substitution whose output goes into a word."""
         return _Context(shown=False)
 
 
-def _source(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
-
-
-def _unquoted(source: str) -> ShellWord:
-    tokens = read_words(source.encode())
-    if isinstance(tokens, tuple) and len(tokens) == 1 and isinstance(tokens[0], Word):
-        return ShellWord(text=tokens[0].text, expands=tokens[0].expands)
-    return ShellWord(text=source, expands="*" in source or "{" in source)
-
-
-def _program(stage: Node) -> str:
-    """Return the name of the program of a stage of a pipeline; empty if it is not one simple command."""
-    node: Node | None = stage
-    if stage.type == "redirected_statement":
-        node = stage.child_by_field_name("body")
-    if node is None or node.type != "command":
-        return ""
-    name = node.child_by_field_name("name")
-    return "" if name is None else posixpath.basename(_source(name))
-
-
-def _substitutions(node: Node) -> list[Node]:
-    """Return the outermost substitutions below a node."""
-    found: list[Node] = []
-    waiting = list(reversed(node.named_children))
-    while waiting:
-        child = waiting.pop()
-        if child.type in ("command_substitution", "process_substitution"):
-            found.append(child)
-        else:
-            waiting += reversed(child.named_children)
-    return found
+def _last_silent(stages: list[list[str]]) -> int:
+    """Return the place of the last stage of a pipeline that passes nothing on; 0 if there is none."""
+    return max((place for place, words in enumerate(stages) if passes_nothing(words)), default=0)

@@ -191,7 +191,7 @@ class _Uses(Struct):
         for use in uses.uses:
             if not use.failed:
                 self._add(use.kind, call, use.path)
-            elif use.kind == "read" and self._tells_absence(use.path, call):
+            elif use.missing and self._tells_absence(use.path, call):
                 self._answer(call, f"{use.path} is not there")
         return uses.directory
 
