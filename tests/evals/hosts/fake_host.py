@@ -42,6 +42,13 @@ def main() -> int:
             '{"type":"user","message":{"role":"user","content":"hi"},"sessionId":"one"}\n'
         )
         (folder / "one/subagents/agent-1.jsonl").write_text('{"type":"user","isSidechain":true,"sessionId":"one"}\n')
+    if "linked" in prompt:
+        Path("private").mkdir()
+        Path("private/one.jsonl").write_text('{"type":"user","message":{"role":"user","content":"private"}}\n')
+        (Path.home() / ".claude/projects").mkdir(parents=True)
+        (Path.home() / ".claude/projects/other").symlink_to(Path("private").resolve())
+        (Path.home() / ".claude/projects/here").mkdir()
+        (Path.home() / ".claude/projects/here/two.jsonl").symlink_to(Path("private/one.jsonl").resolve())
     if "wait" in prompt:
         time.sleep(60)
     if "crash" in prompt:

@@ -173,6 +173,13 @@ async def test_the_files_of_a_session_and_its_sub_agents_are_kept(tmp_path: Path
     assert files == ["one.jsonl", "one/subagents/agent-1.jsonl"]
 
 
+async def test_links_in_the_place_of_sessions_are_not_followed(tmp_path: Path) -> None:
+    with ScriptedProvider(CHOOSES) as provider, ledger_in(tmp_path) as ledger:
+        async with opened(ledger, provider) as host:
+            await host.run(request(tmp_path, "linked"))
+    assert sorted(os.listdir(tmp_path / "unit/run")) == ["errors.txt", "stream.jsonl"]
+
+
 async def test_a_host_that_is_not_installed_says_how_to_install_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

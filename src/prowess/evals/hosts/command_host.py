@@ -13,6 +13,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import sys
 import time
 from contextlib import AsyncExitStack
@@ -258,14 +259,16 @@ def _keep_session(program: HostProgram, home: Path, directory: Path) -> Path | N
 
 
 def _session_files(program: HostProgram, home: Path) -> Iterator[Path]:
-    """Yield the files that the patterns of the host name, sorted."""
+    """Yield the files that the patterns of the host name, sorted. Links are left out: the agent may have made them."""
     pattern = PathGlob.parse(*program.sessions)
     top = program.sessions[0].partition("/")[0]
+    if (home / top).is_symlink():
+        return
     for folder, folders, names in os.walk(home / top):
         folders.sort()
         for name in sorted(names):
             path = Path(folder, name)
-            if pattern.matches(path.relative_to(home).parts) and path.is_file():
+            if pattern.matches(path.relative_to(home).parts) and stat.S_ISREG(path.lstat().st_mode):
                 yield path
 
 
