@@ -73,6 +73,19 @@ async def test_a_broken_line_before_the_end_is_an_error_because_it_may_be_a_char
         Ledger(tmp_path / JOURNAL, HEADER, Caps())
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("left", [b"", b'{"kind":"jour', None])
+async def test_a_journal_that_lost_its_lines_is_refused_because_calls_were_paid(
+    left: bytes | None, tmp_path: Path
+) -> None:
+    await _recorded(tmp_path / JOURNAL, "a")
+    (tmp_path / JOURNAL).unlink()
+    if left is not None:
+        (tmp_path / JOURNAL).write_bytes(left)
+    with pytest.raises(JournalError, match=r"is empty, but calls were made: .*; restore it from a backup"):
+        Ledger(tmp_path / JOURNAL, HEADER, Caps())
+
+
 @pytest.mark.parametrize("content", [b"notes of mine", b"{}\n", b'{"kind":"started"}\n', b"[" * 5000 + b"\n", b"\0\n"])
 def test_a_file_that_is_no_journal_is_left_as_it_is(tmp_path: Path, content: bytes) -> None:
     (tmp_path / JOURNAL).write_bytes(content)

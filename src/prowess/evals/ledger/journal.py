@@ -158,6 +158,7 @@ class Journal:
         try:
             with journal.locked():
                 if journal._is_new():
+                    journal._require_no_requests()
                     journal._truncate(0)
                     journal.append(header)
                     sync_directory(os.path.dirname(path) or ".")
@@ -349,6 +350,13 @@ class Journal:
         """Return whether there is no first line. A process that is killed while it begins a journal leaves a part."""
         data = self._read(0, _LONGEST_HEADER)
         return b"\n" not in data and (_BEGINNING.startswith(data) or data.startswith(_BEGINNING))
+
+    def _require_no_requests(self) -> None:
+        """Require that no request was kept: a journal that lost its lines would forget charges."""
+        with suppress(OSError):
+            if any(name.endswith(".z") for name in os.listdir(os.path.join(os.path.dirname(self.path), REQUESTS))):
+                reason = "is empty, but calls were made: their requests are beside it"
+                raise self._fault(reason, "restore it from a backup, or start a new iteration")
 
     def _complete_lines(self) -> Iterator[tuple[bytes, LinePlace]]:
         data = self._read(self._offset, MOST_BYTES)
