@@ -441,6 +441,7 @@ def test_runs_below_a_relative_place_are_replayed_from_another(
         (["--model", MODEL, "--price", "free"], "IN/OUT"),
         (["--model", MODEL, "--host", "nobody"], "nobody"),
         (["--replay", "missing"], "no iteration"),
+        (["--model", MODEL, "--report", "/nowhere/page.html"], "/nowhere does not exist"),
     ],
 )
 def test_bad_input_is_one_sentence_and_leaves_no_iteration(words: list[str], reason: str, tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def skill(tmp_path: Path) -> str:
 def triggers(provider: ScriptedProvider | None, *words: str, code: int = 0) -> dict[str, Any]:
     address = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "OPENAI_API_KEY": "key"}
     ran = subprocess.run(
-        [prowess(), "eval", "triggers", *words, "--model", MODEL, "--json"],
+        [prowess(), "eval", "triggers", *words, *(() if "--replay" in words else ("--model", MODEL)), "--json"],
         env={**os.environ, **(address if provider is None else provider.environment)},
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
@@ -234,3 +234,19 @@ def test_the_same_request_in_ten_fresh_sessions_chooses_the_same_skill(tmp_path:
     stricter = (*options[:4], "1.0", "--jobs", "1")
     failed = triggers(None, skill, *stricter, "--replay", recorded["iteration"], code=1)
     assert failed["results"][0]["pass"] is False
+
+
+def test_a_replay_takes_its_options_from_the_recording_and_names_the_skill_that_it_is_of(
+    provider: ScriptedProvider, skill: str, tmp_path: Path
+) -> None:
+    recorded = triggers(provider, skill, "--runs", "1", "--seed", "4")
+    replayed = triggers(None, skill, "--replay", recorded["iteration"])
+    other = make_triggered(tmp_path, "books", "Keeps a ledger.", [("keep the ledger", True)])
+
+    assert rows(replayed) == rows(recorded)
+    assert (replayed["model"], replayed["runs"], replayed["seed"]) == (MODEL, 1, 4)
+    assert (
+        "is a recording of sums, not of books"
+        in triggers(None, other, "--replay", recorded["iteration"], code=2)["error"]
+    )
+    assert "no iteration of trigger runs" in triggers(None, skill, "--replay", skill, code=2)["error"]

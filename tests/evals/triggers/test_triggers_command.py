@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prowess.cli.evals.triggers import gates_hold
 from prowess.evals.campaigns.report import SpentReport
 from prowess.evals.triggers.report import SkillTriggers, TriggerReport
-from prowess.evals.triggers.rows import QueryRuns, count_rows
+from prowess.evals.triggers.rows import QueryRuns, count_rows, trigger_gates
 from prowess.evals.triggers.trigger_set import TriggerQuery
 from tests.evals.triggers.planted import make_triggered
 from tests.fork_server import prowess
@@ -82,8 +81,12 @@ def test_a_neighbour_takes_requests_and_has_no_rows(skills: Path) -> None:
 
 
 def test_gates_that_are_named_decide_about_the_exit(skills: Path) -> None:
-    for rate, code in (("0.6", 0), ("0.7", 1)):
-        assert triggers(skills, "sums", "--host", "match", "--min-pass-rate", rate)[0] == code
+    for rate, code, end in (("0.6", 0, "passed"), ("0.7", 1, "failed")):
+        ended, text, _ = triggers(skills, "sums", "--host", "match", "--min-pass-rate", rate)
+        assert ended == code
+        assert f"gate min_pass_rate {rate}: 0.667, {end}\n" in text
+    ended, text, _ = triggers(skills, "sums", "--host", "match", "--min-pass-rate", "0.7", "--json")
+    assert (ended, [gate["passed"] for gate in json.loads(text)["gates"]]) == (1, [False])
     assert triggers(skills, "sums", "--host", "match", "--min-consistency", "0.9")[0] == 0
 
 
@@ -107,8 +110,16 @@ def test_a_request_that_a_cap_left_without_a_result_is_no_pass() -> None:
         complete=False, stopped="call_cap", estimate=False, model=None, host="prowess", seed=0, runs=3,
         consistency=None, spent=SpentReport(), skills=(skill,),
     )  # fmt: skip
-    assert gates_hold(report, 0.5)
-    assert not gates_hold(report, 0.51)
+    for rate, passed in ((0.5, True), (0.51, False)):
+        (gate,) = trigger_gates(rows, min_pass_rate=rate, min_consistency=None)
+        assert (gate.value, gate.passed) == (0.5, passed)
+    never = QueryRuns(TriggerQuery(query="never run", should_trigger=True), 3).row("train", curtailed=False)
+    (steady,) = trigger_gates((*rows, never), min_pass_rate=None, min_consistency=0.9)
+    assert steady.passed
+    failing = QueryRuns(TriggerQuery(query="fails", should_trigger=True), 1)
+    failing.add("error")
+    (unknown,) = trigger_gates((*rows, failing.row("train", curtailed=False)), min_pass_rate=None, min_consistency=0.9)
+    assert (unknown.value, unknown.passed) == (None, False)
     assert not report.passed
 
 

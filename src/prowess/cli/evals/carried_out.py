@@ -12,7 +12,7 @@ from prowess.cli import output
 from prowess.cli.evals.campaign_options import capped
 from prowess.cli.evals.live_progress import LiveProgress
 from prowess.cli.evals.report_files import ReportFiles
-from prowess.cli.evals.run_ends import code_of_end, spent_text, tell_fault
+from prowess.cli.evals.run_ends import code_of_end, gate_text, spent_text, tell_fault
 from prowess.errors import SkillError
 from prowess.evals.campaigns.options import EvalRunOptions
 from prowess.evals.campaigns.running import run_evals
@@ -46,7 +46,9 @@ def carried_out(
     if given["detect"] is not None and until is None:
         raise click.UsageError("--detect is the smallest difference for --until decided; name both")
     max_cost_usd = given["max_cost_usd"]
+    files = ReportFiles(page=page, junit=junit)
     try:
+        files.require_places()
         options = EvalRunOptions(
             judge=None if judge == "none" else judge, until_decided=until is not None, **capped(given)
         )
@@ -63,7 +65,7 @@ def carried_out(
         for name, text in ended.feedback.items():
             output.note(f"feedback on {printable_line(name)}: {printable_line(text)}")
     try:
-        ReportFiles(page=page, junit=junit).write(report, folder=report.iteration, cap_usd=max_cost_usd)
+        files.write(report, folder=report.iteration, cap_usd=max_cost_usd)
     except SkillError as fault:
         return tell_fault(fault)
     return _code(ended)
@@ -92,8 +94,7 @@ def _lines(report: EvalRunReport) -> Iterator[str]:
         yield f"error in {counted(count, 'run')}: {printable_line(reason)}"
     yield spent_text(report.spent)
     for gate in summary.gates:
-        value = "not measured" if gate.value is None else f"{gate.value:.3f}"
-        yield f"gate {gate.name} {gate.wanted:g}: {value}, {'passed' if gate.passed else 'failed'}"
+        yield gate_text(gate)
     if report.stopped is not None:
         yield f"stopped: {report.stopped}; raise the cap and continue with --resume"
     yield f"results: {printable_line(report.iteration)}"

@@ -26,6 +26,18 @@ class ReportFiles(Struct, frozen=True, kw_only=True):
     junit: str | None = None
     summary: str | None = None
 
+    def require_places(self) -> None:
+        """Require that the files can be written, before anything is paid for.
+
+        Raises:
+            InvalidArgumentsError: a folder is missing or not writable, or the path is one of a folder.
+        """
+        for path in (self.page, self.junit, self.summary):
+            folder = None if path is None else os.path.dirname(os.path.abspath(path))
+            if folder is not None and not (os.path.isdir(folder) and os.access(folder, os.W_OK)):
+                reason = "is not writable" if os.path.isdir(folder) else "does not exist"
+                raise InvalidArgumentsError((f"{path} cannot be written: the folder {folder} {reason}",))
+
     def write(
         self,
         report: EvalRunReport,

@@ -9,7 +9,7 @@ from prowess.cli import exit_codes, output
 
 if TYPE_CHECKING:
     from prowess.errors import SkillError
-    from prowess.evals.campaigns.report import SpentReport
+    from prowess.evals.campaigns.report import GateResult, SpentReport
 
 _DRIFT = frozenset({"DriftError", "StaleRecordingError"})  # by name: most subcommands import no recordings
 
@@ -29,6 +29,12 @@ def code_of_end(*, signalled: int | None, complete: bool, passed: bool = True) -
     if not complete:
         return exit_codes.CAPPED
     return exit_codes.OK if passed else exit_codes.FAILED
+
+
+def gate_text(gate: GateResult) -> str:
+    """Return a gate, its value and whether it passed, as a text."""
+    value = "not measured" if gate.value is None else f"{gate.value:.3f}"
+    return f"gate {gate.name} {gate.wanted:g}: {value}, {'passed' if gate.passed else 'failed'}"
 
 
 def spent_text(spent: SpentReport) -> str:

@@ -21,7 +21,7 @@ from prowess.cli.evals.campaign_options import (
     resume_option,
     seed_option,
 )
-from prowess.cli.evals.run_ends import code_of_end, spent_text, tell_fault
+from prowess.cli.evals.run_ends import code_of_end, gate_text, spent_text, tell_fault
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @click.option("--model", metavar="M", help="Model that chooses, such as anthropic:claude-sonnet-4-5.")
 @neighbours_option
 @click.option("--together", is_flag=True, help="Install all skills at once, and show who answers whose requests.")
-@click.option("--runs", type=click.IntRange(1, 1000), default=3, show_default=True, help="Runs of each request.")
+@click.option("--runs", type=click.IntRange(1, 1000), help="Runs of each request; defaults to 3.")
 @click.option("--all-runs", is_flag=True, help="Also make runs that can no longer change a result.")
 @jobs_option("Requests")
 @click.option(
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     help="Least share of equal outcomes.",
 )
 @click.option("--min-pass-rate", type=SHARE, metavar="R", help="Fail if fewer requests pass.")
-@seed_option("Seed of the split and the model.")
+@seed_option("Seed of the split and the model.", default=None)
 @cap_options
 @out_option
 @resume_option
@@ -61,8 +61,6 @@ if TYPE_CHECKING:
 @quiet_option
 def triggers(
     *,
-    host: str | None,
-    min_pass_rate: float | None,
     as_json: bool,
     quiet: bool,
     **given: Any,  # noqa: ANN401 -- the other options above, by name
@@ -76,11 +74,10 @@ def triggers(
     Example: prowess eval triggers my-skill --host match
     """
     # Imported here: the other subcommands need no catalog, no agent and no ledger.
-    from prowess.evals.ledger.calls import OWN_HOST
-    from prowess.evals.triggers.trigger_run import TriggerRunOptions, run_triggers
+    from prowess.evals.triggers.trigger_run import run_triggers, triggers_as_recorded
 
     try:
-        options = TriggerRunOptions(host=host or OWN_HOST, **capped(given))
+        options = triggers_as_recorded(**capped(given))
         ended = run_triggers(options, on_run=None if quiet or as_json or options.is_estimate else _tell)
     except SkillError as fault:
         return tell_fault(fault)
@@ -89,7 +86,8 @@ def triggers(
         output.document(report.as_dict())
     else:
         _print(report)
-    return code_of_end(signalled=ended.signalled, complete=report.complete, passed=gates_hold(report, min_pass_rate))
+    passed = all(gate.passed for gate in report.gates)
+    return code_of_end(signalled=ended.signalled, complete=report.complete, passed=passed)
 
 
 def _tell(unit: Unit, run: TriggerRun) -> None:
@@ -97,17 +95,6 @@ def _tell(unit: Unit, run: TriggerRun) -> None:
     verdict = run.verdicts[unit.configuration]
     answer = f": {', '.join(chosen)}" if chosen else ""
     output.note(f"{verdict:13} {printable_line(unit.id)}{answer}")
-
-
-def gates_hold(report: TriggerReport, min_pass_rate: float | None) -> bool:
-    """Whether the gates that were named hold. A request without a result is no pass."""
-    rows = [row for skill in report.skills for row in skill.results]
-    if report.consistency is not None and any((row.consistency or 0.0) < report.consistency for row in rows):
-        return False
-    if min_pass_rate is None:
-        return True
-    # Divided, as the rates that are shown: 0.56 * 25 is more than 14.
-    return bool(rows) and sum(row.passed is True for row in rows) / len(rows) >= min_pass_rate
 
 
 def _print(report: TriggerReport) -> None:
@@ -121,6 +108,8 @@ def _print(report: TriggerReport) -> None:
         output.line(_shadow_text(shadow))
     if not report.estimate:
         output.line(spent_text(report.spent))
+    for gate in report.gates:
+        output.line(gate_text(gate))
     if report.stopped is not None:
         output.note(f"stopped: {report.stopped}; continue with --resume")
     if report.iteration is not None:

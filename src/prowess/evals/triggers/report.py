@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, to_builtins
 
 if TYPE_CHECKING:
-    from prowess.evals.campaigns.report import SpentReport, StopReason
+    from prowess.evals.campaigns.report import GateResult, SpentReport, StopReason
     from prowess.evals.triggers.rows import TriggerRow, TriggerSummary
     from prowess.evals.triggers.shadows import AnswerRow, Shadow
 
@@ -27,7 +27,8 @@ class TriggerReport(Struct, frozen=True, kw_only=True):
 
     `estimate` is true if no model was asked. `complete` is false if runs are missing that could change a result, and
     `stopped` tells why. `consistency` is the least share of equal outcomes that was asked for, or None. `matrix` and
-    `shadows` are empty for one skill. `iteration` is the folder of the runs, None for an estimate.
+    `shadows` are empty for one skill. `gates` are those that were named. `iteration` is the folder of the runs,
+    None for an estimate.
     """
 
     complete: bool
@@ -42,6 +43,7 @@ class TriggerReport(Struct, frozen=True, kw_only=True):
     skills: tuple[SkillTriggers, ...]
     matrix: tuple[AnswerRow, ...] = ()
     shadows: tuple[Shadow, ...] = ()
+    gates: tuple[GateResult, ...] = ()
     iteration: str | None = None
 
     @property

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess.evals.campaigns.report import GateResult
 from prowess.evals.statistics.curtailment import HALF, settled_consistency, settled_rate
 from prowess.evals.statistics.intervals import Rate, rate_of
 
@@ -125,6 +126,26 @@ def count_rows(rows: Sequence[TriggerRow]) -> TriggerSummary:
         train=_passing(row for row in rows if row.split == "train"),
         validation=_passing(row for row in rows if row.split == "validation"),
     )
+
+
+def trigger_gates(
+    rows: Sequence[TriggerRow], *, min_pass_rate: float | None, min_consistency: float | None
+) -> tuple[GateResult, ...]:
+    """Return the gates that were named. Requests that a cap or a signal prevented have no consistency to fail by."""
+    gates: list[GateResult] = []
+    if min_pass_rate is not None:
+        rate = sum(row.passed is True for row in rows) / len(rows) if rows else None
+        gates.append(_gate("min_pass_rate", min_pass_rate, rate))
+    if min_consistency is not None:
+        shares = [row.consistency for row in rows if row.runs or not row.not_run]
+        known = [share for share in shares if share is not None]
+        least = min(known) if known and len(known) == len(shares) else None
+        gates.append(_gate("min_consistency", min_consistency, least))
+    return tuple(gates)
+
+
+def _gate(name: str, wanted: float, value: float | None) -> GateResult:
+    return GateResult(name=name, wanted=wanted, value=value, passed=value is not None and value >= wanted)
 
 
 def _passing(rows: Iterable[TriggerRow]) -> Rate:

@@ -25,7 +25,7 @@ from prowess.evals.ledger.journal import JournalHeader
 from prowess.evals.triggers.running import TriggerRun
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from prowess.evals.campaigns.report import Unit
     from prowess.evals.triggers.report import TriggerReport
@@ -125,20 +125,39 @@ class TriggerFolder(Struct, frozen=True, kw_only=True):
         """Remove a folder in which nothing began."""
         shutil.rmtree(self.path, ignore_errors=True)
 
-    def require_same(self, wanted: TriggerSettings) -> None:
-        """Require that the runs of this folder may be continued with these settings.
+    def settings(self) -> TriggerSettings:
+        """Return the settings of the runs.
 
         Raises:
-            InvalidArgumentsError: the skills, the requests or an option differ, or a newer version wrote it.
+            InvalidArgumentsError: the folder has no trigger runs, or a newer version wrote it.
         """
         path = os.path.join(self.path, _SETTINGS)
         data = json_of_file(path)
         if isinstance(data, dict) and isinstance(data.get("version"), int) and data["version"] > VERSION:
             raise InvalidArgumentsError((f"{path} was written by a newer version of prowess; update prowess",))
         try:
-            found = msgspec.convert(data, TriggerSettings)
-        except msgspec.ValidationError as fault:
-            raise InvalidArgumentsError((f"{path} cannot be read ({fault}); leave --resume out",)) from None
+            return msgspec.convert(data, TriggerSettings)
+        except msgspec.ValidationError:
+            problem = f"{self.path} is no iteration of trigger runs: it has no {_SETTINGS} that can be read"
+            raise InvalidArgumentsError((f"{problem}; name a folder that eval triggers wrote",)) from None
+
+    def require_skills(self, names: Sequence[str]) -> None:
+        """Require that the runs are of these skills.
+
+        Raises:
+            InvalidArgumentsError: they are of others.
+        """
+        if (found := sorted(self.settings().skills)) != sorted(names):
+            problem = f"{self.path} is a recording of {', '.join(found)}, not of {', '.join(sorted(names))}"
+            raise InvalidArgumentsError((f"{problem}; name an iteration of the same skills",))
+
+    def require_same(self, wanted: TriggerSettings) -> None:
+        """Require that the runs of this folder may be continued with these settings.
+
+        Raises:
+            InvalidArgumentsError: the skills, the requests or an option differ, or a newer version wrote it.
+        """
+        found = self.settings()
         if found != wanted:
             names = [
                 name for name in TriggerSettings.__struct_fields__ if getattr(found, name) != getattr(wanted, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import msgspec
@@ -25,6 +25,7 @@ from prowess.evals.ledger.recorded_calls import RecordedCalls
 from prowess.evals.recordings.drift import require_fresh
 from prowess.evals.triggers.match_host import MATCH_HOST, MatchHost
 from prowess.evals.triggers.report import TriggerReport
+from prowess.evals.triggers.rows import trigger_gates
 from prowess.evals.triggers.running import RUNS, TriggerCampaign, TriggerOptions
 from prowess.evals.triggers.shadows import answer_rows, shadows_of
 from prowess.evals.triggers.split import keep_split, read_split, split_queries
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from prowess.evals.triggers.trigger_set import TriggerSet
 
 TOGETHER = "together"
+_RECORDED = ("model", "host", "runs", "seed", "all_runs", "max_output_tokens")
 
 
 class TriggerRunOptions(Struct, frozen=True, kw_only=True):
@@ -62,6 +64,7 @@ class TriggerRunOptions(Struct, frozen=True, kw_only=True):
     jobs: int = 2
     seed: int = 0
     consistency: float | None = None
+    min_pass_rate: float | None = None
     all_runs: bool = False
     caps: Caps = Caps()
     max_output_tokens: int | None = None
@@ -83,6 +86,19 @@ class TriggersEnded(Struct, frozen=True, kw_only=True):
     signalled: int | None
 
 
+def triggers_as_recorded(*, replay: str | None, **given: Any) -> TriggerRunOptions:  # noqa: ANN401 -- the options
+    """Return options by their names. One that is None or false is that of the recording `replay`, or its default.
+
+    Raises:
+        InvalidArgumentsError: `replay` is no folder of trigger runs.
+    """
+    named = {name: value for name, value in given.items() if value is not None and value is not False}
+    if replay is not None:
+        recorded = TriggerFolder(path=replay).settings()
+        named = {name: getattr(recorded, name) for name in _RECORDED} | named
+    return TriggerRunOptions(replay=replay, **named)
+
+
 def run_triggers(
     options: TriggerRunOptions, *, on_run: Callable[[Unit, TriggerRun], object] | None = None
 ) -> TriggersEnded:
@@ -96,6 +112,8 @@ def run_triggers(
     """
     require_one_source(resume=options.resume, replay=options.replay)
     sets = _sets(options)
+    if options.replay is not None:
+        TriggerFolder(path=options.replay).require_skills([one.skill for one in sets])
     neighbours = _neighbours(options, sets)
     if options.is_estimate:
         return _estimate(options, sets, neighbours)
@@ -270,6 +288,8 @@ def _report(
 ) -> TriggerReport:
     texts = {one.skill: f"{one.skill} {one.description}" for one in sets}
     requests = campaign.answered() if len(sets) > 1 else []
+    skills = campaign.results(splits)
+    rows = [row for skill in skills for row in skill.results]
     return TriggerReport(
         complete=campaign.complete,
         stopped=campaign.stopped,
@@ -280,8 +300,9 @@ def _report(
         runs=1 if options.is_estimate else options.runs,
         consistency=options.consistency,
         spent=SpentReport() if calls is None else SpentReport.of(calls.spent),
-        skills=campaign.results(splits),
+        skills=skills,
         matrix=answer_rows(requests, list(texts)) if len(sets) > 1 else (),
         shadows=shadows_of(requests, texts),
+        gates=trigger_gates(rows, min_pass_rate=options.min_pass_rate, min_consistency=options.consistency),
         iteration=None if folder is None else folder.path,
     )
