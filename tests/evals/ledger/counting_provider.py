@@ -1,7 +1,7 @@
 """A provider on loopback that speaks OpenAI's Chat Completions, counts every call that it is paid for, and its price.
 
 A task names its unit as `unit-N`. The first answer loads a skill, the second lists skills, the third is the text.
-Tokens are a quarter of the bytes of the request, and 20 of each answer.
+It charges the most that a bound allows: a token for each byte of the request, and all tokens that the answer may have.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class _Handler(BaseHTTPRequestHandler):
         messages = body["messages"]
         turn = sum(message["role"] == "assistant" for message in messages)
         unit = re.findall(r"unit-\d+", json.dumps([m for m in messages if m["role"] == "user"]))[0]
-        read, said = len(raw) // 4, 20
+        read, said = len(raw), body.get("max_completion_tokens") or body["max_tokens"]
         self.counts.add(unit, turn, read * 400 + said * 1600)
         time.sleep(random.uniform(0.001, self.counts.slowest))
         usage = {"prompt_tokens": read, "completion_tokens": said, "total_tokens": read + said}

@@ -58,6 +58,44 @@ async def test_an_unfinished_line_that_is_longer_than_the_next_one_leaves_nothin
         assert ledger.spent.calls == 2
 
 
+@pytest.fixture
+def synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """What was brought to the disk: `directory`, or `journal` with its size then."""
+    found: list[tuple[str, int]] = []
+    sync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        sync(descriptor)
+        status = os.fstat(descriptor)
+        if os.path.samestat(status, os.stat(tmp_path)):
+            found.append(("directory", 0))
+        elif os.path.samestat(status, os.stat(tmp_path / JOURNAL)):
+            found.append(("journal", status.st_size))
+
+    monkeypatch.setattr(os, "fsync", noted)
+    return found
+
+
+def test_the_disk_knows_the_name_of_a_new_journal(tmp_path: Path, synced: list[tuple[str, int]]) -> None:
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()):
+        pass
+    size = (tmp_path / JOURNAL).stat().st_size
+    assert synced[-2:] == [("journal", size), ("directory", 0)]
+    synced.clear()
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()):
+        assert synced == []
+
+
+def test_the_disk_knows_that_an_unfinished_line_was_cut_off(tmp_path: Path, synced: list[tuple[str, int]]) -> None:
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()):
+        pass
+    whole = (tmp_path / JOURNAL).read_bytes()
+    (tmp_path / JOURNAL).write_bytes(whole + b'{"kind":')
+    synced.clear()
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()):
+        assert synced == [("journal", len(whole))]
+
+
 @pytest.mark.anyio
 async def test_a_broken_line_before_the_end_is_an_error_because_it_may_be_a_charge(tmp_path: Path) -> None:
     whole = await _recorded(tmp_path / JOURNAL, "a")

@@ -162,6 +162,31 @@ async def test_caps_on_calls_and_tokens_need_no_price(tmp_path: Path, caps: Caps
         assert (ledger.stopped, ask.count, ledger.spent.usd) == (stopped, 2, None)
 
 
+def test_a_bound_is_a_token_a_byte_and_the_longest_answer() -> None:
+    bound = CallBound.of(b"x" * 100, 7)
+    assert (bound.input_tokens, bound.output_tokens) == (100 + 1024, 7)
+
+
+@pytest.mark.parametrize(
+    ("exact", "less"),
+    [(Caps(tokens=2006), Caps(tokens=2005)), (Caps(usd=0.002006), Caps(usd=0.002005999))],
+)
+@pytest.mark.anyio
+async def test_a_call_that_needs_exactly_what_is_left_is_made_and_one_that_needs_more_is_not(
+    tmp_path: Path, exact: Caps, less: Caps
+) -> None:
+    for caps, made in ((less, 1), (exact, 2)):
+        with Ledger(tmp_path / f"{made}", HEADER, caps) as ledger:
+            ask = Asking(ledger, usage=Usage(input_tokens=1, output_tokens=5, cost_usd=None))
+            await ledger.call("one", b"a", BOUND, ask.answer, price=DOLLAR)
+            if made == 1:
+                with pytest.raises(CapReachedError):
+                    await ledger.call("one", b"b", BOUND, ask.answer, price=DOLLAR)
+            else:
+                await ledger.call("one", b"b", BOUND, ask.answer, price=DOLLAR)
+            assert ask.count == made
+
+
 @pytest.mark.anyio
 async def test_a_call_waits_for_a_reservation_that_another_may_give_back(tmp_path: Path) -> None:
     begun, go_on = anyio.Event(), anyio.Event()
@@ -210,6 +235,22 @@ async def test_a_cancelled_call_stays_in_doubt(tmp_path: Path) -> None:
             await ledger.call("one", b"a", BOUND, forever, price=DOLLAR)
         assert ledger.spent.in_doubt_usd == 0.002
         assert _lines(tmp_path)[-1]["kind"] == "failed"
+
+
+@pytest.mark.anyio
+async def test_an_answer_that_came_is_kept_though_the_run_is_cancelled(tmp_path: Path) -> None:
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        with anyio.CancelScope() as scope:
+
+            async def ask() -> CallAnswer:
+                scope.cancel()  # met at the next pause, which is the write of this answer
+                return CallAnswer(content=b"paid", usage=Usage(input_tokens=3, output_tokens=2))
+
+            await ledger.call("one", b"a", BOUND, ask, price=DOLLAR)
+        assert (ledger.spent.in_doubt_usd, ledger.spent.usd) == (0.0, 0.000005)
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        again = await ledger.call("one", b"a", BOUND, failing(AssertionError("asked again")), price=DOLLAR)
+        assert (again.content, again.replayed) == (b"paid", True)
 
 
 @pytest.mark.anyio

@@ -29,6 +29,11 @@ def test_a_fraction_of_a_nano_dollar_is_rounded_up() -> None:
     assert FREE.nano_usd(10**9, 10**9) == 0
 
 
+def test_a_price_of_each_call_is_added() -> None:
+    assert Price(input=0, output=0, call=0.01).nano_usd(0, 0) == 10_000_000
+    assert Price(input=1, output=2, call=0.01).nano_usd(10, 10) == 10_030_000
+
+
 def test_above_a_tier_all_tokens_cost_its_price_unless_the_lower_one_is_dearer() -> None:
     price = Price.parse("1/2")
     tiered = listed_price("gemini-2.5-pro", provider="google")
