@@ -21,6 +21,7 @@ from prowess.agent import (
     UserMessage,
 )
 from prowess.catalog import Catalog
+from prowess.evals.ledger import ledger_model
 from prowess.evals.ledger.caps import Caps
 from prowess.evals.ledger.journal import JOURNAL
 from prowess.evals.ledger.ledger import Ledger
@@ -193,3 +194,20 @@ async def test_an_answer_that_was_changed_in_the_journal_is_a_failure_of_the_mod
         model = LedgerModel(None, replay, "one", name="scripted")
         result = await Agent(model, catalog=Catalog(EXAMPLES)).run("Go.")
     assert (result.ended, "a kept answer cannot be read" in str(result.reason)) == ("model_failed", True)
+
+
+@pytest.mark.anyio
+async def test_an_answer_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Endless:
+        name = "endless"
+
+        async def stream(self, _: ModelRequest) -> AsyncIterator[Part]:
+            while True:
+                yield TextDelta(text="x" * 1000)
+
+    monkeypatch.setattr(ledger_model, "_MOST_ANSWER_BYTES", 1 << 20)
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        model = LedgerModel(Endless(), ledger, "unit", price=DOLLAR)
+        with pytest.raises(ModelError, match="more than 1 MiB"):
+            _ = [part async for part in model.stream(ASKED)]
+        assert ledger.spent.in_doubt_usd > 0

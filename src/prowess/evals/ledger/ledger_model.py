@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from prowess.tools import ToolSpec
 
 _BUSY = frozenset({408, 409, 429, 500, 502, 503, 504, 529})  # HTTP statuses after which a request is sent again
+_MOST_ANSWER_BYTES = 64 * 1024 * 1024
 _MARKS = 16  # tokens between two messages, beside those of JSON
 
 
@@ -134,6 +135,7 @@ class LedgerModel:
             raise ModelError(self._name, "it is only recorded, and this request has no kept answer")
         parts: list[dict[str, object]] = []
         used: list[Usage] = []
+        size = 0
         stream = cast("AsyncGenerator[Part, None]", self._model.stream(request))
         try:
             async for part in stream:
@@ -143,6 +145,9 @@ class LedgerModel:
                         continue  # it would give back a part of the agent's budget
                 if (kept := self._written(part)) is not None:
                     parts.append(kept)
+                    size += len(_json(kept))
+                if size > _MOST_ANSWER_BYTES:
+                    raise ModelError(self._name, f"its answer has more than {_MOST_ANSWER_BYTES >> 20} MiB")
         finally:
             await stream.aclose()
         return CallAnswer(content=_json(parts), usage=_usage(used))
