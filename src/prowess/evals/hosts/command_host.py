@@ -136,14 +136,15 @@ class CommandHost:
         began = time.monotonic()
         code = await self._execute(self._program.command(invocation), request, run, home)
         seconds = time.monotonic() - began
-        transcript, path = await to_thread.run_sync(self._transcript, directory, home)
+        told = await to_thread.run_sync(_read, directory / STREAM)
+        transcript, path = await to_thread.run_sync(self._transcript, told, directory, home)
         if isinstance(run.fault, _ENDS_CAMPAIGN):
             raise run.fault
         error = self._error(transcript, code, request.limits.seconds, run, directory)
         return HostRun(
             transcript=transcript,
             transcript_path=None if path is None else str(path),
-            answer=transcript.answer,
+            answer=transcript.answer if told.host is None else told.answer,  # agents can write session files, too
             seconds=seconds,
             error=error,
         )
@@ -164,9 +165,9 @@ class CommandHost:
             stopped=run.stopped,
         )
 
-    def _transcript(self, directory: Path, home: Path) -> tuple[RunTranscript, Path | None]:
+    def _transcript(self, stream: RunTranscript, directory: Path, home: Path) -> tuple[RunTranscript, Path | None]:
         """Return the transcript of the run, and the file or folder that it was read from."""
-        stream, session = _read(directory / STREAM), None
+        session = None
         kept = _keep_session(self._program, home, directory)
         if kept is not None:
             session = _read(kept)
