@@ -90,7 +90,7 @@ def test_a_pattern_is_searched_within_a_time(tmp_path: Path, monkeypatch: pytest
     assert judged(tmp_path / "b", "matches-regex", r"^\d+$")[0] == "failed"
     outcome, reason = judged(tmp_path / "c", "matches-regex", "(")
     assert (outcome, "not a Python regular expression" in reason) == ("error", True)
-    monkeypatch.setattr(assertions, "REGEX_SECONDS", 0.3)
+    monkeypatch.setattr(assertions, "PATTERN_SECONDS", 0.3)
     outcome, reason = judged(tmp_path / "d", "matches-regex", "(a+)+$", turns=[{"text": "a" * 40 + "!"}])
     assert (outcome, "Timeout exceeded" in reason) == ("error", True)
 

@@ -6,23 +6,21 @@ choice counts only if it is the same in both orders; otherwise the two are equal
 
 from __future__ import annotations
 
-import json
 import re
-from contextlib import aclosing
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from prowess._internal.text.terminal_text import printable_line
-from prowess.agent import ModelRequest, TextDelta, UserMessage
 from prowess.agent.model import ModelSettings
 from prowess.evals.graders.judge import JudgeError
+from prowess.evals.graders.model_answer import asked_once, json_within
 from prowess.evals.statistics.paired_tests import SignTest, sign_test
 from prowess.tools.prompt_escaping import json_for_model
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from prowess.agent import Model
     from prowess.evals.comparing.run_pairs import FinishedRun, RunPair
@@ -103,22 +101,12 @@ class BlindJudge:
 
     async def _vote(self, pair: RunPair, order: Literal["ab", "ba"]) -> BlindVote:
         first, second = (pair.a, pair.b) if order == "ab" else (pair.b, pair.a)
-        request = ModelRequest(
-            instructions=BLIND_INSTRUCTIONS,
-            messages=(UserMessage(text=blind_question(pair.prompt, first, second)),),
-            tools=(),
-            settings=ModelSettings(max_output_tokens=self._most, temperature=None, seed=self._seed),
-        )
-        async with aclosing(cast("AsyncGenerator[Any, None]", self._model.stream(request))) as parts:
-            text = "".join([part.text async for part in parts if isinstance(part, TextDelta)])
-        return self._read(text, order)
+        question = blind_question(pair.prompt, first, second)
+        settings = ModelSettings(max_output_tokens=self._most, temperature=None, seed=self._seed)
+        return self._read(await asked_once(self._model, BLIND_INSTRUCTIONS, question, settings), order)
 
     def _read(self, text: str, order: Literal["ab", "ba"]) -> BlindVote:
-        start, end = text.find("{"), text.rfind("}")
-        try:
-            data = json.loads(text[start : end + 1]) if start >= 0 else None
-        except (ValueError, RecursionError):
-            data = None
+        data = json_within(text, "{}")
         places: dict[str, Preference] = {"first": "a", "second": "b", "equal": "equal"}
         if order == "ba":
             places |= {"first": "b", "second": "a"}

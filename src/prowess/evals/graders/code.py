@@ -1,6 +1,6 @@
 """Graders that are code: text, patterns, files, workspace, JSON, tools, order, activation, cost, turns, tokens.
 
-They run in a thread. A pattern runs in a process of its own, which is killed after `PATTERN_SECONDS`.
+They run in a thread. A pattern runs in a process of its own, which is killed after `assertions.PATTERN_SECONDS`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, assert_never
 
 from prowess._internal.globs import PathGlob
 from prowess._internal.text.terminal_text import counted, printable_line
-from prowess.errors import ExecTimeoutError, InvalidArgumentsError, LimitExceededError
+from prowess.errors import InvalidArgumentsError
 from prowess.evals.graders.material import arguments_json, is_call_of
-from prowess.evals.scenarios.assertions import AssertionUndecidedError
+from prowess.evals.scenarios.assertions import AssertionUndecidedError, answer_excerpt, pattern_matches
 from prowess.evals.scenarios.report import Grade
 from prowess.evals.verdicts.judging import verdict_of
 from prowess.format.suites.grader_specs import (
@@ -31,7 +31,6 @@ from prowess.format.suites.grader_specs import (
     TurnsGrader,
     WorkspaceGrader,
 )
-from prowess.tools.builtin.pattern_process import PatternProcess
 from prowess.tools.spec import check_schema, require_fitting
 
 if TYPE_CHECKING:
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from prowess.evals.graders.material import RunMaterial
     from prowess.evals.transcripts.transcript import TranscriptCall
 
-PATTERN_SECONDS = 2.0
 USING = frozenset({"triggered", "polluted"})  # verdicts of a run with the skill in its context
 _SHOWN = 160
 _NAMED_GROUP = re.compile(r"\(\?<(?![=!])")  # of JavaScript; Python writes (?P<
@@ -100,7 +98,9 @@ def text_grade(kind: str, value: str, answer: str) -> Grade:
         AssertionUndecidedError: the pattern cannot be used, or takes too long.
     """
     found = value in answer if kind.endswith("contains") else count_matches(value, answer, "") > 0
-    return Grade(passed=found != kind.startswith("not_"), evidence=_of_answer(answer, value if found else ""))
+    return Grade(
+        passed=found != kind.startswith("not_"), evidence=answer_excerpt(answer, answer.find(value) if found else -1)
+    )
 
 
 def count_matches(pattern: str, text: str, flags: str) -> int:
@@ -112,11 +112,7 @@ def count_matches(pattern: str, text: str, flags: str) -> int:
     inline = "".join(sorted({flag for flag in flags if flag in "ms"}))
     lead = f"(?{inline})" if inline else ""
     python = lead + _NAMED_GROUP.sub("(?P<", pattern)
-    try:
-        with PatternProcess(python, ignore_case="i" in flags, multiline=True, seconds=PATTERN_SECONDS) as process:
-            return len(process.search(text.encode("utf-8", "replace")))
-    except (ExecTimeoutError, LimitExceededError, InvalidArgumentsError) as fault:
-        raise AssertionUndecidedError(f"pattern {pattern[:_SHOWN]!r}: {fault}") from None
+    return pattern_matches(python, text, named=f"pattern {pattern[:_SHOWN]!r}", ignore_case="i" in flags)
 
 
 def _regex(grader: RegexGrader, run: RunMaterial) -> Grade:
@@ -235,10 +231,3 @@ def _listed(names: Iterable[str]) -> str:
     found = list(names)
     shown = ", ".join(map(printable_line, found[:10]))
     return f"{shown} and {len(found) - 10} more" if len(found) > 10 else shown or "none"  # noqa: PLR2004 -- as above
-
-
-def _of_answer(answer: str, value: str) -> str:
-    at = answer.find(value) if value else -1
-    start = max(0, at - _SHOWN // 2) if at >= 0 else 0
-    lead, tail = "…" if start else "", "…" if start + _SHOWN < len(answer) else ""
-    return f"the answer is: {lead}{printable_line(answer[start : start + _SHOWN])}{tail}"

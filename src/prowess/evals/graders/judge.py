@@ -9,22 +9,21 @@ evidence is no pass.
 
 from __future__ import annotations
 
-import json
 import re
-from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from prowess._internal.text.terminal_text import printable_line
-from prowess.agent import ModelError, ModelRequest, TextDelta, UserMessage
+from prowess.agent import ModelError
 from prowess.agent.model import ModelSettings
 from prowess.evals.graders.material import arguments_json, concerns_skills
+from prowess.evals.graders.model_answer import asked_once, json_within
 from prowess.evals.scenarios.report import Grade
 from prowess.tools.prompt_escaping import json_for_model
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import Sequence
 
     from prowess.agent import Model
     from prowess.evals.graders.material import RunMaterial
@@ -81,15 +80,9 @@ class Judge:
         return tuple(_majority(each) for each in zip(*votes, strict=True))
 
     async def _vote(self, assertions: Sequence[str], run: RunMaterial, number: int) -> tuple[Grade, ...]:
-        request = ModelRequest(
-            instructions=INSTRUCTIONS,
-            messages=(UserMessage(text=_question(assertions, run)),),
-            tools=(),
-            settings=ModelSettings(max_output_tokens=self._most, temperature=None, seed=self._seed + number),
-        )
-        async with aclosing(cast("AsyncGenerator[Any, None]", self._model.stream(request))) as parts:
-            texts = [part.text async for part in parts if isinstance(part, TextDelta)]
-        return self._read("".join(texts), len(assertions))
+        settings = ModelSettings(max_output_tokens=self._most, temperature=None, seed=self._seed + number)
+        text = await asked_once(self._model, INSTRUCTIONS, _question(assertions, run), settings)
+        return self._read(text, len(assertions))
 
     def _read(self, text: str, count: int) -> tuple[Grade, ...]:
         rows = _rows(text)
@@ -100,14 +93,8 @@ class Judge:
 
 
 def _rows(text: str) -> list[Any] | None:
-    """Return the array in a text that may have words or a code fence around it."""
-    start, end = text.find("["), text.rfind("]")
-    if start < 0 or end < start:
-        return None
-    try:
-        found = json.loads(text[start : end + 1])
-    except (ValueError, RecursionError):
-        return None
+    """Return the array in an answer, in the order of its numbers."""
+    found = json_within(text, "[]")
     if not isinstance(found, list):
         return None
     numbers = [row.get("number") for row in found if isinstance(row, dict)]

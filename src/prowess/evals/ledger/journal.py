@@ -29,6 +29,7 @@ from prowess._internal.files.file_lock import descriptor_locked
 from prowess._internal.files.open_flags import READ
 from prowess._internal.text.terminal_text import printable_line
 from prowess.errors import SkillError
+from prowess.evals.recordings.drift import changed_files
 from prowess.evals.recordings.request_form import form_digest
 
 if TYPE_CHECKING:
@@ -259,9 +260,7 @@ class Journal:
         if own.skill != header.skill:
             reason = f"is of skill {printable_line(own.skill)!r}, not {printable_line(header.skill)!r}"
             raise self._fault(reason, "name another folder with --out")
-        if changed := sorted(
-            n for n in own.files.keys() | header.files.keys() if own.files.get(n) != header.files.get(n)
-        ):
+        if changed := changed_files(own.files, header.files):
             named = ", ".join(printable_line(name) for name in changed[:3])
             raise self._fault(f"was begun before these files changed: {named}", advice)
         for name in sorted(own.identity.keys() | header.identity.keys()):

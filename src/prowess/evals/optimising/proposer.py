@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from prowess._internal.text.terminal_text import printable_line
-from prowess.agent import ModelError, ModelRequest, TextDelta, UserMessage
+from prowess.agent import ModelError
 from prowess.agent.model import ModelSettings
+from prowess.evals.graders.model_answer import asked_once, json_within
 from prowess.evals.ledger.ledger_model import LedgerModel
 from prowess.evals.optimising.descriptions import description_faults, tidied
 from prowess.evals.optimising.leaks import Leak, leaks_of
@@ -18,7 +17,7 @@ from prowess.format.limits import MAX_DESCRIPTION_LENGTH
 from prowess.tools.prompt_escaping import json_for_model
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import Sequence
 
     from prowess.agent import Model
     from prowess.evals.ledger.calls import Calls
@@ -115,14 +114,8 @@ class Proposer:
         unit = f"proposal/round-{request.number}/attempt-{attempt}"
         self._calls.begin(unit)
         model = LedgerModel(self.model, self._calls, unit, name=self._name, price=self._price)
-        asked = ModelRequest(
-            instructions=PROPOSER_INSTRUCTIONS,
-            messages=(UserMessage(text=self._question(request, refused)),),
-            tools=(),
-            settings=ModelSettings(max_output_tokens=self._most, seed=self._seed + request.number + attempt),
-        )
-        async with aclosing(cast("AsyncGenerator[Any, None]", model.stream(asked))) as parts:
-            return "".join([part.text async for part in parts if isinstance(part, TextDelta)])
+        settings = ModelSettings(max_output_tokens=self._most, seed=self._seed + request.number + attempt)
+        return await asked_once(model, PROPOSER_INSTRUCTIONS, self._question(request, refused), settings)
 
     def _question(self, request: ProposalRequest, refused: Sequence[str]) -> str:
         failures = [
@@ -158,10 +151,6 @@ def _faults(text: str | None, request: ProposalRequest) -> tuple[str, ...]:
 
 
 def _description(text: str) -> str | None:
-    start, end = text.find("{"), text.rfind("}")
-    try:
-        data = json.loads(text[start : end + 1]) if start >= 0 else None
-    except (ValueError, RecursionError):
-        return None
+    data = json_within(text, "{}")
     found = data.get("description") if isinstance(data, dict) else None
     return tidied(found) if isinstance(found, str) else None

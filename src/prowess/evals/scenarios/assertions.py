@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from prowess.evals.scenarios.report import GradedRun
     from prowess.format.manifest.manifest import Assertion
 
-REGEX_SECONDS = 2.0
+PATTERN_SECONDS = 2.0
 _SHOWN = 160
 
 
@@ -38,9 +38,10 @@ def _grade(assertion: Assertion, run: GradedRun) -> Grade:
     match assertion.type:
         case "contains" | "not-contains":
             at = run.answer.find(value)
-            return Grade(passed=(at >= 0) == (assertion.type == "contains"), evidence=_of_answer(run.answer, at))
+            return Grade(passed=(at >= 0) == (assertion.type == "contains"), evidence=answer_excerpt(run.answer, at))
         case "matches-regex":
-            return Grade(passed=_matches(value, run.answer), evidence=_of_answer(run.answer, -1))
+            found = pattern_matches(value, run.answer, named=f"matches-regex {value!r}")
+            return Grade(passed=found > 0, evidence=answer_excerpt(run.answer))
         case "file-created":
             return _in_list(value, run.created, "created")
         case "file-modified":
@@ -53,19 +54,24 @@ def _grade(assertion: Assertion, run: GradedRun) -> Grade:
             assert_never(other)
 
 
-def _of_answer(answer: str, at: int) -> str:
+def answer_excerpt(answer: str, at: int = -1) -> str:
+    """Return the evidence of a grade on an answer: its text around the place `at`, or its beginning."""
     start = max(0, at - _SHOWN // 2) if at >= 0 else 0
     lead, tail = "…" if start else "", "…" if start + _SHOWN < len(answer) else ""
     return f"the answer is: {lead}{printable_line(answer[start : start + _SHOWN])}{tail}"
 
 
-def _matches(pattern: str, answer: str) -> bool:
-    """Search in another process, which is killed after `REGEX_SECONDS`."""
+def pattern_matches(pattern: str, text: str, *, named: str, ignore_case: bool = False) -> int:
+    """Return how often a Python pattern is found, in another process, which is killed after `PATTERN_SECONDS`.
+
+    Raises:
+        AssertionUndecidedError: it is no regular expression, or takes too long. `named` begins its sentence.
+    """
     try:
-        with PatternProcess(pattern, ignore_case=False, multiline=True, seconds=REGEX_SECONDS) as process:
-            return bool(process.search(answer.encode("utf-8", "replace")))
+        with PatternProcess(pattern, ignore_case=ignore_case, multiline=True, seconds=PATTERN_SECONDS) as process:
+            return len(process.search(text.encode("utf-8", "replace")))
     except (ExecTimeoutError, LimitExceededError, InvalidArgumentsError) as fault:
-        raise AssertionUndecidedError(f"matches-regex {pattern!r}: {fault}") from None
+        raise AssertionUndecidedError(f"{named}: {fault}") from None
 
 
 def _in_list(value: str, paths: tuple[str, ...], verb: str) -> Grade:
