@@ -177,3 +177,13 @@ def test_what_cannot_be_exported_is_refused_with_a_reason(tmp_path: Path) -> Non
     ):
         code, text = export(tmp_path, *words, *(() if "--out" in words else ("--out", "out")))
         assert (code, told in text) == (2, True), text
+
+
+@pytest.mark.parametrize("form", ["waza", "plugin-eval"])
+def test_an_export_that_is_refused_leaves_no_half_of_a_folder(tmp_path: Path, form: str) -> None:
+    skill_with(
+        tmp_path, [{"id": 1, "prompt": "Sum", "expected_output": "x"}, {**EVALS[0], "id": 2, "prompt": "\ud800"}]
+    )
+    code, told = export(tmp_path, "ledger", "--to", form, "--out", "out")
+    assert (code, "surrogate" in told) == (2, True), told
+    assert not (tmp_path / "out").exists()

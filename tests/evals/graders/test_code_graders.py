@@ -53,6 +53,12 @@ def test_a_pattern_of_javascript_with_flags_counts_matches_in_the_target(tmp_pat
     assert graded(run, type="regex", pattern="z", match="not_contains", target={"source": "file", "path": "*.txt"})
 
 
+@pytest.mark.parametrize("wanted", ["9" * 5000, "x", "\u00b2", ""])
+def test_a_count_that_is_no_number_of_matches_is_no_verdict(tmp_path: Path, wanted: str) -> None:
+    with pytest.raises(AssertionUndecidedError, match="no number of matches"):
+        graded(material(tmp_path, "done"), type="regex", pattern="a", match=f"count:{wanted}")
+
+
 def test_a_pattern_that_would_run_for_years_is_no_verdict(tmp_path: Path) -> None:
     run = material(tmp_path, "a" * 40 + "!")
     with pytest.raises(AssertionUndecidedError, match="Timeout exceeded"):

@@ -158,3 +158,9 @@ def test_the_policy_permits_the_style_of_the_page_and_nothing_else() -> None:
     assert policy is not None
     expected = r"default-src 'none'; style-src 'sha256-[\w+/=]+'; base-uri 'none'; form-action 'none'"
     assert re.fullmatch(expected, unescape(policy[1]))
+
+
+@pytest.mark.parametrize("delta", [1e308, -1e308, 7.5])
+def test_a_change_that_is_no_share_is_not_told_as_points(delta: float) -> None:
+    view = read_ablation({"units": [{"path": "SKILL.md", "line": 1, "text": "t", "verdict": "needed", "delta": delta}]})
+    assert view.files[0].parts[0].told == "needed"

@@ -14,6 +14,7 @@ import pytest
 from prowess.evals.usage.feedback import MOST_NOTE, feedback_counts, read_feedback
 from prowess.evals.usage.host_usage import host_usage
 from tests.evals.scenario_skills import make_skill
+from tests.evals.transcripts.written import answer, init, lines, result, skill
 from tests.fork_server import prowess
 
 CAPTURED = Path(__file__).parents[1] / "transcripts" / "captured"
@@ -112,3 +113,13 @@ def test_the_report_adds_sessions_and_takes_used_skills_from_those_never_chosen(
     code, text = run(tmp_path, "report", "--root", "skills", "--from", "nowhere")
     assert (code, "--from nowhere: there is no such directory" in text) == (2, True)
     assert run(tmp_path, "report", "--from", ".", "--csv")[0] == 2
+
+
+def test_a_session_with_a_huge_name_of_a_skill_fills_no_terminal(tmp_path: Path) -> None:
+    (tmp_path / "sessions").mkdir()
+    stream = lines(init(), skill("x" * 100_000), answer(), result())
+    (tmp_path / "sessions" / "s.jsonl").write_bytes(stream)
+    code, text = run(tmp_path, "report", "--from", "sessions")
+    assert code == 0
+    assert f"{'x' * 64}...  claude" in text
+    assert len(text) < 5_000

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _DIGEST = len("sha256:") + 12
 _COUNTS = ("sessions", "by_model", "by_user", "by_host", "refusals", "errors", "unfinished", "tokens")
+_NAME = 64  # characters
 
 
 class UsageBesideLog(Struct, frozen=True, kw_only=True):
@@ -49,16 +50,22 @@ class UsageBesideLog(Struct, frozen=True, kw_only=True):
             yield f"{counted(self.hosts.sessions, 'session')} of agent hosts{unread}"
         for row in self._rows():
             counts = ", ".join(f"{name} {getattr(row, name)}" for name in _COUNTS if getattr(row, name))
-            yield f"  {row.skill}  {row.host}: {counts}, last {row.last}"
+            yield f"  {_shown(row.skill)}  {row.host}: {counts}, last {row.last}"
         for row in self._rows():
             if row.often_abandoned:
-                yield f"often abandoned: {row.skill} on {row.host} ({row.unfinished} of {row.sessions} sessions)"
+                share = f"{row.unfinished} of {row.sessions} sessions"
+                yield f"often abandoned: {_shown(row.skill)} on {row.host} ({share})"
         for one in self.feedback:
             notes = "".join(f"; {note}" for note in one.notes)
-            yield f"feedback: {one.skill}  {one.digest[:_DIGEST]}: good {one.good}, bad {one.bad}{notes}"
+            yield f"feedback: {_shown(one.skill)}  {one.digest[:_DIGEST]}: good {one.good}, bad {one.bad}{notes}"
 
     def _rows(self) -> Sequence[HostUsage]:
         return () if self.hosts is None else self.hosts.rows
+
+
+def _shown(name: str) -> str:
+    """Return as much of a name as a line has room for. A session may name anything."""
+    return name if len(name) <= _NAME else f"{name[:_NAME]}..."
 
 
 def usage_beside_log(folders: Sequence[str], skills: CatalogOptions) -> UsageBesideLog:

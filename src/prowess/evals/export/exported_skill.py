@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -114,5 +115,7 @@ def write_files(files: Mapping[str, bytes], out: str) -> None:
             os.makedirs(os.path.dirname(target), exist_ok=True)
             with open(target, "xb") as file:
                 file.write(data)
-    except OSError as fault:
-        raise InvalidArgumentsError((f"{out} cannot be written: {fault.strerror}",)) from None
+    except (OSError, UnicodeEncodeError) as fault:
+        shutil.rmtree(out, ignore_errors=True)  # a folder of ours, with half of the files
+        reason = fault.strerror if isinstance(fault, OSError) else "a path has half of a surrogate pair"
+        raise InvalidArgumentsError((f"{out} cannot be written: {reason}",)) from None

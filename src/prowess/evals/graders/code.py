@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 USING = frozenset({"triggered", "polluted"})  # verdicts of a run with the skill in its context
 _SHOWN = 160
+_MOST_DIGITS = 12  # of a number of matches
 _NAMED_GROUP = re.compile(r"\(\?<(?![=!])")  # of JavaScript; Python writes (?P<
 
 CodeGrader = (
@@ -121,11 +122,11 @@ def _regex(grader: RegexGrader, run: RunMaterial) -> Grade:
     evidence = f"found {counted(found, 'time')} in {what}"
     if grader.match.startswith("count:"):
         wanted = grader.match.removeprefix("count:")
-        if not wanted.isdecimal():
-            raise AssertionUndecidedError(f"match {grader.match!r} has no number after count:")
+        if not (wanted.isdecimal() and len(wanted) <= _MOST_DIGITS):
+            raise AssertionUndecidedError(f"match {grader.match[:_SHOWN]!r} has no number of matches after count:")
         return Grade(passed=found == int(wanted), evidence=evidence)
     if grader.match not in ("contains", "not_contains"):
-        raise AssertionUndecidedError(f"match {grader.match!r} is not contains, not_contains or count:N")
+        raise AssertionUndecidedError(f"match {grader.match[:_SHOWN]!r} is not contains, not_contains or count:N")
     return Grade(passed=(found > 0) == (grader.match == "contains"), evidence=evidence)
 
 

@@ -36,9 +36,8 @@ class AblatedPart(Struct, frozen=True, kw_only=True):
     @property
     def told(self) -> str:
         """The verdict on the part, in words."""
-        points = (
-            "" if self.delta is None else f" ({round(self.delta * 100):+d} points if removed)".replace("-", "\u2212")
-        )
+        is_rate = self.delta is not None and abs(self.delta) <= 1  # foreign data may have any number
+        points = f" ({round((self.delta or 0) * 100):+d} points if removed)".replace("-", "\u2212") if is_rate else ""
         words = {"needed": "needed", "no_effect": "no effect seen", "unsure": "unsure"}
         return f"{words[self.verdict]}{points}"
 

@@ -10,6 +10,7 @@ import base64
 import json
 import os
 import re
+import shutil
 from typing import TYPE_CHECKING, Any
 
 from prowess._internal.files.contained import ContainedRoot
@@ -253,15 +254,22 @@ def write_suite(formed: FormedData, path: str) -> None:
         texts = texts_of(formed)
     except (TypeError, AttributeError, LookupError, ValueError):
         raise SuiteError(f"the data cannot be written as a folder of the form {formed.form.name}") from None
-    for inner, text in texts.items():
+    files: dict[str, bytes] = {}
+    for inner, text in texts.items():  # all are looked at before the first is written
         parts = inner.split("/") if inner else []
         if any(part in ("", ".", "..") or "\0" in part or "\\" in part for part in parts):
             raise SuiteError(f"{inner!r} is no path below the folder of the suite")
         target = os.path.join(path, *parts)
         try:
+            os.fsencode(target)
+            files[target] = base64.b64decode(text[1:]) if text.startswith("\0") else text.encode()
+        except UnicodeEncodeError:
+            raise SuiteError(f"{target} cannot be written: it has half of a surrogate pair") from None
+    try:
+        for target, data in files.items():
             os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
             with open(target, "xb") as file:
-                file.write(base64.b64decode(text[1:]) if text.startswith("\0") else text.encode())
-        except (OSError, UnicodeEncodeError) as fault:
-            reason = fault.strerror if isinstance(fault, OSError) else "it has half of a surrogate pair"
-            raise SuiteError(f"{target} cannot be written: {reason}") from None
+                file.write(data)
+    except OSError as fault:
+        shutil.rmtree(path, ignore_errors=True)  # a folder of ours; half of a suite is none
+        raise SuiteError(f"{target} cannot be written: {fault.strerror}") from None
