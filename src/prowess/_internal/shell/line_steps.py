@@ -22,7 +22,7 @@ from prowess._internal.shell.command_line import MAX_BYTES, ShellWord
 from prowess._internal.shell.nodes import node_status, program_of, source_of, substitutions_of, unquoted
 from prowess._internal.shell.outcomes import joined_status, known_status, passes_nothing
 from prowess._internal.shell.syntax_tree import parsed
-from prowess._internal.shell.words import Operator, Word, read_words
+from prowess._internal.shell.words import Operator, Word, is_simple_line, read_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,7 +38,6 @@ _MOVES = frozenset({"cd", "pushd"})
 _TEXTS = frozenset({"heredoc_body", "string", "raw_string", "herestring_redirect"})
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?\Z")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
-_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%")
 
 
 class ShellStep(Struct, frozen=True, kw_only=True):
@@ -77,38 +76,13 @@ def line_steps(line: str, directory: str | None = None) -> ShellLine:
         return ShellLine(directory=directory)
     tokens = read_words(source)
     reader = _Reader(directory, line)
-    if isinstance(tokens, tuple) and _is_simple(tokens):
+    if isinstance(tokens, tuple) and is_simple_line(tokens):
         steps = list(itertools.islice(reader.simple(tokens), _MAX_STEPS))
     else:
         steps = list(itertools.islice(reader.tree(parsed(source)), _MAX_STEPS))
     if len(steps) > 1:
         steps = [replace(step, alone=False) for step in steps]
     return ShellLine(steps=tuple(steps), directory=reader.directory)
-
-
-def _is_simple(tokens: tuple[Word | Operator, ...]) -> bool:
-    """Whether no word is a part of the shell's own grammar and no variable is set."""
-    starts = True
-    for token in tokens:
-        if isinstance(token, Operator):
-            if token.redirects:
-                return False
-            starts = True
-        elif starts:
-            if (
-                token.source != token.text
-                or not _PLAIN.issuperset(token.source)
-                or "=" in token.source
-                or token.text in _GRAMMAR
-            ):
-                return False
-            starts = False
-    return True
-
-
-_GRAMMAR = frozenset(
-    {"if", "for", "while", "until", "case", "select", "function", "time", "coproc", "then", "do", "else"}
-)
 
 
 class _Reader:

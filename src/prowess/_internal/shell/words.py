@@ -254,3 +254,29 @@ def _decoded(text: str) -> str:
 
 def _named(char: str) -> str:
     return f"U+{ord(char):04X}"
+
+
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%")
+_GRAMMAR = frozenset(
+    {"if", "for", "while", "until", "case", "select", "function", "time", "coproc", "then", "do", "else"}
+)
+
+
+def is_simple_line(tokens: tuple[Word | Operator, ...]) -> bool:
+    """Return whether no word is a part of the shell's own grammar and no variable is set."""
+    starts = True
+    for token in tokens:
+        if isinstance(token, Operator):
+            if token.redirects:
+                return False
+            starts = True
+        elif starts:
+            if (
+                token.source != token.text
+                or not _PLAIN.issuperset(token.source)
+                or "=" in token.source
+                or token.text in _GRAMMAR
+            ):
+                return False
+            starts = False
+    return True
