@@ -87,6 +87,39 @@ def test_a_broken_eval_does_not_take_down_the_others(members: dict[str, Any], fa
     assert other.fault is None
 
 
+@pytest.mark.parametrize(
+    ("members", "fault"),
+    [
+        ({"type": "program", "path": "../x"}, "leaves the skill"),
+        ({"type": "program", "path": "evals/missing.py"}, "cannot be read"),
+        ({"type": "regex", "pattern": "(a"}, "no regular expression"),
+        ({"type": "contains_pattern", "pattern": "(a"}, "no regular expression"),
+        ({"type": "tool_used", "tool": "Read", "input_match": "(a"}, "no regular expression"),
+        ({"type": "regex", "pattern": "a", "match": "foo"}, "not contains, not_contains or count:N"),
+        ({"type": "json_schema", "schema": {"type": "nope"}}, "unknown type 'nope'"),
+    ],
+)
+def test_an_eval_whose_grader_can_decide_nothing_is_not_run(
+    members: dict[str, Any], fault: str, tmp_path: Path
+) -> None:
+    (planned,) = plan_evals(str(skill_at(tmp_path, an_eval(1, "is polite", {"text": "it", **members})))).evals
+    assert planned.fault is not None
+    assert planned.fault.startswith("the assertion 'it' cannot be graded: ")
+    assert fault in planned.fault
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"), [("nope", "no grader has the type 'nope'"), ("contains_phrase", "needs a text 'phrase'")]
+)
+def test_an_assertion_of_an_unknown_type_or_without_a_phrase_is_not_for_the_judge(
+    kind: str, reason: str, tmp_path: Path
+) -> None:
+    (planned,) = plan_evals(str(skill_at(tmp_path, an_eval(1, {"text": "it", "type": kind})))).evals
+    (one,) = planned.assertions
+    assert isinstance(one.check, UngradedCheck)
+    assert reason in one.check.reason
+
+
 @pytest.mark.proves("evals.json.files")
 @pytest.mark.parametrize(
     ("evals", "reason"),

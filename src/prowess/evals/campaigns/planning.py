@@ -13,6 +13,8 @@ from msgspec import Struct
 
 from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess.errors import InvalidArgumentsError, UnsafePathError
+from prowess.evals.campaigns.grader_faults import grader_fault, pattern_fault
+from prowess.format.suites.fields import TYPED
 from prowess.format.suites.files import read_suite
 from prowess.format.suites.forms import original
 from prowess.format.suites.grader_specs import AnyGrader, JudgedGrader, parse_grader
@@ -149,6 +151,8 @@ def _planned(root: ContainedRoot, cases: Sequence[SuiteCase], path: str) -> Iter
         taken.add(directory)
         files, fault = _files(root, case.files, path)
         assertions = tuple(_assertions(case))
+        if fault is None:
+            fault = next(_grader_faults(assertions, root), None)
         if not (case.prompt or "").strip():
             fault = "the eval has no prompt"
         elif not assertions and fault is None:
@@ -191,6 +195,17 @@ def _configures_agent(target: str) -> bool:
     return name in _AGENT_FILES or not _AGENT_FOLDERS.isdisjoint(folders) or of_copilot
 
 
+def _grader_faults(assertions: Sequence[PlannedAssertion], root: ContainedRoot) -> Iterator[str]:
+    for one in assertions:
+        fault = None
+        if isinstance(one.check, TextCheck):
+            fault = pattern_fault(one.check.value) if one.check.kind.endswith("matches") else None
+        elif not isinstance(one.check, JudgedCheck | UngradedCheck):
+            fault = grader_fault(one.check, root)
+        if fault is not None:
+            yield f"the assertion {one.text!r} cannot be graded: {fault}"
+
+
 def _assertions(case: SuiteCase) -> Iterator[PlannedAssertion]:
     for check in case.checks:
         yield _assertion(check)
@@ -203,6 +218,9 @@ def _assertions(case: SuiteCase) -> Iterator[PlannedAssertion]:
 
 def _assertion(check: Check) -> PlannedAssertion:
     if check.grader is not None:
+        if (kind := str(check.grader.get("type"))) in TYPED:
+            reason = f"an assertion of the type {kind} needs a text {TYPED[kind][1]!r}"
+            return PlannedAssertion(text=check.text, check=UngradedCheck(reason=reason))
         return _of_grader(check.grader, check.text)
     if check.kind != "judged" and check.value is not None:
         return PlannedAssertion(text=check.text, check=TextCheck(kind=check.kind, value=check.value))

@@ -110,10 +110,15 @@ def count_matches(pattern: str, text: str, flags: str) -> int:
     Raises:
         AssertionUndecidedError: it is no regular expression, or takes too long.
     """
+    python = python_pattern(pattern, flags)
+    return pattern_matches(python, text, named=f"pattern {pattern[:_SHOWN]!r}", ignore_case="i" in flags)
+
+
+def python_pattern(pattern: str, flags: str) -> str:
+    """Return the pattern as Python writes it, with the flags `m` and `s` in it."""
     inline = "".join(sorted({flag for flag in flags if flag in "ms"}))
     lead = f"(?{inline})" if inline else ""
-    python = lead + _NAMED_GROUP.sub("(?P<", pattern)
-    return pattern_matches(python, text, named=f"pattern {pattern[:_SHOWN]!r}", ignore_case="i" in flags)
+    return lead + _NAMED_GROUP.sub("(?P<", pattern)
 
 
 def _regex(grader: RegexGrader, run: RunMaterial) -> Grade:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from prowess.format.suites.grader_specs import RUNNABLE_GRADERS
 from prowess.format.suites.suite import Check, CheckKind
 
 if TYPE_CHECKING:
@@ -74,7 +73,9 @@ def _check(item: object) -> Check | None:
     value = item.get(member)
     if not isinstance(value, str):
         kind, value = "judged", None
-    grader = item if item.get("type") in RUNNABLE_GRADERS else None
+    # A type that is unknown, or has no value, is kept: a judge must not decide in the place of code.
+    named = isinstance(item.get("type"), str) and item["type"] not in ("", "judged")
+    grader = item if named and value is None else None
     return Check(text=text, kind=kind, value=value, name=text_in(item, "name"), grader=grader)
 
 
