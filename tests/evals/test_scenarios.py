@@ -123,8 +123,31 @@ def test_files_are_compared_with_the_workspace_before(tmp_path: Path) -> None:
     }
     assert set(found.values()) == {"passed", "failed"}
     assert (skill / "evals" / "files" / "sub" / "a.csv").read_text() == "1\n"  # the workspace is a copy
-    wrong = one(skill, workspace="../..")
-    assert (wrong.outcome, "workspace '../..' of the skill cannot be copied" in str(wrong.reason)) == ("error", True)
+    wrong = one(skill, workspace="evals/none")
+    assert (wrong.outcome, "workspace 'evals/none' of the skill cannot be copied" in str(wrong.reason)) == (
+        "error",
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"workspace": "../../etc"}, "leaves the skill"),
+        ({"workspace": "/etc"}, "leaves the skill"),
+        ({"turns": None, "recording": "../../../x.jsonl"}, "leaves the skill"),
+        ({"context": {"neighbours": ["/etc"]}}, "not in the skill or beside it"),
+        ({"turns": [{}]}, "has neither a text nor calls"),
+        ({"turns": [{"when": "12"}]}, "has neither a text nor calls"),
+    ],
+)
+def test_a_place_outside_of_the_skill_and_a_turn_that_says_nothing_are_faults(
+    fields: dict[str, Any], reason: str, tmp_path: Path
+) -> None:
+    data = {name: value for name, value in case(**fields).items() if value is not None}
+    report = run_tests(with_cases(make_skill(tmp_path), data))
+    assert [found.rule for found in report.diagnostics] == ["testing.tests"]
+    assert reason in report.diagnostics[0].message
 
 
 @pytest.mark.proves("evals.scenario.command-executed")

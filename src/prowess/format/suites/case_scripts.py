@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from msgspec import UNSET, Struct
 
+from prowess._internal.files.contained import check_relative
+from prowess.errors import UnsafePathError
 from prowess.format.fields.value_readers import (
     Faults,
     kind,
@@ -191,6 +193,19 @@ def _text(value: object, rule: str, path: Path, faults: Faults) -> str | None:
     return None
 
 
+def _place(value: object, rule: str, path: Path, faults: Faults) -> str | None:
+    """Read the path of a file or folder of the skill."""
+    text = _text(value, rule, path, faults)
+    if text is None:
+        return None
+    try:
+        check_relative(text)
+    except UnsafePathError as fault:
+        faults.add(rule, f"{named(path)} leaves the skill: {fault.reason}", path)
+        return None
+    return text
+
+
 def _number(value: object, rule: str, path: Path, faults: Faults) -> int | None:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
@@ -228,6 +243,15 @@ def _one_or_more(value: object, rule: str, path: Path, faults: Faults) -> tuple[
     return read_texts([value] if isinstance(value, str) else value, rule, path, faults)
 
 
+def _neighbours(value: object, rule: str, path: Path, faults: Faults) -> tuple[str, ...] | None:
+    """Read paths of skills in the skill or beside it."""
+    places = _one_or_more(value, rule, path, faults)
+    for place in places or ():
+        if place.startswith(("/", "\\")) or ":" in place:
+            faults.add(rule, f"{named(path)} has {kind(place)}, which is not in the skill or beside it", path)
+    return places
+
+
 def _otherwise(value: object, rule: str, path: Path, faults: Faults) -> TurnScript | None:
     return _turn(value, rule, path, faults)
 
@@ -255,13 +279,23 @@ def _list(item: Reader[Any]) -> Reader[tuple[Any, ...]]:
 
 
 _call = _record(_made(CallScript), name=needed("name", _text, _RULE), arguments=optional("arguments", _object, _RULE))
-_turn = _record(
+_turn_fields = _record(
     _made(TurnScript),
     text=optional("text", _text, _RULE),
     calls=optional("calls", _list(_call), _RULE),
     when=optional("when", _text, _RULE),
     else_=optional("otherwise", _otherwise, _RULE),
 )
+
+
+def _turn(value: object, rule: str, path: Path, faults: Faults) -> TurnScript | None:
+    turn = cast("TurnScript | None", _turn_fields(value, rule, path, faults))
+    if isinstance(value, dict) and not value.keys() & {"text", "calls"}:
+        faults.add(rule, f"{named(path)} has neither a text nor calls", path)
+        return None
+    return turn
+
+
 _assertion = _record(
     _made(Assertion),
     type=needed("type", read_choice(get_args(AssertionType)), _RULE),
@@ -272,7 +306,7 @@ _context = _record(
     _made(CaseContext),
     skills=optional("skills", _one_or_more, _RULE),
     tools=optional("tools", _one_or_more, _RULE),
-    neighbours=optional("neighbours", _one_or_more, _RULE),
+    neighbours=optional("neighbours", _neighbours, _RULE),
     messages=optional("messages", _list(_message), _RULE),
     agent=optional("agent", _text, _RULE),
     tenant=optional("tenant", _text, _RULE),
@@ -343,10 +377,10 @@ _case_fields = _record(
     case=needed("case", _text, _RULE),
     input=optional("input", _text, _RULE),
     assertions=optional("assertions", _list(_assertion), _RULE),
-    workspace=optional("workspace", _text, _RULE),
+    workspace=optional("workspace", _place, _RULE),
     context=optional("context", _context, _RULE),
     turns=optional("turns", _list(_turn), _RULE),
-    recording=optional("recording", _text, _RULE),
+    recording=optional("recording", _place, _RULE),
     responses=optional("responses", _list(_response), _RULE),
     expect=optional("expect", _list(_expectation), _RULE),
 )
