@@ -38,6 +38,7 @@ from benchmarks import (
     processes,
     replaying,
     sandbox,
+    scenarios,
     serving,
     sessions,
     verifying,
@@ -69,6 +70,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[corpora.Corpus], int], list[Figure]]] =
     "distribution": distribution.run,
     "replaying": replaying.run,
     "judging": judging.run,
+    "scenarios": scenarios.run,
     "live_rows": live_rows.run,
 }
 

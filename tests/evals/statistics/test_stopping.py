@@ -6,13 +6,17 @@ import itertools
 import os
 import random
 from collections import Counter
+from functools import cache
+from pathlib import Path
 
 import pytest
 
+from prowess.evals.statistics import sequential
 from prowess.evals.statistics.curtailment import settled_consistency, settled_rate
 from prowess.evals.statistics.sequential import SequentialTest, StoppingDecision, decide
 
-COMPARISONS = int(os.environ.get("PROWESS_COMPARISONS", "2000"))
+STATED = 2000  # comparisons of which the page has figures
+COMPARISONS = int(os.environ.get("PROWESS_COMPARISONS", STATED))
 PAIRS = 200
 
 
@@ -61,6 +65,7 @@ def pairs(draw: random.Random, base: float, effect: float) -> list[int]:
     return [(draw.random() < base + effect) - (draw.random() < base) for _ in range(PAIRS)]
 
 
+@cache
 def simulated(base: float, effect: float) -> tuple[Counter[str], float]:
     """Return the shares of decisions, and the share of the pairs that was used."""
     draw = random.Random(f"{base} {effect}")
@@ -80,6 +85,7 @@ def test_without_an_effect_few_comparisons_decide_and_most_stop_early(base: floa
 def test_an_effect_of_three_tenths_is_found_with_few_pairs(base: float) -> None:
     shares, used = simulated(base, 0.3)
     assert shares["better"] >= 0.95
+    assert shares["worse"] == 0
     assert used <= 0.40
 
 
@@ -89,6 +95,33 @@ def test_a_loss_is_never_called_a_gain(base: float) -> None:
     assert shares["better"] == 0
     assert shares["worse"] >= 0.95
     assert used <= 0.40
+
+
+@pytest.mark.skipif(COMPARISONS != STATED, reason="the page states the figures of 2000 comparisons")
+def test_the_page_states_the_figures_of_these_simulations() -> None:
+    rows = {}
+    for effect, bases in ((0.0, (0.1, 0.5)), (0.3, (0.1, 0.35, 0.6)), (-0.3, (0.4, 0.65, 0.9))):
+        found = [simulated(base, effect) for base in bases]
+        used = " / ".join(f"{used:.0%}".removesuffix("%") for _, used in found)
+        wrong = " / ".join(f"{100 * (shares['better'] + shares['worse']):.1f}" for shares, _ in found)
+        right = "better" if effect > 0 else "worse"
+        share = " / ".join(f"{shares[right]:.0%}".removesuffix("%") for shares, _ in found)
+        rows[effect] = (wrong, share, used)
+    page = (Path(__file__).parents[3] / "docs" / "author" / "intervals.md").read_text("utf-8")
+    assert f"| none, rate 0.1 / 0.5 | {rows[0.0][0]} % | | {rows[0.0][2]} % |" in page
+    _, share, used = rows[0.3]
+    assert f"| +0.30, from 0.1 / 0.35 / 0.6 | never as a loss | {share} % | {used} % |" in page
+    _, share, used = rows[-0.3]
+    assert f"| -0.30, from 0.4 / 0.65 / 0.9 | never as a gain | {share} % | {used} % |" in page
+
+
+def test_other_bounds_on_a_loss_use_more_pairs_or_miss_losses(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = simulated.__wrapped__
+    chosen = plain(0.5, 0.0)[1]
+    monkeypatch.setattr(sequential, "_LOSS", sequential._GAIN)  # a loss must be excluded as surely as a gain
+    assert plain(0.5, 0.0)[1] >= chosen + 0.09
+    monkeypatch.setattr(sequential, "_LOSS", float("-inf"))  # a loss need not be excluded at all
+    assert all(plain(base, -0.3)[0]["futile"] >= 0.75 for base in (0.4, 0.65, 0.9))
 
 
 def test_without_a_smallest_difference_nothing_is_futile() -> None:
