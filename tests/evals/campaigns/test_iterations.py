@@ -105,7 +105,12 @@ def test_a_campaign_of_other_settings_is_not_continued(changes: dict[str, object
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("{", "no iteration"), ('{"version": 2}', "newer version"), ("[]", "no iteration"), (None, "no iteration")],
+    [
+        ("{", "no iteration"),
+        ('{"version": 2}', "newer version"),
+        ("[]", "no iteration"),
+        (None, r"cannot be read \(No such file"),
+    ],
 )
 def test_a_folder_of_another_kind_is_refused(text: str | None, reason: str, tmp_path: Path) -> None:
     if text is not None:

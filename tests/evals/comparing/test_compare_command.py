@@ -70,6 +70,9 @@ def test_a_cap_leaves_pairs_and_the_same_command_goes_on(provider: ScriptedProvi
     code, text, _ = compare(provider, place, "--max-calls", "3", "--jobs", "1", "--json")
     found = json.loads(text)
     assert (code, found["stopped"], len(found["pairs"]), len(provider.requests)) == (5, "call_cap", 1, 3)
+    code, text, _ = compare(provider, place, "--max-calls", "3", "--jobs", "1")
+    assert (code, len(provider.requests)) == (5, 3)
+    assert "not judged: 2 pairs; raise the cap to continue\n" in text
     code, text, _ = compare(provider, place, "--max-calls", "9")
     assert (code, len(provider.requests)) == (0, 6)
     assert text.splitlines()[:3] == [

@@ -65,5 +65,6 @@ def _lines(report: BlindComparison) -> Iterator[str]:
     sign = summary.sign
     yield f"evals: b better in {sign.better}, worse in {sign.worse}, p = {sign.p:.4f} (sign test)"
     if report.not_judged:
-        yield f"not judged: {counted(len(report.not_judged), 'pair')}; the same command goes on from here"
+        again = "the same command continues" if report.stopped in (None, "signal") else "raise the cap to continue"
+        yield f"not judged: {counted(len(report.not_judged), 'pair')}; {again}"
     yield f"results: {printable_line(report.directory)}"

@@ -124,7 +124,8 @@ class Iteration(Struct, frozen=True, kw_only=True):
                 raise InvalidArgumentsError((problem,))
             return msgspec.convert(data, CampaignSettings)
         except (OSError, msgspec.DecodeError, msgspec.ValidationError) as fault:
-            problem = f"{self.path} is no iteration of a campaign: {_CAMPAIGN} cannot be read ({fault})"
+            reason = fault.strerror if isinstance(fault, OSError) else str(fault)
+            problem = f"{self.path} is no iteration that eval run wrote: {_CAMPAIGN} cannot be read ({reason})"
             raise InvalidArgumentsError((problem,)) from None
 
     def require_same(self, wanted: CampaignSettings) -> None:
