@@ -215,6 +215,12 @@ def test_each_run_starts_in_a_workspace_of_its_own_with_the_files_of_its_eval(tm
         report = run(provider, str(skill), "--model", MODEL, "--runs", "2", "--jobs", "4")
 
     assert set(outcomes(report).values()) == {"passed"}, report["units"]
+    roles = [[message["role"] for message in request["messages"]] for request in provider.requests]
+    assert sorted([role for role in one if role != "system"] for one in roles) == [
+        *[["user"]] * 4,
+        *[["user", "assistant", "tool"]] * 4,
+    ]  # no message of another run
+    assert not any("The listing is" in text_of(request) for request in provider.requests)
     outputs = tmp_path / "sums-workspace/iteration-1/eval-1/with_skill/run-2/outputs"
     assert sorted(path.name for path in outputs.iterdir()) == ["answer.md", "left.txt"]
     assert "1,2" in (outputs / "answer.md").read_text()
@@ -256,6 +262,24 @@ def test_the_old_skill_is_the_one_before_the_last_edit_or_a_revision(
         assert report["summary"]["contaminated"] == []
         used = [unit["activated"] for unit in report["units"]]
         assert used == [True, True]
+
+
+@pytest.mark.proves("evals.feedback.shape")
+def test_the_next_iteration_shows_what_was_wished_and_nothing_of_what_was_accepted(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    skill = skill_at(tmp_path, an_eval(1, TWO_DECIMALS), an_eval(2, NAMES_SUM))
+    words = (str(skill), "--model", MODEL, "--runs", "1")
+    first = run(provider, *words)
+    feedback = {"eval-1": "Name the currency.", "eval-2": ""}
+    (Path(first["iteration"]) / "feedback.json").write_text(json.dumps(feedback))
+    process = start(provider, *words)
+    out, errors = process.communicate(timeout=120)
+
+    assert process.returncode == 0, errors
+    (shown,) = [line for line in f"{out}\n{errors}".splitlines() if "feedback" in line]
+    assert "eval-1" in shown
+    assert "Name the currency." in shown
 
 
 @pytest.mark.proves("governance.feedback.suggest")
