@@ -60,6 +60,7 @@ def skill(tmp_path: Path) -> Path:
 def settings(
     host: str, skill: Path, place: Path, journal: Path, upstream: str, *, replays: bool = False, calls: int = 50
 ) -> str:
+    journal.parent.mkdir(exist_ok=True)
     given = {"host": host, "skill": str(skill), "place": str(place), "journal": str(journal), "upstream": upstream}
     given |= {"calls": str(calls), "mode": "replay" if replays else "ledger", "executable": "\n".join(PROGRAMS[host])}
     if (model := MODELS[host]) is not None:
@@ -92,13 +93,13 @@ def processes_of(place: Path) -> list[str]:
 @pytest.mark.parametrize("host", ["claude", "codex", "gemini", "copilot"])
 def test_a_run_is_recorded_killed_resumed_and_replayed(host: str, tmp_path: Path, skill: Path) -> None:
     with ScriptedProvider(script(host)) as provider:
-        whole = run(settings(host, skill, tmp_path / "whole", tmp_path / "whole.journal", provider.url))
+        whole = run(settings(host, skill, tmp_path / "whole", tmp_path / "whole-journal/journal", provider.url))
         needed = provider.paid
     assert (whole["verdict"], whole["ended"], whole["error"]) == ("triggered", "completed", None)
     assert whole["answer"] == "The rows are in rows.csv."
     assert whole["booked"] == needed
 
-    place, journal = tmp_path / "killed", tmp_path / "killed.journal"
+    place, journal = tmp_path / "killed", tmp_path / "killed-journal/journal"
     with ScriptedProvider(script(host, hold=60.0)) as provider:
         arguments = [sys.executable, str(PROGRAM), settings(host, skill, place, journal, provider.url)]
         campaign = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
