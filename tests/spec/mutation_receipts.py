@@ -38,7 +38,11 @@ SURVIVED = "survived"
 _LONGEST_RUN = 120.0  # seconds for one test on a machine that is busy
 
 # The package is imported first and its place is the first line, so that no run is believed that tested another copy.
-_PROGRAM = "import sys, prowess, pytest; print(prowess.__file__, flush=True); sys.exit(pytest.main(sys.argv[1:]))"
+# pytest would warn about that, because the package has a plugin of pytest.
+_PROGRAM = (
+    "import sys, prowess, pytest; print(prowess.__file__, flush=True); "
+    "sys.exit(pytest.main(['-W', 'ignore::pytest.PytestAssertRewriteWarning', *sys.argv[1:]]))"
+)
 # A parent that measures coverage or is itself a test must not reach into the run.
 _FOREIGN = ("COV_", "COVERAGE_", "PYTEST_", "PYTHON")
 # How pytest reports `assert`, an assertion in a module it has not rewritten, and `pytest.fail` or `pytest.raises`.
