@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copyreg
 import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.errors import SkillError, SkillNotFoundError
+from prowess.errors import ApprovalRequiredError, SkillError, SkillNotFoundError
 from prowess.tools import ToolResult
 
 KEYS = ["success", "result", "error", "duration_ms", "tokens_used", "cost_usd", "cached", "retry_count", "error_detail"]
@@ -78,3 +79,14 @@ def test_a_result_from_json_raises_its_sentence() -> None:
         ToolResult.from_dict(shape).unwrap()
     with pytest.raises(TypeError):
         ToolResult.from_dict({**shape, "colour": "red"})
+
+
+def test_a_failure_changes_no_fact_of_its_cause_however_exceptions_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    cause = ApprovalRequiredError("skills.read", "ask-1", "the rule asks")
+
+    def shared(error: ApprovalRequiredError) -> tuple[object, ...]:
+        return (lambda: error, ())
+
+    monkeypatch.setitem(copyreg.dispatch_table, ApprovalRequiredError, shared)
+    assert "'skills_read'" in str(ToolResult.failed(cause, called="skills_load").error)
+    assert cause.tool == "skills.read"

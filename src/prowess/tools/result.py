@@ -7,7 +7,6 @@ for programs: the error code from the closed list, the message, suggestions, and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -112,7 +111,9 @@ def _as_called(cause: SkillError, called: str) -> SkillError:
     """Return a copy of the error in which tools are spelled in the style of `called`."""
     if not cause.tool_facts:
         return cause
-    told = copy(cause)
+    # Not `copy.copy`: libraries such as tblib change how exceptions are copied, and then both share their facts.
+    told = type(cause).__new__(type(cause), *cause.args)
+    vars(told).update(vars(cause))
     for name in cause.tool_facts:
         fact = getattr(cause, name)
         spelled = as_called(fact, called) if isinstance(fact, str) else tuple(as_called(one, called) for one in fact)

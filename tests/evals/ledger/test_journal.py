@@ -37,7 +37,7 @@ async def _recorded(path: Path, *requests: str) -> bytes:
 async def test_a_journal_that_was_cut_anywhere_loses_at_most_its_last_line(tmp_path: Path) -> None:
     whole = await _recorded(tmp_path / JOURNAL, "a", "b")
     ends = [position + 1 for position, byte in enumerate(whole) if byte == ord("\n")]
-    for size in sorted({*range(0, len(whole), 7), *ends, *(end - 1 for end in ends)}):
+    for size in sorted({*range(ends[0], len(whole), 7), *ends, *(end - 1 for end in ends[1:])}):
         (tmp_path / JOURNAL).write_bytes(whole[:size])
         complete = sum(end <= size for end in ends)  # header, started, answered, started, answered
         with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
@@ -47,6 +47,10 @@ async def test_a_journal_that_was_cut_anywhere_loses_at_most_its_last_line(tmp_p
             await ask("one", "b")
         assert (calls, ask.count) == (max(0, complete) // 2, 2 - max(0, complete - 1) // 2), size
         assert (in_doubt > 0) == (complete in (2, 4)), size
+    for size in (0, 1, ends[0] - 1):  # no kill leaves this: the first line is there before the first request
+        (tmp_path / JOURNAL).write_bytes(whole[:size])
+        with pytest.raises(JournalError, match="their requests are beside it"):
+            Ledger(tmp_path / JOURNAL, HEADER, Caps())
 
 
 @pytest.mark.anyio

@@ -176,7 +176,8 @@ async def test_a_call_that_needs_exactly_what_is_left_is_made_and_one_that_needs
     tmp_path: Path, exact: Caps, less: Caps
 ) -> None:
     for caps, made in ((less, 1), (exact, 2)):
-        with Ledger(tmp_path / f"{made}", HEADER, caps) as ledger:
+        (tmp_path / f"{made}").mkdir()
+        with Ledger(tmp_path / f"{made}" / JOURNAL, HEADER, caps) as ledger:
             ask = Asking(ledger, usage=Usage(input_tokens=1, output_tokens=5, cost_usd=None))
             await ledger.call("one", b"a", BOUND, ask.answer, price=DOLLAR)
             if made == 1:

@@ -27,8 +27,11 @@ class StoppedError(Exception):
     """A cap or a signal ended the search. It does not leave this package."""
 
     def __init__(self, reason: StopReason, signalled: int | None) -> None:
-        super().__init__(reason)
+        super().__init__(reason, signalled)
         self.reason, self.signalled = reason, signalled
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 class RunFolder(Protocol):

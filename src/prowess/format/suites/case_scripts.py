@@ -290,7 +290,7 @@ _turn_fields = _record(
 
 def _turn(value: object, rule: str, path: Path, faults: Faults) -> TurnScript | None:
     turn = cast("TurnScript | None", _turn_fields(value, rule, path, faults))
-    if isinstance(value, dict) and not value.keys() & {"text", "calls"}:
+    if isinstance(value, dict) and value.keys() <= {"when", "else"}:
         faults.add(rule, f"{named(path)} has neither a text nor calls", path)
         return None
     return turn
