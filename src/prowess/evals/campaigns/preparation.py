@@ -21,12 +21,12 @@ from prowess.evals.campaigns.iterations import (
     unfinished_iteration,
     workspace_at,
 )
+from prowess.evals.campaigns.neighbours import neighbour_directories
 from prowess.evals.campaigns.planning import plan_evals
 from prowess.evals.campaigns.report import OLD_SKILL, WITH_SKILL, WITHOUT_SKILL
 from prowess.evals.campaigns.snapshots import installed_files, take_revision, take_snapshot
 from prowess.evals.ledger.calls import OWN_HOST
-from prowess.evals.ledger.journal import JOURNAL, JournalHeader, recorded_header
-from prowess.evals.recordings.drift import require_fresh
+from prowess.evals.ledger.journal import JournalHeader
 from prowess.format.reading import read_skill
 
 if TYPE_CHECKING:
@@ -70,7 +70,6 @@ def prepared_campaign(options: EvalRunOptions) -> PreparedCampaign:
     Raises:
         SuiteError: there is no suite, or it cannot be read.
         InvalidArgumentsError: an option, the suite or a folder cannot be used.
-        StaleRecordingError: the skill changed since it was recorded.
     """
     require_one_source(resume=options.resume, replay=options.replay)
     plan = plan_evals(options.path)
@@ -91,9 +90,6 @@ def prepared_campaign(options: EvalRunOptions) -> PreparedCampaign:
         settings = _resumed(iteration, settings, sources)
     skills = {name: sources.installed(iteration, name) for name in sources.configurations}
     header = _header(settings, skills)
-    if options.replay is not None:
-        files = recorded_header(os.path.join(options.replay, JOURNAL)).files
-        require_fresh(options.replay, files, header.files)
     return PreparedCampaign(
         evals=plan.evals,
         iteration=iteration,
@@ -171,10 +167,7 @@ class _Sources:
 
     def __init__(self, options: EvalRunOptions, settings: CampaignSettings, root: str, workspace: str) -> None:
         self._options, self._settings, self._root, self._workspace = options, settings, root, workspace
-        self.neighbours = {_name_of(os.path.realpath(path)): os.path.realpath(path) for path in options.neighbours}
-        if settings.skill in self.neighbours or len(self.neighbours) != len(options.neighbours):
-            problem = "--with names a skill twice, or the skill under test; each name can be installed once"
-            raise InvalidArgumentsError((problem,))
+        self.neighbours = neighbour_directories(options.neighbours, tested=[settings.skill])
 
     @property
     def configurations(self) -> tuple[str, ...]:

@@ -28,11 +28,9 @@ from prowess.evals.campaigns.summary import summary_of
 from prowess.evals.campaigns.unit_run import UnitSetting
 from prowess.evals.graders.judge import Judge
 from prowess.evals.hosts.host import HostLimits
-from prowess.evals.ledger.journal import JOURNAL
-from prowess.evals.ledger.ledger import Ledger
 from prowess.evals.ledger.ledger_model import LedgerModel
+from prowess.evals.ledger.opened_calls import opened_calls
 from prowess.evals.ledger.prices import price_of
-from prowess.evals.ledger.recorded_calls import RecordedCalls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,6 +41,8 @@ if TYPE_CHECKING:
     from prowess.evals.campaigns.preparation import PreparedCampaign
     from prowess.evals.campaigns.report import UnitResult
     from prowess.evals.ledger.caps import Spent
+    from prowess.evals.ledger.ledger import Ledger
+    from prowess.evals.ledger.recorded_calls import RecordedCalls
 
 _NO_JUDGE = "its assertions need a judge; name one with --judge MODEL"
 
@@ -79,12 +79,8 @@ def run_evals(
     prepared = prepared_campaign(options)
     with ExitStack() as opened:
         opened.enter_context(_alone(prepared.iteration.path))
-        calls: Ledger | RecordedCalls
-        if options.replay is None:
-            path = os.path.join(prepared.iteration.path, JOURNAL)
-            calls = opened.enter_context(Ledger(path, prepared.header, options.caps))
-        else:
-            calls = opened.enter_context(RecordedCalls(os.path.join(options.replay, JOURNAL)))
+        calls = opened_calls(prepared.iteration.path, prepared.header, options.caps, replay=options.replay)
+        opened.callback(calls.close)
         try:
             setting = unit_setting(options, prepared, calls)
             feedback = _feedback(prepared.iteration.path)

@@ -389,13 +389,3 @@ class Journal:
 
     def _fault(self, reason: str, advice: str) -> JournalError:
         return JournalError(self._shown, reason, advice)
-
-
-def recorded_header(path: str) -> JournalHeader:
-    """Return the header of a journal.
-
-    Raises:
-        JournalError: there is none.
-    """
-    with Journal(path, writable=False) as journal:
-        return journal.header()

@@ -58,7 +58,7 @@ class RecordedCalls(Closing):
             raise
 
     def require_fresh(self, files: Mapping[str, str]) -> None:
-        """Compare the files of the skills (`skill_files`) with those at the time of the recording.
+        """Compare the files of the skills with those at the time of the recording.
 
         Raises:
             StaleRecordingError: a file changed, appeared or went.

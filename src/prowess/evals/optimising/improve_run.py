@@ -12,17 +12,16 @@ import msgspec
 from msgspec import Struct
 
 from prowess.agent import model_named
-from prowess.errors import InvalidArgumentsError, SkillParseError
+from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.chosen_host import chosen_host, model_price
 from prowess.evals.campaigns.iterations import require_one_source, workspace_at
+from prowess.evals.campaigns.neighbours import neighbour_directories
 from prowess.evals.campaigns.report import SpentReport
 from prowess.evals.campaigns.snapshots import installed_files
 from prowess.evals.hosts.host import HostLimits
 from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.ledger.caps import Caps
-from prowess.evals.ledger.journal import JOURNAL
-from prowess.evals.ledger.ledger import Ledger
-from prowess.evals.ledger.recorded_calls import RecordedCalls
+from prowess.evals.ledger.opened_calls import opened_calls
 from prowess.evals.optimising.descriptions import with_description
 from prowess.evals.optimising.gepa_engine import by_gepa, require_gepa
 from prowess.evals.optimising.improve_folder import ImproveFolder, ImproveSettings, new_search, unfinished_search
@@ -30,7 +29,6 @@ from prowess.evals.optimising.measuring import Measurements, StoppedError
 from prowess.evals.optimising.proposer import Proposer
 from prowess.evals.optimising.report import ImproveReport
 from prowess.evals.optimising.search import ROUNDS, DescriptionSearch, by_rounds
-from prowess.evals.recordings.drift import require_fresh
 from prowess.evals.statistics.intervals import rate_difference
 from prowess.evals.triggers.match_host import MATCH_HOST, MatchHost
 from prowess.evals.triggers.running import RUNS, TriggerOptions
@@ -41,7 +39,9 @@ from prowess.format.reading import read_skill
 
 if TYPE_CHECKING:
     from prowess.evals.hosts.host import Host
+    from prowess.evals.ledger.ledger import Ledger
     from prowess.evals.ledger.prices import Price
+    from prowess.evals.ledger.recorded_calls import RecordedCalls
     from prowess.evals.triggers.split import TriggerSplit
     from prowess.evals.triggers.trigger_set import TriggerSet
 
@@ -106,7 +106,7 @@ def improve_description(options: ImproveOptions) -> ImproveEnded:
     one = read_trigger_set(options.path, options.file)
     before = _document(one)
     with_description(before, one.description)
-    neighbours = _neighbours(options, one.skill)
+    neighbours = neighbour_directories(options.neighbours, tested=[one.skill])
     workspace = workspace_at(options.out, os.path.dirname(one.directory), f"{one.skill}-workspace")
     settings = _settings(options, one, neighbours)
     folder = unfinished_search(workspace, one.skill) if options.resume else None
@@ -117,7 +117,7 @@ def improve_description(options: ImproveOptions) -> ImproveEnded:
     folder.use(settings)
     with ExitStack() as opened:
         try:
-            calls = _calls(options, folder, settings)
+            calls = opened_calls(folder.path, folder.header(settings), options.caps, replay=options.replay)
             opened.callback(calls.close)
             host, proposer = _host(options, calls), _proposer(options, one, calls)
             split = _kept_split(workspace, one, options.seed)
@@ -159,19 +159,6 @@ def _document(one: TriggerSet) -> bytes:
         raise InvalidArgumentsError((f"{path} cannot be read: {fault.strerror}",)) from None
 
 
-def _neighbours(options: ImproveOptions, skill: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for path in options.neighbours:
-        try:
-            name = read_skill(path).name
-        except SkillParseError as fault:
-            raise InvalidArgumentsError((f"--with {path}: {fault}",)) from None
-        if name == skill or name in found:
-            raise InvalidArgumentsError((f"two skills are called {name!r}; each name can be installed once",))
-        found[name] = os.path.realpath(path)
-    return found
-
-
 def _settings(options: ImproveOptions, one: TriggerSet, neighbours: dict[str, str]) -> ImproveSettings:
     return ImproveSettings(
         skill=one.skill,
@@ -188,19 +175,6 @@ def _settings(options: ImproveOptions, one: TriggerSet, neighbours: dict[str, st
         max_output_tokens=options.max_output_tokens,
         replay=options.replay is not None,
     )
-
-
-def _calls(options: ImproveOptions, folder: ImproveFolder, settings: ImproveSettings) -> Ledger | RecordedCalls:
-    header = folder.header(settings)
-    if options.replay is None:
-        return Ledger(os.path.join(folder.path, JOURNAL), header, options.caps)
-    calls = RecordedCalls(os.path.join(options.replay, JOURNAL))
-    try:
-        require_fresh(options.replay, calls.header.files, header.files)
-    except BaseException:
-        calls.close()
-        raise
-    return calls
 
 
 def _host(options: ImproveOptions, calls: Ledger | RecordedCalls) -> Host:
@@ -241,11 +215,7 @@ def _kept_split(workspace: str, one: TriggerSet, seed: int) -> TriggerSplit:
     if sides != {"train", "validation"}:
         problem = f"{one.file} has too few requests to be split into training and validation; about 20 are usual"
         raise InvalidArgumentsError((problem,))
-    try:
-        keep_split(workspace, split)
-    except OSError as fault:
-        problem = f"the split of {one.skill} cannot be kept in {workspace}: {fault.strerror}"
-        raise InvalidArgumentsError((problem,)) from None
+    keep_split(workspace, split)
     return split
 
 

@@ -83,6 +83,16 @@ def read_split(directory: str) -> TriggerSplit | None:
 
 
 def keep_split(directory: str, split: TriggerSplit) -> None:
-    """Write a split to a directory, which is made if it is missing. Raises OSError."""
-    os.makedirs(directory, exist_ok=True)
-    write_json(os.path.join(directory, SPLIT_FILE), to_builtins(split))
+    """Write a split to a directory, which is made if it is missing.
+
+    Raises:
+        InvalidArgumentsError: it cannot be written.
+    """
+    path = os.path.join(directory, SPLIT_FILE)
+    try:
+        os.makedirs(directory, exist_ok=True)
+        write_json(path, to_builtins(split))
+    except OSError as fault:
+        raise InvalidArgumentsError(
+            (f"the split {path} cannot be kept: {fault.strerror}; name another --out",)
+        ) from None

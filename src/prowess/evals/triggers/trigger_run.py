@@ -11,18 +11,16 @@ import anyio
 import msgspec
 from msgspec import Struct
 
-from prowess.errors import InvalidArgumentsError, SkillParseError
+from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.chosen_host import chosen_host
 from prowess.evals.campaigns.iterations import require_one_source, workspace_at
+from prowess.evals.campaigns.neighbours import neighbour_directories, require_distinct
 from prowess.evals.campaigns.report import SpentReport
 from prowess.evals.campaigns.snapshots import installed_files
 from prowess.evals.hosts.host import HostLimits
 from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.ledger.caps import Caps
-from prowess.evals.ledger.journal import JOURNAL
-from prowess.evals.ledger.ledger import Ledger
-from prowess.evals.ledger.recorded_calls import RecordedCalls
-from prowess.evals.recordings.drift import require_fresh
+from prowess.evals.ledger.opened_calls import opened_calls
 from prowess.evals.triggers.match_host import MATCH_HOST, MatchHost
 from prowess.evals.triggers.report import TriggerReport
 from prowess.evals.triggers.rows import trigger_gates
@@ -31,13 +29,14 @@ from prowess.evals.triggers.shadows import answer_rows, shadows_of
 from prowess.evals.triggers.split import keep_split, read_split, split_queries
 from prowess.evals.triggers.trigger_folder import TriggerFolder, TriggerSettings, new_folder, unfinished_folder
 from prowess.evals.triggers.trigger_set import read_trigger_set
-from prowess.format.reading import read_skill
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from prowess.evals.campaigns.report import Unit
+    from prowess.evals.ledger.ledger import Ledger
     from prowess.evals.ledger.prices import Price
+    from prowess.evals.ledger.recorded_calls import RecordedCalls
     from prowess.evals.triggers.running import TriggerRun
     from prowess.evals.triggers.split import TriggerSplit
     from prowess.evals.triggers.trigger_set import TriggerSet
@@ -114,7 +113,7 @@ def run_triggers(
     sets = _sets(options)
     if options.replay is not None:
         TriggerFolder(path=options.replay).require_skills([one.skill for one in sets])
-    neighbours = _neighbours(options, sets)
+    neighbours = neighbour_directories(options.neighbours, tested=[one.skill for one in sets])
     if options.is_estimate:
         return _estimate(options, sets, neighbours)
     workspace = workspace_at(options.out, os.path.dirname(sets[0].directory), f"{_label(sets)}-workspace")
@@ -128,7 +127,7 @@ def run_triggers(
         folder.require_same(settings)
     with ExitStack() as opened:
         try:
-            calls = _calls(options, folder, settings)
+            calls = opened_calls(folder.path, folder.header(settings), options.caps, replay=options.replay)
             opened.callback(calls.close)
             host = chosen_host(
                 options.host,
@@ -197,26 +196,8 @@ def _sets(options: TriggerRunOptions) -> list[TriggerSet]:
     if options.together and options.file is not None:
         raise InvalidArgumentsError(("--set names the set of one skill; leave it out with --together",))
     sets = [read_trigger_set(path, options.file) for path in options.paths]
-    _require_distinct([one.skill for one in sets])
+    require_distinct([one.skill for one in sets])
     return sets
-
-
-def _neighbours(options: TriggerRunOptions, sets: Sequence[TriggerSet]) -> dict[str, str]:
-    """Return the directories of further skills by name."""
-    found: list[tuple[str, str]] = []
-    for path in options.neighbours:
-        place = os.path.realpath(path)
-        try:
-            found.append((read_skill(place).name, place))
-        except SkillParseError as fault:
-            raise InvalidArgumentsError((f"--with {path}: {fault}",)) from None
-    _require_distinct([*(one.skill for one in sets), *(name for name, _ in found)])
-    return dict(found)
-
-
-def _require_distinct(names: Sequence[str]) -> None:
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise InvalidArgumentsError((f"two skills are called {min(twice)!r}; each name can be installed once",))
 
 
 def _label(sets: Sequence[TriggerSet]) -> str:
@@ -239,19 +220,6 @@ def _settings(options: TriggerRunOptions, sets: Sequence[TriggerSet], neighbours
     )
 
 
-def _calls(options: TriggerRunOptions, folder: TriggerFolder, settings: TriggerSettings) -> Ledger | RecordedCalls:
-    header = folder.header(settings)
-    if options.replay is None:
-        return Ledger(os.path.join(folder.path, JOURNAL), header, options.caps)
-    calls = RecordedCalls(os.path.join(options.replay, JOURNAL))
-    try:
-        require_fresh(options.replay, calls.header.files, header.files)
-    except BaseException:
-        calls.close()
-        raise
-    return calls
-
-
 # ── after the last run ──────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -269,11 +237,7 @@ def _splits(options: TriggerRunOptions, sets: Sequence[TriggerSet]) -> dict[str,
 def _kept_splits(options: TriggerRunOptions, sets: Sequence[TriggerSet]) -> dict[str, TriggerSplit]:
     splits = _splits(options, sets)
     for one in sets:
-        try:
-            keep_split(_place_of(options, one), splits[one.skill])
-        except OSError as fault:
-            problem = f"the split of {one.skill} cannot be kept in {_place_of(options, one)}: {fault.strerror}"
-            raise InvalidArgumentsError((problem,)) from None
+        keep_split(_place_of(options, one), splits[one.skill])
     return splits
 
 

@@ -1,0 +1,32 @@
+"""The calls of a campaign: those of its own journal, or those of the recording that it replays."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from prowess.evals.ledger.journal import JOURNAL
+from prowess.evals.ledger.ledger import Ledger
+from prowess.evals.ledger.recorded_calls import RecordedCalls
+
+if TYPE_CHECKING:
+    from prowess.evals.ledger.caps import Caps
+    from prowess.evals.ledger.journal import JournalHeader
+
+
+def opened_calls(folder: str, header: JournalHeader, caps: Caps, *, replay: str | None) -> Ledger | RecordedCalls:
+    """Open the journal in the directory `folder`, or that in the directory `replay`. The caller closes it.
+
+    Raises:
+        JournalError: the journal cannot be used, or was made by a campaign of other settings.
+        StaleRecordingError: a skill changed since `replay` was recorded.
+    """
+    if replay is None:
+        return Ledger(os.path.join(folder, JOURNAL), header, caps)
+    calls = RecordedCalls(os.path.join(replay, JOURNAL))
+    try:
+        calls.require_fresh(header.files)
+    except BaseException:
+        calls.close()
+        raise
+    return calls
