@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess.evals.campaigns.snapshots import installed_files
 from prowess.evals.recordings.drift import StaleRecordingError, changed_files, difference, require_fresh
 from prowess.evals.recordings.places import with_names, with_paths
 from prowess.evals.recordings.redaction import redacted_answer
 from prowess.evals.recordings.request_form import form_digest, request_form
-from prowess.evals.recordings.skill_files import skill_files
 from prowess.evals.recordings.volatile_parts import VOLATILE, stable_text
 from tests.agent.making import add_skill
 
@@ -45,6 +45,10 @@ DIFFERING = [
 def test_parts_that_differ_in_every_run_are_not_compared(host: str, before: str, after: str) -> None:
     assert request_form(host, before.encode(), {}) == request_form(host, after.encode(), {})
     assert request_form("unknown", before.encode(), {}) != request_form("unknown", after.encode(), {})
+
+
+def _files(skill: Path) -> dict[str, str]:
+    return {file.path: file.sha256 for file in installed_files(str(skill)).files}
 
 
 def test_every_volatile_part_has_a_reason_and_a_row_changes_only_what_it_names() -> None:
@@ -159,9 +163,9 @@ def test_a_change_of_a_skill_is_seen_but_not_one_of_its_evals(tmp_path: Path) ->
     add_skill(tmp_path, "a", run="true\n")
     (tmp_path / "a/evals").mkdir()
     (tmp_path / "a/evals/evals.json").write_text("{}", encoding="utf-8")
-    before = skill_files([f"{tmp_path}/a/"])
-    assert set(before) == {"a/SKILL.md", "a/scripts/run.sh"}
+    before = _files(tmp_path / "a")
+    assert set(before) == {"SKILL.md", "scripts/run.sh"}
     (tmp_path / "a/evals/evals.json").write_text("[]", encoding="utf-8")
-    assert skill_files([str(tmp_path / "a")]) == before
+    assert _files(tmp_path / "a") == before
     (tmp_path / "a/scripts/run.sh").write_text("false\n", encoding="utf-8")
-    assert changed_files(before, skill_files([str(tmp_path / "a")])) == ("a/scripts/run.sh",)
+    assert changed_files(before, _files(tmp_path / "a")) == ("scripts/run.sh",)
