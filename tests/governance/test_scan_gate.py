@@ -11,15 +11,17 @@ from mcp.client.client import Client
 from prowess import Catalog
 from prowess.cli import exit_codes
 from prowess.cli.dispatch import run
-from prowess.errors import PolicyError
+from prowess.errors import ConfigurationError, PolicyError
 from prowess.format.reading import read_skill
 from prowess.governance.organisation import found_organisation
 from prowess.governance.service.policies import NewPolicy, PolicyService
+from prowess.lint import security_scan
 from prowess.lint.security_scan import worst_security_finding
 from prowess.mcp_server.server import build_server, open_session
 from prowess.policy import PolicyCall, PolicyInForce, read_policy_file
 from prowess.policy.decision import effect_of
 from prowess.policy.expectations import check_expectations
+from prowess.policy.facts.capabilities import checked_capabilities
 from prowess.policy.policy_file import policy_file_of
 from prowess.runtime import SyncSession
 from prowess.store import SharedDatabase
@@ -31,6 +33,8 @@ from tests.runtime.making import write_skill
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from prowess.format.skill import Skill
 
 _TOKEN = "ghp_t7Rk2mQ9vZx4LpW8sYc1NbH6dKfJ3uGa0eTi"
 _FOUND = f"TOKEN = '{_TOKEN}'\n"
@@ -254,3 +258,23 @@ def test_a_replay_of_records_says_that_findings_are_not_known(
     assert run(words) == exit_codes.OK
     found = json.loads(capsys.readouterr().out)
     assert (found["records"], found["unknown"], found["deny"]) == (1, 1, 0)
+
+
+def test_a_skill_that_cannot_be_scanned_whole_is_scanned_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_skill(tmp_path, "odd", files={"scripts/a.sh": "echo\0\n"})
+    looks: list[str] = []
+    real = security_scan._scanned
+
+    def looked(skill: Skill, files: security_scan._HashedFiles) -> security_scan.WorstFinding | None:
+        looks.append(skill.name)
+        return real(skill, files)
+
+    monkeypatch.setattr(security_scan, "_scanned", looked)
+    assert worst_security_finding(read_skill(tmp_path / "odd")) is None
+    assert worst_security_finding(read_skill(tmp_path / "odd")) is None
+    assert looks == ["odd"]
+
+
+def test_a_capability_with_a_line_break_is_unknown() -> None:
+    with pytest.raises(ConfigurationError, match="is not known"):
+        checked_capabilities(("scripts\n",))

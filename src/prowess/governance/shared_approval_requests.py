@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess._internal.text.user_names import is_same_person
+from prowess.audit.record import time_text
 from prowess.errors import StoreError
 from prowess.governance.approving import VoteRefusedError
 from prowess.store import RequestRow, SharedApprovalRequestStore
@@ -55,11 +56,6 @@ def asked_of(row: RequestRow) -> AskedSkill:
     return decode(row.body, type=AskedSkill)
 
 
-def request_time(moment: datetime) -> str:
-    """Return a time as rows have it: in UTC, so that texts sort as times do."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
 def row_of_request(request_id: str, body: AskedSkill, at: str, *, of_person: bool = True) -> RequestRow:
     """Return the row of a question that was known first at this time."""
     return RequestRow(id=request_id, digest=body.digest, at=at, body=encode(body).decode(), of_person=of_person)
@@ -71,7 +67,7 @@ def request_row(request_id: str, body: AskedSkill, before: RequestRow | None = N
     One without a requester only notes that a session was refused, or that somebody wants to vote. The time of the row
     stays, because lists are in its order.
     """
-    now = request_time(datetime.now(UTC))
+    now = time_text(datetime.now(UTC))
     known = None if before is None else asked_of(before)
     if known is not None and known.by is not None and body.by is not None:
         body = replace(known, also=(*known.also, body.by))
@@ -107,10 +103,10 @@ class RefusedSkills:
         if at - self._known.get(request_id, -inf) < _NOTED_AGAIN:
             return
         now, asked = datetime.now(UTC), AskedSkill(skill=skill, digest=digest)
-        row = row_of_request(request_id, asked, request_time(now), of_person=False)
+        row = row_of_request(request_id, asked, time_text(now), of_person=False)
         with suppress(StoreError):
             if self._store.put_request(row, expected=None):
-                self._store.drop_requests(before=request_time(now - _KEPT), most=MOST_LEFT)
+                self._store.drop_requests(before=time_text(now - _KEPT), most=MOST_LEFT)
             if len(self._known) >= MOST_LEFT:
                 self._known.clear()
             self._known[request_id] = at

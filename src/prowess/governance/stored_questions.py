@@ -6,12 +6,14 @@ row has what the requester states; which rule asks, and what the votes mean, is 
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess.audit.record import time_text
 from prowess.governance.approving import asking_rules, question_in_store, with_deployed_capabilities
-from prowess.governance.shared_approval_requests import AskedSkill, asked_of, request_time, row_of_request
+from prowess.governance.shared_approval_requests import AskedSkill, asked_of, row_of_request
 from prowess.governance.shared_decisions import SharedDecisions
 from prowess.policy.approvals.rules import APPROVED_FACT, ApprovalRule
 from prowess.policy.approvals.statements import request_id
@@ -101,7 +103,7 @@ def _of_votes(policy: Policy, known: set[str], digests: Collection[str] | None) 
         for one in place.statements if place.policy_files is None else ():
             if one.request not in known and (digests is None or one.tree in digests):
                 asked = AskedSkill(skill=one.skill, digest=one.tree, capabilities=one.capabilities)
-                found.setdefault(one.request, row_of_request(one.request, asked, request_time(one.at)))
+                found.setdefault(one.request, row_of_request(one.request, asked, time_text(one.at.astimezone(UTC))))
     return sorted(found.values(), key=lambda row: (row.at, row.id))
 
 

@@ -32,28 +32,31 @@ _NAMES: dict[Severity, WorstFinding] = {
     Severity.WARNING: "warning",
     Severity.ERROR: "error",
 }
-_known: dict[str, WorstFinding] = {}
+_known: dict[str, WorstFinding | None] = {}
 
 
 def worst_security_finding(skill: Skill) -> WorstFinding | None:
     """Return the worst severity of the skill's security findings; None if not everything could be scanned.
 
     Without a digest nothing is scanned. Each text has the bytes that were hashed, so a file that was changed since is
-    not scanned. A digest is scanned once in a process.
+    not scanned. A digest is scanned once in a process, and again only if a file could not be read as it was hashed.
     """
     digest = skill.digest
     if digest is None:
         return None
-    if (worst := _known.get(digest)) is None and (worst := _scanned(skill)) is not None:
+    if digest in _known:
+        return _known[digest]
+    files = _HashedFiles(skill.root_dir, skill.manifest)
+    worst = _scanned(skill, files)
+    if not files.is_changed:  # else another look may find the bytes that were hashed
         if len(_known) >= _MOST_KEPT:
             _known.clear()
         _known[digest] = worst
     return worst
 
 
-def _scanned(skill: Skill) -> WorstFinding | None:
+def _scanned(skill: Skill, files: _HashedFiles) -> WorstFinding | None:
     judgement = Judgement(profile=PROFILES["spec"])
-    files = _HashedFiles(skill.root_dir, skill.manifest)
     subject = LintSubject(skill.document, judgement.profile, files)
     rules = (rule for rule in LINT_RULES if rule.meta.family == "security")
     found = judgement.judge((one for rule in rules for one in rule.check(subject)), RULES)
@@ -66,11 +69,13 @@ def _scanned(skill: Skill) -> WorstFinding | None:
 class _HashedFiles(SkillFiles):
     """The files of a skill as they were hashed. A file that differs from its hash has no text.
 
-    `is_whole` states whether the rules that have read the files missed none of the texts that they asked for.
+    `is_whole` states whether the rules that have read the files missed none of the texts that they asked for, and
+    `is_changed` whether a file that they asked for is missing or differs from its hash.
     """
 
     def __init__(self, directory: str, manifest: TreeManifest) -> None:
         super().__init__(directory)
+        self.is_changed = False
         self._hashes = {file.path: file.sha256 for file in manifest.files}
         self._entries: dict[str, dict[str, str]] = {}
         for path in self._hashes:
@@ -97,5 +102,10 @@ class _HashedFiles(SkillFiles):
         return self._entries.get(directory, {})
 
     def _data(self, path: str) -> bytes | None:
-        data = super()._data(path) if path in self._hashes else None
-        return None if data is None or hashlib.sha256(data).hexdigest() != self._hashes[path] else data
+        if path not in self._hashes:
+            return None
+        data = super()._data(path)
+        if data is None or hashlib.sha256(data).hexdigest() != self._hashes[path]:
+            self.is_changed = True
+            return None
+        return data

@@ -306,7 +306,8 @@ def _gist_of_act(record: AuditRecord) -> tuple[str, str]:
     who = data.get("user") or "an unknown user"
     first = [value for name in _ACTS if (value := data.get(name)) is not None]
     left = {name: value for name, value in data.items() if name not in {*_NOT_SHOWN, *_ACTS, *_ENDED}}
-    named = [str(data[name]) for name in ("skill",) if isinstance(data.get(name), str)]
+    skill = data.get("skill")
+    named = [skill] if isinstance(skill, str) else []
     about = [f"{name}={plain}" for name, value in left.items() if (plain := _plain(value))]
     return _joined([who, *first, *named, *about]), _joined([data.get(name) for name in _ENDED])
 

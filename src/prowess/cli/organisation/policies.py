@@ -14,7 +14,7 @@ from prowess.audit.record import time_text
 from prowess.cli import exit_codes, output
 from prowess.cli.options.organisation_options import OrganisationOptions, opened_organisation, organisation_options
 from prowess.cli.organisation.waiting import waits_for_machines
-from prowess.errors import PolicyError, SkillError
+from prowess.errors import PolicyDeniedError, PolicyError, ServerAnswerError
 from prowess.store.tenants import EVERY
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ def push(name: str, file: str, *, of: OrganisationOptions, accept: int, as_json:
         try:
             stored = organisation.policies.push(name, NewPolicy(toml=toml), PushQuery(accept=accept))
             replayed = stored.replay
-        except SkillError:  # of a server, its answer
+        except (PolicyDeniedError, ServerAnswerError) as fault:
+            if isinstance(fault, ServerAnswerError) and fault.sent_code != PolicyDeniedError.code:
+                raise
             since = time_text(datetime.now(UTC) - timedelta(days=PUSH_DAYS))
             replayed = organisation.replay.replay(ReplayRequest(toml=toml, name=file, since=since))
             if replayed.newly_denied <= accept:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from prowess.audit.record import time_text
 from prowess.governance.service.listing import ListQuery
 from prowess.policy.approval import Scope  # noqa: TC001 -- msgspec decodes it
 from prowess.policy.approvals.matching import ApprovalState  # noqa: TC001 -- msgspec decodes it
@@ -172,7 +173,7 @@ def item_of_call(request: CallRequest, *, shown: bool = False) -> ApprovalItem:
         needed=1,
         given=int(request.vote == "approve"),
         reason=request.reason,
-        at=datetime.fromtimestamp(request.at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        at=time_text(datetime.fromtimestamp(request.at, UTC)),
         by=(request.by,) if request.vote == "approve" and request.by is not None else (),
         refused_by=request.by if request.vote == "refuse" else None,
         tool=request.tool,

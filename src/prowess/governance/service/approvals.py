@@ -199,11 +199,11 @@ class ApprovalService:
         if row is not None:
             asked = asked_of(row)  # by several people perhaps, of whom none may approve
             question = replace(question, asked_by=self._voter.user if asked.asked_by(self._voter.user) else asked.by)
-            if not row.of_person:  # it must not be dropped any more
-                self._requests.put_request(replace(row, of_person=True), expected=row)
             if ballot.vote == "approve" and (newer := newer_than(row, rows)) is not None:
                 reason = f"{newer.id} asks about its new digest {newer.digest}"
                 raise VoteRefusedError(f"{question.name!r} has changed since: {reason}")
+            if not row.of_person:  # it must not be dropped any more
+                self._requests.put_request(replace(row, of_person=True), expected=row)
         votes = StoreApprovals(SharedVoteStore(self._call.database), self._call.database.url)
         return cast_vote(question, ballot, self._voter, policy=policy, recorder=self._call, store=votes)
 

@@ -78,7 +78,7 @@ def _capabilities(skill: Skill, script_dirs: Sequence[str], is_script: IsScript)
 def checked_capabilities(stated: tuple[str, ...] | None) -> tuple[str, ...] | None:
     """Return stated capabilities with those that they imply; None for None. Raises ConfigurationError."""
     for one in stated or ():
-        if re.match(CAPABILITY_PATTERN, one) is None:
+        if re.fullmatch(CAPABILITY_PATTERN, one) is None:
             known = ", ".join(APPROVED_CAPABILITIES)
             reason = f"{one[:80]!r} is not known; write some of {known}, or area:action such as file:read"
             raise ConfigurationError((f"capabilities: {reason}",))

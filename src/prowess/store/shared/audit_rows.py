@@ -163,21 +163,23 @@ class SharedAuditRows:
 
     def pages(self, first: int, last: int) -> Iterator[list[LogRow]]:
         """Yield the records from number `first` to `last`, in pages that are bounded by number and bytes."""
-        while page := self._page(AUDIT_RECORDS.c.sequence.between(first, last)):
+        while first <= last and (page := self._page(AUDIT_RECORDS.c.sequence.between(first, last))):
             yield page
             first = page[-1].sequence + 1
 
     def backwards(self, first: int, last: int) -> Iterator[LogRow]:
         """Yield the records from number `last` back to `first`. A page of them is in memory."""
-        while page := self._page(AUDIT_RECORDS.c.sequence.between(first, last), is_descending=True):
+        numbers = AUDIT_RECORDS.c.sequence
+        while first <= last and (page := self._page(numbers.between(first, last), is_descending=True)):
             yield from page
             last = page[-1].sequence - 1
 
     def numbered(self, numbers: Sequence[int]) -> Iterator[LogRow]:
         """Yield the records with these numbers, which must be in order. A page of them is in memory."""
         for begin in range(0, len(numbers), _PAGE):
-            wanted, after = AUDIT_RECORDS.c.sequence.in_(numbers[begin : begin + _PAGE]), 0
-            while page := self._page(wanted, AUDIT_RECORDS.c.sequence > after):
+            some, after = numbers[begin : begin + _PAGE], 0
+            wanted = AUDIT_RECORDS.c.sequence.in_(some)
+            while after < some[-1] and (page := self._page(wanted, AUDIT_RECORDS.c.sequence > after)):
                 yield from page
                 after = page[-1].sequence
 

@@ -29,7 +29,10 @@ def generation(tenant: str) -> Select[int]:
 
 
 def advance(db: Connection, tenant: str) -> None:
-    """Count an act of governance, in its transaction. The tenant `*` is for acts that hold for all tenants."""
+    """Raise the generation of a tenant by one, at least to the present time in milliseconds, in this transaction.
+
+    Each act of governance does it. The tenant `*` is for acts that hold for all tenants.
+    """
     is_postgresql = db.dialect.name == "postgresql"
     now = time.time_ns() // 1_000_000
     if is_postgresql:  # several machines use it, so its clock counts
