@@ -7,6 +7,7 @@ import tomllib
 from importlib import import_module
 from pathlib import Path
 
+import click
 import pytest
 
 import prowess
@@ -153,7 +154,7 @@ def _exists(command: str) -> bool:
         return False
     found = import_module(f"prowess.cli.commands.{name.replace('-', '_')}").command
     for word in further:
-        found = found.commands.get(word)
+        found = found.get_command(click.Context(found), word)
         if found is None:
             return False
     return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from importlib import import_module
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -39,7 +39,7 @@ from prowess.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 # Errors with one line for each problem.
 _SERVER_ERRORS = 500  # and above, as HTTP statuses
@@ -89,26 +89,44 @@ def _add_colour(command: click.Command) -> None:
             _add_colour(below)
 
 
-class _LazyGroup(click.Group):
-    """Lists commands from `COMMANDS`; imports `prowess.cli.commands.<name>` on use."""
+class LazyGroup(click.Group):
+    """A group whose commands are imported on use.
+
+    `table` has the help line of each command, in order. The command `some-name` is `member` of the module `some_name`
+    of `package`, or the module's member of its own name.
+    """
+
+    def __init__(
+        self,
+        *given: Any,  # noqa: ANN401 -- those of a group of click
+        table: Mapping[str, str],
+        package: str,
+        member: str | None = None,
+        **named: Any,  # noqa: ANN401 -- as above
+    ) -> None:
+        super().__init__(*given, **named)
+        self._table, self._package, self._member = table, package, member
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the table."""
         del ctx
-        return list(COMMANDS)
+        return list(self._table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command; None if the table does not have it."""
         del ctx
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self._table:
             return None
-        module = import_module(f"prowess.cli.commands.{cmd_name.replace('-', '_')}")
-        command: click.Command = module.command
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"{self._package}.{name}"), self._member or name)
         _add_colour(command)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in COMMANDS and not args[0].startswith("-") and (near := near_words(args[0], COMMANDS)):
+        """Return name, command and further arguments. For an unknown name, raise click.UsageError with a near one."""
+        if args[0] not in self._table and not args[0].startswith("-") and (near := near_words(args[0], self._table)):
             reason = f"there is no command {printable_line(args[0])!r}; did you mean {near[0]}?"
             raise click.UsageError(reason, ctx)
         return super().resolve_command(ctx, args)
@@ -117,7 +135,11 @@ class _LazyGroup(click.Group):
         """Write the help lines from the table, so that `--help` imports no command."""
         del ctx
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl(list(self._table.items()))
+
+
+class _Root(LazyGroup):
+    """The group of all commands: errors of the system pass through click."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
@@ -131,7 +153,13 @@ class _LazyGroup(click.Group):
             return result
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Root,
+    table=COMMANDS,
+    package="prowess.cli.commands",
+    member="command",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, "-V", "--version", prog_name="prowess", message="%(prog)s %(version)s")
 def _prowess() -> None:
     """Check, find, serve, run and govern Agent Skills.

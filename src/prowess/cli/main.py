@@ -46,7 +46,7 @@ COMMANDS = {
     "serve": "Serve skills over MCP.",
     "lsp": "Run the language server for editors.",
     "test": "Run the scenarios of skills without a model.",
-    "eval": "Convert files of evals between the forms of tools.",
+    "eval": "Evaluate skills, with a model or by recorded runs.",
     "agent": "Carry out a task with a model and matching skills.",
     "lock": "Check, mend or merge a lock, or convert one of another tool.",
     "pack": "Pack a skill into an archive with the same bytes everywhere.",

@@ -37,7 +37,6 @@ _NULL = "/dev/null"
 _MOVES = frozenset({"cd", "pushd"})
 _TEXTS = frozenset({"heredoc_body", "string", "raw_string", "herestring_redirect"})
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?\Z")
-_ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
 class ShellStep(Struct, frozen=True, kw_only=True):

@@ -256,7 +256,6 @@ def _named(char: str) -> str:
     return f"U+{ord(char):04X}"
 
 
-_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%")
 _GRAMMAR = frozenset(
     {"if", "for", "while", "until", "case", "select", "function", "time", "coproc", "then", "do", "else"}
 )
@@ -273,7 +272,7 @@ def is_simple_line(tokens: tuple[Word | Operator, ...]) -> bool:
         elif starts:
             if (
                 token.source != token.text
-                or not _PLAIN.issuperset(token.source)
+                or _PLAIN_RUN.fullmatch(token.source) is None
                 or "=" in token.source
                 or token.text in _GRAMMAR
             ):

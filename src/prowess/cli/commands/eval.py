@@ -4,33 +4,25 @@ from __future__ import annotations
 
 import click
 
-from prowess.cli.evals.ablate import ablate
-from prowess.cli.evals.compare import compare
-from prowess.cli.evals.convert import convert
-from prowess.cli.evals.export import export
-from prowess.cli.evals.improve import improve
-from prowess.cli.evals.judge import judge
-from prowess.cli.evals.report import report
-from prowess.cli.evals.run import run
-from prowess.cli.evals.stats import stats
-from prowess.cli.evals.triggers import triggers
+from prowess.cli.dispatch import LazyGroup
+
+SUBCOMMANDS = {
+    "run": "Run evals with a model, with the skill and without it.",
+    "triggers": "Ask whether a skill is chosen for its requests.",
+    "ablate": "Remove each passage of a skill, and see what fails.",
+    "improve": "Search for a better description.",
+    "compare": "Let a judge compare two versions blindly.",
+    "judge": "Judge transcripts: was the skill chosen?",
+    "stats": "Compare the outcomes of two configurations.",
+    "report": "Write the report of a run as a page, JUnit or Markdown.",
+    "convert": "Write files of evals in another form.",
+    "export": "Write evals or results for another tool.",
+}
 
 
-@click.group(name="eval")
+@click.group(name="eval", cls=LazyGroup, table=SUBCOMMANDS, package="prowess.cli.evals")
 def command() -> None:
-    """Work with files of evals.
+    """Evaluate skills, with a model or by recorded runs.
 
-    Example: prowess eval convert my-skill --to waza --out my-skill-waza
+    Example: prowess eval run my-skill --model openai:gpt-4.1-mini --max-cost-usd 1
     """
-
-
-command.add_command(ablate)
-command.add_command(compare)
-command.add_command(convert)
-command.add_command(report)
-command.add_command(export)
-command.add_command(improve)
-command.add_command(judge)
-command.add_command(run)
-command.add_command(stats)
-command.add_command(triggers)

@@ -22,7 +22,7 @@ from prowess.evals.ablation.passages import passages_of
 from prowess.evals.ablation.report import AblatedPassage, AblationReport
 from prowess.evals.ablation.trials import DETECT, AssertionKey, PassageTrial, PassedRuns, informative
 from prowess.evals.campaigns.campaign import Campaign, planned_units
-from prowess.evals.campaigns.iterations import write_json
+from prowess.evals.campaigns.iterations import alone_in, write_json
 from prowess.evals.campaigns.preparation import prepared_campaign
 from prowess.evals.campaigns.report import WITH_SKILL, SpentReport, Unit
 from prowess.evals.campaigns.running import gradable, unit_setting
@@ -82,7 +82,7 @@ def ablate_by_evals(
     options = replace(options, baseline="none", runs=options.runs or RUNS, folder=FOLDER)
     prepared = prepared_campaign(options)
     path = os.path.join(prepared.iteration.path, JOURNAL)
-    with Ledger(path, prepared.header, options.caps) as calls:
+    with alone_in(prepared.iteration.path), Ledger(path, prepared.header, options.caps) as calls:
         try:
             setting = unit_setting(options, prepared, calls)
         except InvalidArgumentsError:

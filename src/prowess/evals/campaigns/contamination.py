@@ -12,6 +12,7 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.evals.graders.material import arguments_json
 from prowess.evals.transcripts.transcript import SkillUse
 from prowess.evals.verdicts.judging import verdict_of
+from prowess.evals.verdicts.skill_names import same_skill
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,23 +61,18 @@ class SkillTraces(Struct, frozen=True, kw_only=True):
     def _activation(self, run: RunTranscript) -> str | None:
         if self.name is None:
             return None
-        wanted = self.name.casefold()
         for call in run.calls:
             if call.failed or call.unknown_skill or call.refused:
                 continue
-            if any(isinstance(action, SkillUse) and _name(action.skill) == wanted for action in call.actions):
+            if any(isinstance(action, SkillUse) and same_skill(action.skill, self.name) for action in call.actions):
                 return f"record {call.at} activates the skill {printable_line(self.name)}"
         for activation in run.activations:
-            if activation.by != "model" and _name(activation.skill) == wanted:
+            if activation.by != "model" and same_skill(activation.skill, self.name):
                 return f"record {activation.at} activates the skill {printable_line(self.name)}"
         judged = verdict_of(run, skill=self.name, query="")  # a path may be written in any way, such as "$HOME/.."
         if judged.verdict == "triggered" and judged.evidence:
             return f"record {judged.evidence[0].at} reads or runs the skill {printable_line(self.name)}"
         return None
-
-
-def _name(skill: str) -> str:
-    return skill.rpartition(":")[2].casefold()
 
 
 def _texts(run: RunTranscript) -> Iterator[tuple[int, str, bool]]:

@@ -17,12 +17,14 @@ import json
 import os
 import re
 import shutil
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
 from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.files.file_lock import locked
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.report import UnitResult
 
@@ -146,6 +148,22 @@ class Iteration(Struct, frozen=True, kw_only=True):
         if (found.suite, found.digests) != (wanted.suite, wanted.digests):
             problem = f"the skill or its evals were edited since {self.path} was started"
             raise InvalidArgumentsError((f"{problem}; leave --resume out to start a new iteration",))
+
+
+@contextmanager
+def alone_in(iteration: str) -> Iterator[None]:
+    """Hold the lock of an iteration of any command: two processes would empty each other's folders.
+
+    Raises:
+        InvalidArgumentsError: another process holds it.
+    """
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(os.path.join(iteration, ".lock"), wait_seconds=0))
+        except TimeoutError:
+            problem = f"another process runs {iteration}; wait until it ends, or start a new iteration without --resume"
+            raise InvalidArgumentsError((problem,)) from None
+        yield
 
 
 def iterations(workspace: str) -> list[tuple[int, str]]:

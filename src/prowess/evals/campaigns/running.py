@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,6 @@ import anyio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prowess._internal.files.file_lock import locked
 from prowess.agent import model_named
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.benchmark import benchmark_of
@@ -20,7 +19,7 @@ from prowess.evals.campaigns.campaign import Campaign, Decider, planned_units
 from prowess.evals.campaigns.chosen_host import chosen_host, model_price
 from prowess.evals.campaigns.contamination import SkillTraces
 from prowess.evals.campaigns.feedback import read_feedback
-from prowess.evals.campaigns.iterations import iterations, write_json
+from prowess.evals.campaigns.iterations import alone_in, iterations, write_json
 from prowess.evals.campaigns.planning import UngradedCheck
 from prowess.evals.campaigns.preparation import prepared_campaign
 from prowess.evals.campaigns.report import OLD_SKILL, WITH_SKILL, EvalRunReport, SpentReport
@@ -33,7 +32,7 @@ from prowess.evals.ledger.opened_calls import opened_calls
 from prowess.evals.ledger.prices import price_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from prowess.evals.campaigns.iterations import CampaignSettings
     from prowess.evals.campaigns.options import EvalRunOptions
@@ -78,7 +77,7 @@ def run_evals(
     """
     prepared = prepared_campaign(options)
     with ExitStack() as opened:
-        opened.enter_context(_alone(prepared.iteration.path))
+        opened.enter_context(alone_in(prepared.iteration.path))
         calls = opened_calls(prepared.iteration.path, prepared.header, options.caps, replay=options.replay)
         opened.callback(calls.close)
         try:
@@ -90,18 +89,6 @@ def run_evals(
             raise
         report, signalled = _run(options, prepared, calls, setting, on_begin=on_begin, on_result=on_result)
     return EvalRun(report=report, signalled=signalled, feedback=feedback)
-
-
-@contextmanager
-def _alone(iteration: str) -> Iterator[None]:
-    """Hold the lock of an iteration: two processes would empty each other's folders."""
-    with ExitStack() as held:
-        try:
-            held.enter_context(locked(os.path.join(iteration, ".lock"), wait_seconds=0))
-        except TimeoutError:
-            problem = f"another process runs {iteration}; wait until it ends, or start a new iteration without --resume"
-            raise InvalidArgumentsError((problem,)) from None
-        yield
 
 
 def _run(

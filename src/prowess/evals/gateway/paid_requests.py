@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from msgspec import Struct
 
-from prowess.evals.ledger.calls import HIDDEN_TOKENS, CallBound
+from prowess.evals.ledger.calls import CallBound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -86,7 +86,7 @@ def read_paid_request(path: str, body: bytes, most_output_tokens: int | None, ot
         model=_model(wire, path, data),
         content=content,
         kept=_bytes(kept),
-        bound=CallBound(input_tokens=len(content) + HIDDEN_TOKENS, output_tokens=answers),
+        bound=CallBound.of(content, answers),
     )
 
 

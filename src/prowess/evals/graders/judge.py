@@ -12,8 +12,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
 from prowess._internal.text.terminal_text import printable_line
 from prowess.agent import ModelError
 from prowess.agent.model import ModelSettings
@@ -52,17 +50,11 @@ class JudgeError(ModelError):
     sentence = "judge {model!r} gave no grades: {reason}"
 
 
-class JudgedVote(Struct, frozen=True, kw_only=True):
-    """The grades of one vote, in the order of the assertions."""
-
-    grades: tuple[Grade, ...]
-
-
 class Judge:
     """Grades with a model. `seed` is passed on, one more for each vote, so that votes may differ."""
 
-    def __init__(self, model: Model, *, seed: int = 0, max_output_tokens: int | None = None) -> None:
-        self._model, self._seed, self._most = model, seed, max_output_tokens
+    def __init__(self, model: Model, *, seed: int = 0) -> None:
+        self._model, self._seed = model, seed
 
     async def grades(self, assertions: Sequence[str], run: RunMaterial) -> tuple[Grade, ...]:
         """Return one grade for each assertion.
@@ -80,7 +72,7 @@ class Judge:
         return tuple(_majority(each) for each in zip(*votes, strict=True))
 
     async def _vote(self, assertions: Sequence[str], run: RunMaterial, number: int) -> tuple[Grade, ...]:
-        settings = ModelSettings(max_output_tokens=self._most, temperature=None, seed=self._seed + number)
+        settings = ModelSettings(temperature=None, seed=self._seed + number)
         text = await asked_once(self._model, INSTRUCTIONS, _question(assertions, run), settings)
         return self._read(text, len(assertions))
 

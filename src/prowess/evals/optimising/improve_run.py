@@ -14,7 +14,7 @@ from msgspec import Struct
 from prowess.agent import model_named
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.chosen_host import chosen_host, model_price
-from prowess.evals.campaigns.iterations import require_one_source, workspace_at
+from prowess.evals.campaigns.iterations import alone_in, require_one_source, workspace_at
 from prowess.evals.campaigns.neighbours import neighbour_directories
 from prowess.evals.campaigns.report import SpentReport
 from prowess.evals.campaigns.snapshots import installed_files
@@ -116,6 +116,7 @@ def improve_description(options: ImproveOptions) -> ImproveEnded:
         folder.begin(settings, one.directory, neighbours)
     folder.use(settings)
     with ExitStack() as opened:
+        opened.enter_context(alone_in(folder.path))
         try:
             calls = opened_calls(folder.path, folder.header(settings), options.caps, replay=options.replay)
             opened.callback(calls.close)

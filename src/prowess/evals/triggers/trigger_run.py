@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.chosen_host import chosen_host
-from prowess.evals.campaigns.iterations import require_one_source, workspace_at
+from prowess.evals.campaigns.iterations import alone_in, require_one_source, workspace_at
 from prowess.evals.campaigns.neighbours import neighbour_directories, require_distinct
 from prowess.evals.campaigns.report import SpentReport
 from prowess.evals.campaigns.snapshots import installed_files
@@ -126,6 +126,7 @@ def run_triggers(
     else:
         folder.require_same(settings)
     with ExitStack() as opened:
+        opened.enter_context(alone_in(folder.path))
         try:
             calls = opened_calls(folder.path, folder.header(settings), options.caps, replay=options.replay)
             opened.callback(calls.close)

@@ -26,7 +26,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
 class SkillVerdict(Struct, frozen=True, kw_only=True):
     """The verdict on `skill`, with its evidence.
 
-    `decides` verdicts are those that rates count: triggered / (triggered + not_triggered).
+    Rates are triggered / (triggered + not_triggered); the other verdicts are not counted.
     `offered` is None if the transcript has no list of skills. `unread_lines` are command lines that were not taken
     apart because the shell grammar is not installed: they count as no use.
     """
@@ -36,8 +36,3 @@ class SkillVerdict(Struct, frozen=True, kw_only=True):
     offered: bool | None
     evidence: tuple[Evidence, ...] = ()
     unread_lines: int = 0
-
-    @property
-    def decides(self) -> bool:
-        """Whether a rate counts this verdict."""
-        return self.verdict in ("triggered", "not_triggered")
