@@ -65,3 +65,12 @@ def test_every_command_in_the_table_has_its_module_and_help_with_an_example(name
     assert isinstance(command, click.Command)
     parts = [command, *_below(command)]
     assert [part.name for part in parts if f"prowess {name}" not in (part.help or "")] == [], "no example in the help"
+
+
+def test_a_subcommand_of_eval_imports_no_other_one() -> None:
+    program = (
+        "import sys; from prowess.cli.dispatch import run; run(['eval', 'stats', '--help']); "
+        "print([name for name in sys.modules if name.startswith(('prowess.agent', 'prowess.evals.ledger'))])"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "[]"

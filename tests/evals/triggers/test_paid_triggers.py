@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prowess.evals.campaigns.iterations import alone_in
 from tests.evals.campaigns.provider import MODEL, ScriptedProvider, text_of
 from tests.evals.triggers.planted import make_triggered
 from tests.fork_server import prowess
@@ -99,6 +100,9 @@ def test_a_cap_ends_the_runs_and_they_are_resumed_without_paying_twice(provider:
     report = triggers(provider, skill, "--max-calls", "7", code=5)
     assert (report["complete"], report["stopped"], len(provider.requests)) == (False, "call_cap", 7)
     assert None in [row["pass"] for row in report["results"]]
+    with alone_in(report["iteration"]):
+        assert "another process runs" in triggers(provider, skill, "--resume", code=2)["error"]
+    assert len(provider.requests) == 7
     report = triggers(provider, skill, "--max-calls", "100", "--resume")
     assert (report["complete"], len(provider.requests)) == (True, 20)
     assert rows(report)[:2] == [(2, 2, True), (2, 2, True)]
