@@ -11,14 +11,14 @@ from msgspec.structs import replace
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.feedback import read_feedback, write_feedback
 from prowess.evals.campaigns.iterations import (
+    CAMPAIGN,
     CampaignSettings,
     Iteration,
-    begin,
-    new_iteration,
     older_snapshots,
     unfinished_iteration,
 )
 from prowess.evals.campaigns.report import EvalRunReport, EvalRunSummary, SpentReport, Unit, UnitResult
+from prowess.evals.iterations.folders import new_iteration
 from tests.evals.campaigns.skills import skill_at
 
 if TYPE_CHECKING:
@@ -40,6 +40,10 @@ SETTINGS = CampaignSettings(
 UNIT = Unit(eval="1", configuration="with_skill", run=2)
 
 
+def begun(place: Path, *, flat: bool) -> Iteration:
+    return Iteration(path=new_iteration(str(place)), flat=flat)
+
+
 def report(*, complete: bool) -> EvalRunReport:
     return EvalRunReport(
         complete=complete,
@@ -56,7 +60,7 @@ def report(*, complete: bool) -> EvalRunReport:
 
 
 def test_the_layout_has_a_folder_for_each_run_only_if_there_are_several(tmp_path: Path) -> None:
-    flat, deep = new_iteration(str(tmp_path), flat=True), new_iteration(str(tmp_path), flat=False)
+    flat, deep = begun(tmp_path, flat=True), begun(tmp_path, flat=False)
 
     assert flat.path.endswith("/iteration-1")
     assert deep.path.endswith("/iteration-2")
@@ -65,20 +69,20 @@ def test_the_layout_has_a_folder_for_each_run_only_if_there_are_several(tmp_path
 
 
 def test_only_the_user_can_read_an_iteration(tmp_path: Path) -> None:
-    assert stat.S_IMODE(os.stat(new_iteration(str(tmp_path), flat=True).path).st_mode) == 0o700
+    assert stat.S_IMODE(os.stat(begun(tmp_path, flat=True).path).st_mode) == 0o700
 
 
 def test_the_newest_iteration_is_resumed_if_it_is_not_finished(tmp_path: Path) -> None:
     assert unfinished_iteration(str(tmp_path), flat=False) is None
-    first = new_iteration(str(tmp_path), flat=False)
-    begin(first, SETTINGS)
+    first = begun(tmp_path, flat=False)
+    CAMPAIGN.begin(first.path, SETTINGS)
     assert unfinished_iteration(str(tmp_path), flat=False) == first
     first.finish(report(complete=False))
     assert unfinished_iteration(str(tmp_path), flat=False) == first
-    replayed = new_iteration(str(tmp_path), flat=False)
-    begin(replayed, replace(SETTINGS, replay=True))
-    whole = new_iteration(str(tmp_path), flat=False)
-    begin(whole, SETTINGS)
+    replayed = begun(tmp_path, flat=False)
+    CAMPAIGN.begin(replayed.path, replace(SETTINGS, replay=True))
+    whole = begun(tmp_path, flat=False)
+    CAMPAIGN.begin(whole.path, SETTINGS)
     whole.finish(report(complete=True))
     assert unfinished_iteration(str(tmp_path), flat=False) == first
     first.finish(report(complete=True))
@@ -88,7 +92,7 @@ def test_the_newest_iteration_is_resumed_if_it_is_not_finished(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"skill": "other"}, "name its own --out"),
+        ({"skill": "other"}, "is of skill sums, not other; name another workspace with --out"),
         ({"model": "n"}, "--model m, not n"),
         ({"runs": 5}, "--runs 3, not 5"),
         ({"suite": "t"}, "were edited"),
@@ -96,11 +100,11 @@ def test_the_newest_iteration_is_resumed_if_it_is_not_finished(tmp_path: Path) -
     ],
 )
 def test_a_campaign_of_other_settings_is_not_continued(changes: dict[str, object], reason: str, tmp_path: Path) -> None:
-    iteration = new_iteration(str(tmp_path), flat=False)
-    begin(iteration, SETTINGS)
-    iteration.require_same(SETTINGS)
+    iteration = begun(tmp_path, flat=False)
+    CAMPAIGN.begin(iteration.path, SETTINGS)
+    CAMPAIGN.require_same(iteration.path, SETTINGS)
     with pytest.raises(InvalidArgumentsError, match=reason):
-        iteration.require_same(replace(SETTINGS, **changes))
+        CAMPAIGN.require_same(iteration.path, replace(SETTINGS, **changes))
 
 
 @pytest.mark.parametrize(
@@ -108,7 +112,8 @@ def test_a_campaign_of_other_settings_is_not_continued(changes: dict[str, object
     [
         ("{", "no iteration"),
         ('{"version": 2}', "newer version"),
-        ("[]", "no iteration"),
+        ("[]", "no iteration of eval run"),
+        ("[" * 100_000, "no iteration"),
         (None, r"cannot be read \(No such file"),
     ],
 )
@@ -116,11 +121,11 @@ def test_a_folder_of_another_kind_is_refused(text: str | None, reason: str, tmp_
     if text is not None:
         (tmp_path / "campaign.json").write_text(text)
     with pytest.raises(InvalidArgumentsError, match=reason):
-        Iteration(path=str(tmp_path), flat=True).settings()
+        CAMPAIGN.read(str(tmp_path))
 
 
 def test_a_finished_unit_is_kept_and_one_that_failed_to_run_is_run_again(tmp_path: Path) -> None:
-    iteration = new_iteration(str(tmp_path), flat=False)
+    iteration = begun(tmp_path, flat=False)
     passed = UnitResult(id=UNIT.id, eval="1", configuration="with_skill", run=2, outcome="passed", directory="eval-1/a")
     iteration.fresh("eval-1/a")
     iteration.keep("eval-1/a", passed)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from prowess.evals.campaigns.snapshots import take_snapshot
+from prowess.evals.iterations.snapshots import take_snapshot
 from prowess.evals.ledger.caps import Caps
 from prowess.evals.ledger.journal import JournalHeader
 from prowess.evals.ledger.ledger import Ledger

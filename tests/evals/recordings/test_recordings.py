@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess.evals.campaigns.snapshots import installed_files
+from prowess.evals.iterations.snapshots import installed_files
 from prowess.evals.recordings.drift import StaleRecordingError, changed_files, difference, require_fresh
 from prowess.evals.recordings.places import with_names, with_paths
 from prowess.evals.recordings.redaction import redacted_answer

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prowess.evals.campaigns.iterations import alone_in
+from prowess.evals.iterations.folders import alone_in
 from tests.evals.campaigns.provider import MODEL, ScriptedProvider, text_of
 from tests.evals.triggers.planted import make_triggered
 from tests.fork_server import prowess
@@ -172,7 +172,7 @@ def triggers_without_model(skill: str) -> str:
 def test_resuming_with_other_settings_is_refused(provider: ScriptedProvider, skill: str) -> None:
     triggers(provider, skill, "--max-calls", "3", code=5)
     refused = triggers(provider, skill, "--resume", "--seed", "4", code=2)
-    assert "was started with other seed" in refused["error"]
+    assert "was started with --seed" in refused["error"]
 
 
 def test_together_finds_the_word_that_leads_to_the_other_skill(tmp_path: Path) -> None:
@@ -253,4 +253,4 @@ def test_a_replay_takes_its_options_from_the_recording_and_names_the_skill_that_
         "is a recording of sums, not of books"
         in triggers(None, other, "--replay", recorded["iteration"], code=2)["error"]
     )
-    assert "no iteration of trigger runs" in triggers(None, skill, "--replay", skill, code=2)["error"]
+    assert "no iteration of eval triggers" in triggers(None, skill, "--replay", skill, code=2)["error"]

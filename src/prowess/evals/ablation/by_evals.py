@@ -22,10 +22,10 @@ from prowess.evals.ablation.passages import passages_of
 from prowess.evals.ablation.report import AblatedPassage, AblationReport
 from prowess.evals.ablation.trials import DETECT, AssertionKey, PassageTrial, PassedRuns, informative
 from prowess.evals.campaigns.campaign import Campaign, planned_units
-from prowess.evals.campaigns.iterations import alone_in, write_json
 from prowess.evals.campaigns.preparation import prepared_campaign
 from prowess.evals.campaigns.report import WITH_SKILL, SpentReport, Unit
 from prowess.evals.campaigns.running import gradable, unit_setting
+from prowess.evals.iterations.folders import alone_in, write_json
 from prowess.evals.ledger.journal import JOURNAL
 from prowess.evals.ledger.ledger import Ledger
 

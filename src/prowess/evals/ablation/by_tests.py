@@ -14,7 +14,7 @@ from prowess._internal.files.tree_digest import read_tree
 from prowess.errors import InvalidArgumentsError, LimitExceededError, SkillParseError, UnavailableError
 from prowess.evals.ablation.passages import passages_of
 from prowess.evals.ablation.report import AblatedPassage, AblationReport
-from prowess.evals.campaigns.snapshots import copy_files
+from prowess.evals.iterations.snapshots import copy_files
 from prowess.evals.scenarios.planning import planned_cases
 from prowess.evals.scenarios.running import run_case
 

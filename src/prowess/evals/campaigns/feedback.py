@@ -12,7 +12,7 @@ import msgspec
 
 from prowess._internal.files.bounded_read import read_regular_file
 from prowess.errors import InvalidArgumentsError
-from prowess.evals.campaigns.iterations import write_json
+from prowess.evals.iterations.folders import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

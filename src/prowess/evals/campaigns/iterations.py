@@ -13,20 +13,16 @@ The viewer of skill-creator takes each folder with `outputs/` for a run, and doe
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import shutil
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
-from prowess._internal.files.atomic_write import write_atomically
-from prowess._internal.files.file_lock import locked
-from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.report import UnitResult
+from prowess.evals.iterations.folders import iterations, skill_directory, write_json
+from prowess.evals.iterations.settings_file import SettingsFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,19 +30,7 @@ if TYPE_CHECKING:
     from prowess.evals.campaigns.report import EvalRunReport, Unit
 
 VERSION = 1
-_CAMPAIGN, _REPORT, _UNIT = "campaign.json", "report.json", "unit.json"
-_ITERATION = re.compile(r"iteration-([1-9][0-9]{0,8})")
-_OPTIONS = {
-    "runs": "--runs",
-    "model": "--model",
-    "host": "--host",
-    "judge": "--judge",
-    "seed": "--seed",
-    "baseline": "--baseline",
-    "max_output_tokens": "--max-output-tokens",
-    "until_decided": "--until",
-    "detect": "--detect",
-}
+_UNIT = "unit.json"
 
 
 class CampaignSettings(Struct, frozen=True, kw_only=True, omit_defaults=False):
@@ -72,6 +56,27 @@ class CampaignSettings(Struct, frozen=True, kw_only=True, omit_defaults=False):
     replay: bool = False
 
 
+CAMPAIGN = SettingsFile(
+    name="campaign.json",
+    report="report.json",
+    form=CampaignSettings,
+    version=VERSION,
+    command="eval run",
+    owner=("skill", "root"),
+    options={
+        "runs": "--runs",
+        "model": "--model",
+        "host": "--host",
+        "judge": "--judge",
+        "seed": "--seed",
+        "baseline": "--baseline",
+        "max_output_tokens": "--max-output-tokens",
+        "until_decided": "--until decided",
+        "detect": "--detect",
+    },
+)
+
+
 class Iteration(Struct, frozen=True, kw_only=True):
     """One folder `iteration-N`. `flat` is true if each configuration has one run, which then has no folder `run-1`."""
 
@@ -85,7 +90,7 @@ class Iteration(Struct, frozen=True, kw_only=True):
 
     def skill_directory(self, configuration: str, name: str) -> str:
         """Return where the snapshot of a configuration is."""
-        return os.path.join(self.path, "skill", configuration, name)
+        return skill_directory(self.path, configuration, name)
 
     def fresh(self, directory: str) -> str:
         """Empty the directory of a unit, and return its path."""
@@ -109,127 +114,13 @@ class Iteration(Struct, frozen=True, kw_only=True):
 
     def finish(self, report: EvalRunReport) -> None:
         """Write the report."""
-        write_json(os.path.join(self.path, _REPORT), report.as_dict())
-
-    def settings(self) -> CampaignSettings:
-        """Return the settings of the campaign.
-
-        Raises:
-            InvalidArgumentsError: the folder is none of a campaign, or a newer version wrote it.
-        """
-        path = os.path.join(self.path, _CAMPAIGN)
-        try:
-            with open(path, "rb") as file:
-                data = msgspec.json.decode(file.read())
-            if isinstance(data, dict) and isinstance(data.get("version"), int) and data["version"] > VERSION:
-                problem = f"{path} was written by a newer version of prowess; update prowess, or start a new iteration"
-                raise InvalidArgumentsError((problem,))
-            return msgspec.convert(data, CampaignSettings)
-        except (OSError, msgspec.DecodeError, msgspec.ValidationError) as fault:
-            reason = fault.strerror if isinstance(fault, OSError) else str(fault)
-            problem = f"{self.path} is no iteration that eval run wrote: {_CAMPAIGN} cannot be read ({reason})"
-            raise InvalidArgumentsError((problem,)) from None
-
-    def require_same(self, wanted: CampaignSettings) -> None:
-        """Require that the campaign of this folder may be continued with these settings.
-
-        Raises:
-            InvalidArgumentsError: the skill, its evals or an option differ.
-        """
-        found = self.settings()
-        if (found.skill, found.root) != (wanted.skill, wanted.root):
-            problem = f"{self.path} is a campaign of the skill {found.skill} in {found.root}; name its own --out"
-            raise InvalidArgumentsError((problem,))
-        for name, option in _OPTIONS.items():
-            before, now = getattr(found, name), getattr(wanted, name)
-            if before != now:
-                problem = f"{self.path} was started with {option} {before}, not {now}"
-                raise InvalidArgumentsError((f"{problem}; give the same, or leave --resume out to start a new one",))
-        if (found.suite, found.digests) != (wanted.suite, wanted.digests):
-            problem = f"the skill or its evals were edited since {self.path} was started"
-            raise InvalidArgumentsError((f"{problem}; leave --resume out to start a new iteration",))
-
-
-@contextmanager
-def alone_in(iteration: str) -> Iterator[None]:
-    """Hold the lock of an iteration of any command: two processes would empty each other's folders.
-
-    Raises:
-        InvalidArgumentsError: another process holds it.
-    """
-    with ExitStack() as held:
-        try:
-            held.enter_context(locked(os.path.join(iteration, ".lock"), wait_seconds=0))
-        except TimeoutError:
-            problem = f"another process runs {iteration}; wait until it ends, or start a new iteration without --resume"
-            raise InvalidArgumentsError((problem,)) from None
-        yield
-
-
-def iterations(workspace: str) -> list[tuple[int, str]]:
-    """Return number and path of the iterations in a workspace, the oldest first."""
-    try:
-        names = os.listdir(workspace)
-    except OSError:
-        return []
-    found = [(int(match[1]), os.path.join(workspace, name)) for name in names if (match := _ITERATION.fullmatch(name))]
-    return sorted(pair for pair in found if os.path.isdir(pair[1]))
-
-
-def new_iteration(workspace: str, *, flat: bool) -> Iteration:
-    """Create the next folder.
-
-    Raises:
-        InvalidArgumentsError: it cannot be created.
-    """
-    while True:
-        listed = iterations(workspace)
-        path = os.path.join(workspace, f"iteration-{listed[-1][0] + 1 if listed else 1}")
-        try:
-            os.makedirs(workspace, exist_ok=True)
-            os.mkdir(path, 0o700)  # transcripts and journals are private
-        except FileExistsError:
-            if os.path.isdir(path):
-                continue  # another process took the number
-            raise InvalidArgumentsError((f"{path} is no folder; name another one with --out",)) from None
-        except OSError as fault:
-            raise InvalidArgumentsError((f"{path} cannot be created: {fault.strerror}; name another --out",)) from None
-        return Iteration(path=path, flat=flat)
-
-
-def begin(iteration: Iteration, settings: CampaignSettings) -> None:
-    """Write the settings. A folder without them belongs to a campaign that was killed before it began."""
-    write_json(os.path.join(iteration.path, _CAMPAIGN), msgspec.to_builtins(settings))
+        CAMPAIGN.finish(self.path, report.as_dict())
 
 
 def unfinished_iteration(workspace: str, *, flat: bool) -> Iteration | None:
     """Return the newest iteration that can be resumed, or None."""
-    path = resumable(workspace, settings=_CAMPAIGN, report=_REPORT)
+    path = CAMPAIGN.resumable(workspace)
     return None if path is None else Iteration(path=path, flat=flat)
-
-
-def resumable(workspace: str, *, settings: str, report: str) -> str | None:
-    """Return the newest iteration that is not complete, by the names of its two files. One of a replay is none."""
-    for _, path in reversed(iterations(workspace)):
-        begun, ended = os.path.join(path, settings), _fields(os.path.join(path, report))
-        if os.path.exists(begun) and _fields(begun).get("replay") is not True and ended.get("complete") is not True:
-            return path
-    return None
-
-
-def workspace_at(out: str | None, beside: str, name: str) -> str:
-    """Return the folder `name` in `out`, or else in `beside`. Recordings leave out places that are absolute."""
-    return os.path.join(os.path.abspath(out or beside), name)
-
-
-def require_one_source(*, resume: bool, replay: str | None) -> None:
-    """Require that runs are not both continued and replayed.
-
-    Raises:
-        InvalidArgumentsError: they are.
-    """
-    if resume and replay is not None:
-        raise InvalidArgumentsError(("a replay starts a new iteration; leave --resume or --replay out",))
 
 
 def older_snapshots(workspace: str, name: str) -> Iterator[str]:
@@ -241,23 +132,3 @@ def older_snapshots(workspace: str, name: str) -> Iterator[str]:
     by_hand = os.path.join(workspace, "skill-snapshot")  # as the guide has it
     if os.path.isfile(os.path.join(by_hand, "SKILL.md")):
         yield by_hand
-
-
-def json_of_file(path: str) -> object:
-    """Return the data of a JSON file; None if it is missing or damaged, as after a kill."""
-    try:
-        with open(path, "rb") as file:
-            return msgspec.json.decode(file.read())
-    except (OSError, msgspec.DecodeError):
-        return None
-
-
-def _fields(path: str) -> dict[str, Any]:
-    data = json_of_file(path)
-    return data if isinstance(data, dict) else {}
-
-
-def write_json(path: str, value: Any) -> None:  # noqa: ANN401 -- JSON
-    """Replace a file by JSON that people can read."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    write_atomically(path, text.encode("utf-8", "backslashreplace") + b"\n", 0o644)

@@ -12,19 +12,17 @@ from msgspec.structs import replace
 from prowess._internal.files.tree_digest import read_tree
 from prowess.errors import InvalidArgumentsError, LimitExceededError, SkillParseError
 from prowess.evals.campaigns.iterations import (
+    CAMPAIGN,
     CampaignSettings,
     Iteration,
-    begin,
-    new_iteration,
     older_snapshots,
-    require_one_source,
     unfinished_iteration,
-    workspace_at,
 )
 from prowess.evals.campaigns.neighbours import neighbour_directories
 from prowess.evals.campaigns.planning import plan_evals
 from prowess.evals.campaigns.report import OLD_SKILL, WITH_SKILL, WITHOUT_SKILL
-from prowess.evals.campaigns.snapshots import installed_files, take_revision, take_snapshot
+from prowess.evals.iterations.folders import NEIGHBOURS, new_iteration, require_one_source, workspace_at
+from prowess.evals.iterations.snapshots import installed_digests, installed_files, take_revision, take_snapshot
 from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.ledger.journal import JournalHeader
 from prowess.format.reading import read_skill
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
 BASELINES = ("without", "none", "old")  # every other word is a revision of git
 RUNS = 3
 DETECT = 0.15
-_NEIGHBOURS = "neighbours"
 
 
 class PreparedCampaign(Struct, frozen=True, kw_only=True):
@@ -74,7 +71,7 @@ def prepared_campaign(options: EvalRunOptions) -> PreparedCampaign:
     require_one_source(resume=options.resume, replay=options.replay)
     plan = plan_evals(options.path)
     skill = _name_of(plan.root)
-    recorded = None if options.replay is None else Iteration(path=options.replay, flat=False).settings()
+    recorded = None if options.replay is None else CAMPAIGN.read(options.replay)
     if recorded is not None:
         _require_recorded(options, recorded, skill)
     settings = _settings(options, recorded, skill, plan.root)
@@ -84,7 +81,7 @@ def prepared_campaign(options: EvalRunOptions) -> PreparedCampaign:
     sources = _Sources(options, settings, plan.root, workspace)
     is_new = iteration is None
     if iteration is None:
-        iteration = new_iteration(workspace, flat=flat)
+        iteration = Iteration(path=new_iteration(workspace), flat=flat)
         settings = _begun(iteration, settings, sources)
     else:
         settings = _resumed(iteration, settings, sources)
@@ -187,7 +184,7 @@ class _Sources:
             target = iteration.skill_directory(OLD_SKILL, name)
             digests[OLD_SKILL] = self._take_old(target, digests[WITH_SKILL], iteration)
         for other, path in self.neighbours.items():
-            digests[f"{_NEIGHBOURS}/{other}"] = take_snapshot(path, iteration.skill_directory(_NEIGHBOURS, other))
+            digests[f"{NEIGHBOURS}/{other}"] = take_snapshot(path, iteration.skill_directory(NEIGHBOURS, other))
         return digests
 
     def current(self, before: CampaignSettings) -> dict[str, str]:
@@ -196,14 +193,14 @@ class _Sources:
         if OLD_SKILL in before.digests:
             digests[OLD_SKILL] = before.digests[OLD_SKILL]
         for other, path in self.neighbours.items():
-            digests[f"{_NEIGHBOURS}/{other}"] = installed_files(path).content_digest
+            digests[f"{NEIGHBOURS}/{other}"] = installed_files(path).content_digest
         return digests
 
     def installed(self, iteration: Iteration, configuration: str) -> tuple[str, ...]:
         """Return the directories to install, the skill itself first."""
         own = () if configuration == WITHOUT_SKILL else (configuration,)
         places = [iteration.skill_directory(name, self._settings.skill) for name in own]
-        return (*places, *(iteration.skill_directory(_NEIGHBOURS, other) for other in self.neighbours))
+        return (*places, *(iteration.skill_directory(NEIGHBOURS, other) for other in self.neighbours))
 
     def _take_old(self, target: str, digest: str, iteration: Iteration) -> str:
         name, baseline, replay = self._settings.skill, self._settings.baseline, self._options.replay
@@ -227,23 +224,20 @@ def _begun(iteration: Iteration, settings: CampaignSettings, sources: _Sources) 
         shutil.rmtree(iteration.path, ignore_errors=True)  # nothing began
         raise
     settings = replace(settings, digests=digests)
-    begin(iteration, settings)
+    CAMPAIGN.begin(iteration.path, settings)
     return settings
 
 
 def _resumed(iteration: Iteration, settings: CampaignSettings, sources: _Sources) -> CampaignSettings:
-    settings = replace(settings, digests=sources.current(iteration.settings()))
-    iteration.require_same(settings)
+    settings = replace(settings, digests=sources.current(CAMPAIGN.read(iteration.path)))
+    CAMPAIGN.require_same(iteration.path, settings)
     return settings
 
 
 def _header(settings: CampaignSettings, skills: Mapping[str, tuple[str, ...]]) -> JournalHeader:
     files: dict[str, str] = {}
     for configuration, directories in skills.items():
-        for directory in directories:
-            name = os.path.basename(directory)
-            for record in installed_files(directory).files:
-                files[f"{configuration}/{name}/{record.path}"] = record.sha256
+        files |= installed_digests(directories, below=f"{configuration}/")
     identity: dict[str, str | int | float | bool | None] = {
         "model": settings.model,
         "host": settings.host,

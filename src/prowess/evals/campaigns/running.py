@@ -19,7 +19,6 @@ from prowess.evals.campaigns.campaign import Campaign, Decider, planned_units
 from prowess.evals.campaigns.chosen_host import chosen_host, model_price
 from prowess.evals.campaigns.contamination import SkillTraces
 from prowess.evals.campaigns.feedback import read_feedback
-from prowess.evals.campaigns.iterations import alone_in, iterations, write_json
 from prowess.evals.campaigns.planning import UngradedCheck
 from prowess.evals.campaigns.preparation import prepared_campaign
 from prowess.evals.campaigns.report import OLD_SKILL, WITH_SKILL, EvalRunReport, SpentReport
@@ -27,6 +26,7 @@ from prowess.evals.campaigns.summary import summary_of
 from prowess.evals.campaigns.unit_run import UnitSetting
 from prowess.evals.graders.judge import Judge
 from prowess.evals.hosts.host import HostLimits
+from prowess.evals.iterations.folders import alone_in, iterations, write_json
 from prowess.evals.ledger.ledger_model import LedgerModel
 from prowess.evals.ledger.opened_calls import opened_calls
 from prowess.evals.ledger.prices import price_of

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from prowess._internal.files.contained import ContainedRoot
 from prowess.errors import InvalidArgumentsError, UnsafePathError
-from prowess.evals.campaigns.iterations import write_json
+from prowess.evals.iterations.folders import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

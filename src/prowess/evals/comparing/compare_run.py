@@ -17,11 +17,11 @@ from msgspec import Struct, to_builtins
 from prowess.agent import ModelError, model_named
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.chosen_host import model_price
-from prowess.evals.campaigns.iterations import workspace_at, write_json
 from prowess.evals.campaigns.report import SpentReport
 from prowess.evals.campaigns.workers import Workers
 from prowess.evals.comparing.blind_judge import BlindJudge, BlindSummary, JudgedPair, blind_summary
 from prowess.evals.comparing.run_pairs import RunsPlace, paired_runs
+from prowess.evals.iterations.folders import workspace_at, write_json
 from prowess.evals.ledger.caps import Caps
 from prowess.evals.ledger.journal import JOURNAL, JournalHeader
 from prowess.evals.ledger.ledger import Ledger

@@ -15,25 +15,25 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
-import msgspec
-from msgspec import Struct, to_builtins
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess.errors import InvalidArgumentsError
-from prowess.evals.campaigns.iterations import json_of_file, new_iteration, resumable, write_json
 from prowess.evals.campaigns.report import WITH_SKILL
-from prowess.evals.campaigns.snapshots import installed_files, take_snapshot
+from prowess.evals.iterations.folders import NEIGHBOURS, new_iteration, skill_directory
+from prowess.evals.iterations.settings_file import SettingsFile
+from prowess.evals.iterations.snapshots import content_digests, installed_digests, take_snapshot, take_snapshots
 from prowess.evals.ledger.journal import JournalHeader
 from prowess.evals.optimising.descriptions import with_description
 from prowess.evals.triggers.trigger_folder import TriggerFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from prowess.evals.optimising.report import ImproveReport
 
 VERSION = 1
-_SETTINGS, _REPORT, _DOCUMENT = "improve.json", "improve-report.json", "SKILL.md"
-_NEIGHBOURS = "neighbours"
+_DOCUMENT = "SKILL.md"
 
 
 class ImproveSettings(Struct, frozen=True, kw_only=True):
@@ -55,6 +55,26 @@ class ImproveSettings(Struct, frozen=True, kw_only=True):
     replay: bool = False
 
 
+IMPROVE = SettingsFile(
+    name="improve.json",
+    report="improve-report.json",
+    form=ImproveSettings,
+    version=VERSION,
+    command="eval improve",
+    owner=("skill",),
+    options={
+        "model": "--model",
+        "proposer": "--proposer",
+        "host": "--host",
+        "engine": "--engine",
+        "rounds": "--rounds",
+        "runs": "--runs",
+        "seed": "--seed",
+        "max_output_tokens": "--max-output-tokens",
+    },
+)
+
+
 class ImproveFolder:
     """One search."""
 
@@ -67,50 +87,39 @@ class ImproveFolder:
     @property
     def first(self) -> str:
         """The directory of the skill as it was."""
-        return self._skill(self.path, WITH_SKILL, self._name)
+        return skill_directory(self.path, WITH_SKILL, self._name)
 
-    def begin(self, settings: ImproveSettings, directory: str, neighbours: Mapping[str, str]) -> None:
-        """Take the snapshots and write the settings.
+    def begin(self, settings: ImproveSettings, directory: str, neighbours: Mapping[str, str]) -> ImproveSettings:
+        """Take the snapshots of the skill and the neighbours. Return the settings with their digests.
 
         Raises:
             InvalidArgumentsError: a skill cannot be copied. Then the folder is removed.
         """
         try:
-            take_snapshot(directory, self.first)
-            for name, place in neighbours.items():
-                take_snapshot(place, self._skill(self.path, _NEIGHBOURS, name))
+            digest = take_snapshot(directory, self.first)
+            others = take_snapshots(self.path, NEIGHBOURS, neighbours)
         except InvalidArgumentsError:
             self.remove()
             raise
-        write_json(os.path.join(self.path, _SETTINGS), to_builtins(settings))
+        settings = replace(settings, digest=digest, neighbours=others)
+        IMPROVE.begin(self.path, settings)
+        self._use(neighbours)
+        return settings
 
-    def use(self, settings: ImproveSettings) -> None:
-        """Require that the search of this folder has these settings.
+    def resume(self, settings: ImproveSettings, directory: str, neighbours: Mapping[str, str]) -> ImproveSettings:
+        """Require that the search of this folder may be continued. Return the settings with digests.
 
         Raises:
             InvalidArgumentsError: the skill, the requests or an option differ, or a newer version wrote it.
         """
-        path = os.path.join(self.path, _SETTINGS)
-        data = json_of_file(path)
-        if isinstance(data, dict) and isinstance(data.get("version"), int) and data["version"] > VERSION:
-            raise InvalidArgumentsError((f"{path} was written by a newer version of prowess; update prowess",))
-        try:
-            found = msgspec.convert(data, ImproveSettings)
-        except msgspec.ValidationError as fault:
-            raise InvalidArgumentsError((f"{path} cannot be read ({fault}); leave --resume out",)) from None
-        fields = ImproveSettings.__struct_fields__
-        if names := [name for name in fields if getattr(found, name) != getattr(settings, name)]:
-            problem = f"{self.path} was started with other {', '.join(names)}"
-            raise InvalidArgumentsError((f"{problem}; give the same, or leave --resume out to start anew",))
-        self._neighbours = tuple(self._skill(self.path, _NEIGHBOURS, name) for name in settings.neighbours)
+        digest = content_digests({self._name: directory})[self._name]
+        settings = replace(settings, digest=digest, neighbours=content_digests(neighbours))
+        IMPROVE.require_same(self.path, settings)
+        self._use(neighbours)
+        return settings
 
     def header(self, settings: ImproveSettings) -> JournalHeader:
         """Return the first line of the journal."""
-        files = {
-            f"{os.path.basename(directory)}/{record.path}": record.sha256
-            for directory in (self.first, *self._neighbours)
-            for record in installed_files(directory).files
-        }
         identity: dict[str, str | int | float | bool | None] = {
             "improve": True,
             "model": settings.model,
@@ -120,11 +129,12 @@ class ImproveFolder:
             "seed": settings.seed,
             "max_output_tokens": settings.max_output_tokens,
         }
+        files = installed_digests((self.first, *self._neighbours))
         return JournalHeader(skill=settings.skill, files=files, identity=identity)
 
     def installed(self, description: str) -> tuple[str, ...]:
         """Return the directories of the skill with this description, and of its neighbours."""
-        place = self._skill(self._candidate(description), WITH_SKILL, self._name)
+        place = skill_directory(self._candidate(description), WITH_SKILL, self._name)
         if place not in self._copied:
             shutil.rmtree(place, ignore_errors=True)
             take_snapshot(self.first, place)
@@ -144,7 +154,7 @@ class ImproveFolder:
 
     def finish(self, report: ImproveReport) -> None:
         """Write the report."""
-        write_json(os.path.join(self.path, _REPORT), report.as_dict())
+        IMPROVE.finish(self.path, report.as_dict())
 
     def remove(self) -> None:
         """Remove a folder in which nothing began."""
@@ -154,16 +164,16 @@ class ImproveFolder:
         digest = hashlib.sha256(description.encode("utf-8", "surrogatepass")).hexdigest()
         return os.path.join(self.path, "candidates", digest[:16])
 
-    def _skill(self, place: str, kind: str, name: str) -> str:
-        return os.path.join(place, "skill", kind, name)
+    def _use(self, neighbours: Iterable[str]) -> None:
+        self._neighbours = tuple(skill_directory(self.path, NEIGHBOURS, name) for name in neighbours)
 
 
 def new_search(workspace: str, skill: str) -> ImproveFolder:
     """Create the next iteration. Raises InvalidArgumentsError."""
-    return ImproveFolder(new_iteration(workspace, flat=False).path, skill)
+    return ImproveFolder(new_iteration(workspace), skill)
 
 
 def unfinished_search(workspace: str, skill: str) -> ImproveFolder | None:
     """Return the newest search that can be resumed."""
-    path = resumable(workspace, settings=_SETTINGS, report=_REPORT)
+    path = IMPROVE.resumable(workspace)
     return None if path is None else ImproveFolder(path, skill)

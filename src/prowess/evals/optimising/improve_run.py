@@ -14,11 +14,10 @@ from msgspec import Struct
 from prowess.agent import model_named
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.chosen_host import chosen_host, model_price
-from prowess.evals.campaigns.iterations import alone_in, require_one_source, workspace_at
 from prowess.evals.campaigns.neighbours import neighbour_directories
 from prowess.evals.campaigns.report import SpentReport
-from prowess.evals.campaigns.snapshots import installed_files
 from prowess.evals.hosts.host import HostLimits
+from prowess.evals.iterations.folders import alone_in, require_one_source, workspace_at
 from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.ledger.caps import Caps
 from prowess.evals.ledger.opened_calls import opened_calls
@@ -108,13 +107,14 @@ def improve_description(options: ImproveOptions) -> ImproveEnded:
     with_description(before, one.description)
     neighbours = neighbour_directories(options.neighbours, tested=[one.skill])
     workspace = workspace_at(options.out, os.path.dirname(one.directory), f"{one.skill}-workspace")
-    settings = _settings(options, one, neighbours)
+    settings = _settings(options, one)
     folder = unfinished_search(workspace, one.skill) if options.resume else None
     is_new = folder is None
     if folder is None:
         folder = new_search(workspace, one.skill)
-        folder.begin(settings, one.directory, neighbours)
-    folder.use(settings)
+        settings = folder.begin(settings, one.directory, neighbours)
+    else:
+        settings = folder.resume(settings, one.directory, neighbours)
     with ExitStack() as opened:
         opened.enter_context(alone_in(folder.path))
         try:
@@ -160,12 +160,12 @@ def _document(one: TriggerSet) -> bytes:
         raise InvalidArgumentsError((f"{path} cannot be read: {fault.strerror}",)) from None
 
 
-def _settings(options: ImproveOptions, one: TriggerSet, neighbours: dict[str, str]) -> ImproveSettings:
+def _settings(options: ImproveOptions, one: TriggerSet) -> ImproveSettings:
     return ImproveSettings(
         skill=one.skill,
-        digest=installed_files(one.directory).content_digest,
+        digest="",
         set=hashlib.sha256(msgspec.json.encode(one.queries)).hexdigest(),
-        neighbours={name: installed_files(place).content_digest for name, place in neighbours.items()},
+        neighbours={},
         model=options.model,
         proposer=options.proposer or options.model,
         host=options.host,

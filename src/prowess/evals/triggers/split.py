@@ -16,7 +16,7 @@ from msgspec import Struct, to_builtins
 
 from prowess._internal.files.bounded_read import read_regular_file
 from prowess.errors import InvalidArgumentsError
-from prowess.evals.campaigns.iterations import write_json
+from prowess.evals.iterations.folders import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from prowess.errors import InvalidArgumentsError
-from prowess.evals.campaigns.iterations import json_of_file, new_iteration, resumable, write_json
 from prowess.evals.campaigns.report import WITH_SKILL
-from prowess.evals.campaigns.snapshots import installed_files, take_snapshot
+from prowess.evals.iterations.folders import NEIGHBOURS, new_iteration, skill_directory, write_json
+from prowess.evals.iterations.settings_file import SettingsFile
+from prowess.evals.iterations.snapshots import content_digests, installed_digests, take_snapshots
 from prowess.evals.ledger.journal import JournalHeader
 from prowess.evals.triggers.running import TriggerRun
 
@@ -31,8 +33,7 @@ if TYPE_CHECKING:
     from prowess.evals.triggers.report import TriggerReport
 
 VERSION = 1
-_SETTINGS, _REPORT, _VERDICTS = "triggers.json", "trigger-report.json", "verdicts.json"
-_NEIGHBOURS = "neighbours"
+_VERDICTS = "verdicts.json"
 
 
 class TriggerSettings(Struct, frozen=True, kw_only=True):
@@ -53,6 +54,25 @@ class TriggerSettings(Struct, frozen=True, kw_only=True):
     all_runs: bool
     max_output_tokens: int | None
     replay: bool = False
+
+
+TRIGGERS = SettingsFile(
+    name="triggers.json",
+    report="trigger-report.json",
+    form=TriggerSettings,
+    version=VERSION,
+    command="eval triggers",
+    owner=(),
+    options={
+        "model": "--model",
+        "host": "--host",
+        "runs": "--runs",
+        "seed": "--seed",
+        "consistency": "--min-consistency",
+        "all_runs": "--all-runs",
+        "max_output_tokens": "--max-output-tokens",
+    },
+)
 
 
 class TriggerFolder(Struct, frozen=True, kw_only=True):
@@ -83,20 +103,15 @@ class TriggerFolder(Struct, frozen=True, kw_only=True):
 
     def finish(self, report: TriggerReport) -> None:
         """Write the report."""
-        write_json(os.path.join(self.path, _REPORT), report.as_dict())
+        TRIGGERS.finish(self.path, report.as_dict())
 
     def installed(self, settings: TriggerSettings) -> tuple[str, ...]:
         """Return the directories of the snapshots."""
-        own = [self._skill(WITH_SKILL, name) for name in settings.skills]
-        return (*own, *(self._skill(_NEIGHBOURS, name) for name in settings.neighbours))
+        own = [skill_directory(self.path, WITH_SKILL, name) for name in settings.skills]
+        return (*own, *(skill_directory(self.path, NEIGHBOURS, name) for name in settings.neighbours))
 
     def header(self, settings: TriggerSettings) -> JournalHeader:
         """Return the first line of the journal."""
-        files = {
-            f"{os.path.basename(directory)}/{record.path}": record.sha256
-            for directory in self.installed(settings)
-            for record in installed_files(directory).files
-        }
         identity: dict[str, str | int | float | bool | None] = {
             "triggers": True,
             "model": settings.model,
@@ -104,42 +119,41 @@ class TriggerFolder(Struct, frozen=True, kw_only=True):
             "seed": settings.seed,
             "max_output_tokens": settings.max_output_tokens,
         }
+        files = installed_digests(self.installed(settings))
         return JournalHeader(skill=", ".join(settings.skills), files=files, identity=identity)
 
-    def begin(self, settings: TriggerSettings, directories: Mapping[str, str], others: Mapping[str, str]) -> None:
-        """Take the snapshots of the skills and the neighbours, and write the settings.
+    def begin(
+        self, settings: TriggerSettings, skills: Mapping[str, str], neighbours: Mapping[str, str]
+    ) -> TriggerSettings:
+        """Take the snapshots of skills and neighbours, directories by name. Return the settings with their digests.
 
         Raises:
             InvalidArgumentsError: a skill cannot be copied. Then the folder is removed.
         """
         try:
-            for kind, places in ((WITH_SKILL, directories), (_NEIGHBOURS, others)):
-                for name, place in places.items():
-                    take_snapshot(place, self._skill(kind, name))
+            digests = take_snapshots(self.path, WITH_SKILL, skills)
+            settings = replace(settings, skills=digests, neighbours=take_snapshots(self.path, NEIGHBOURS, neighbours))
         except InvalidArgumentsError:
             self.remove()
             raise
-        write_json(os.path.join(self.path, _SETTINGS), to_builtins(settings))
+        TRIGGERS.begin(self.path, settings)
+        return settings
+
+    def resume(
+        self, settings: TriggerSettings, skills: Mapping[str, str], neighbours: Mapping[str, str]
+    ) -> TriggerSettings:
+        """Require that the runs of this folder may be continued. Return the settings with digests.
+
+        Raises:
+            InvalidArgumentsError: the skills, the requests or an option differ, or a newer version wrote it.
+        """
+        settings = replace(settings, skills=content_digests(skills), neighbours=content_digests(neighbours))
+        TRIGGERS.require_same(self.path, settings)
+        return settings
 
     def remove(self) -> None:
         """Remove a folder in which nothing began."""
         shutil.rmtree(self.path, ignore_errors=True)
-
-    def settings(self) -> TriggerSettings:
-        """Return the settings of the runs.
-
-        Raises:
-            InvalidArgumentsError: the folder has no trigger runs, or a newer version wrote it.
-        """
-        path = os.path.join(self.path, _SETTINGS)
-        data = json_of_file(path)
-        if isinstance(data, dict) and isinstance(data.get("version"), int) and data["version"] > VERSION:
-            raise InvalidArgumentsError((f"{path} was written by a newer version of prowess; update prowess",))
-        try:
-            return msgspec.convert(data, TriggerSettings)
-        except msgspec.ValidationError:
-            problem = f"{self.path} is no iteration of trigger runs: it has no {_SETTINGS} that can be read"
-            raise InvalidArgumentsError((f"{problem}; name a folder that eval triggers wrote",)) from None
 
     def require_skills(self, names: Sequence[str]) -> None:
         """Require that the runs are of these skills.
@@ -147,37 +161,20 @@ class TriggerFolder(Struct, frozen=True, kw_only=True):
         Raises:
             InvalidArgumentsError: they are of others.
         """
-        if (found := sorted(self.settings().skills)) != sorted(names):
+        if (found := sorted(TRIGGERS.read(self.path).skills)) != sorted(names):
             problem = f"{self.path} is a recording of {', '.join(found)}, not of {', '.join(sorted(names))}"
             raise InvalidArgumentsError((f"{problem}; name an iteration of the same skills",))
-
-    def require_same(self, wanted: TriggerSettings) -> None:
-        """Require that the runs of this folder may be continued with these settings.
-
-        Raises:
-            InvalidArgumentsError: the skills, the requests or an option differ, or a newer version wrote it.
-        """
-        found = self.settings()
-        if found != wanted:
-            names = [
-                name for name in TriggerSettings.__struct_fields__ if getattr(found, name) != getattr(wanted, name)
-            ]
-            problem = f"{self.path} was started with other {', '.join(names)}"
-            raise InvalidArgumentsError((f"{problem}; give the same, or leave --resume out to start anew",))
 
     def _place(self, unit: Unit) -> str:
         return os.path.join(self.path, *unit.id.split("/"))
 
-    def _skill(self, kind: str, name: str) -> str:
-        return os.path.join(self.path, "skill", kind, name)
-
 
 def new_folder(workspace: str) -> TriggerFolder:
     """Create the next iteration. Raises InvalidArgumentsError."""
-    return TriggerFolder(path=new_iteration(workspace, flat=False).path)
+    return TriggerFolder(path=new_iteration(workspace))
 
 
 def unfinished_folder(workspace: str) -> TriggerFolder | None:
     """Return the newest iteration with trigger runs that can be resumed."""
-    path = resumable(workspace, settings=_SETTINGS, report=_REPORT)
+    path = TRIGGERS.resumable(workspace)
     return None if path is None else TriggerFolder(path=path)

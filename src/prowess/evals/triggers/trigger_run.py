@@ -13,11 +13,10 @@ from msgspec import Struct
 
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.chosen_host import chosen_host
-from prowess.evals.campaigns.iterations import alone_in, require_one_source, workspace_at
 from prowess.evals.campaigns.neighbours import neighbour_directories, require_distinct
 from prowess.evals.campaigns.report import SpentReport
-from prowess.evals.campaigns.snapshots import installed_files
 from prowess.evals.hosts.host import HostLimits
+from prowess.evals.iterations.folders import alone_in, require_one_source, workspace_at
 from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.ledger.caps import Caps
 from prowess.evals.ledger.opened_calls import opened_calls
@@ -27,7 +26,13 @@ from prowess.evals.triggers.rows import trigger_gates
 from prowess.evals.triggers.running import RUNS, TriggerCampaign, TriggerOptions
 from prowess.evals.triggers.shadows import answer_rows, shadows_of
 from prowess.evals.triggers.split import keep_split, read_split, split_queries
-from prowess.evals.triggers.trigger_folder import TriggerFolder, TriggerSettings, new_folder, unfinished_folder
+from prowess.evals.triggers.trigger_folder import (
+    TRIGGERS,
+    TriggerFolder,
+    TriggerSettings,
+    new_folder,
+    unfinished_folder,
+)
 from prowess.evals.triggers.trigger_set import read_trigger_set
 
 if TYPE_CHECKING:
@@ -93,7 +98,7 @@ def triggers_as_recorded(*, replay: str | None, **given: Any) -> TriggerRunOptio
     """
     named = {name: value for name, value in given.items() if value is not None and value is not False}
     if replay is not None:
-        recorded = TriggerFolder(path=replay).settings()
+        recorded = TRIGGERS.read(replay)
         named = {name: getattr(recorded, name) for name in _RECORDED} | named
     return TriggerRunOptions(replay=replay, **named)
 
@@ -117,14 +122,15 @@ def run_triggers(
     if options.is_estimate:
         return _estimate(options, sets, neighbours)
     workspace = workspace_at(options.out, os.path.dirname(sets[0].directory), f"{_label(sets)}-workspace")
-    settings = _settings(options, sets, neighbours)
+    directories = {one.skill: one.directory for one in sets}
+    settings = _settings(options, sets)
     folder = unfinished_folder(workspace) if options.resume else None
     is_new = folder is None
     if folder is None:
         folder = new_folder(workspace)
-        folder.begin(settings, {one.skill: one.directory for one in sets}, neighbours)
+        settings = folder.begin(settings, directories, neighbours)
     else:
-        folder.require_same(settings)
+        settings = folder.resume(settings, directories, neighbours)
     with ExitStack() as opened:
         opened.enter_context(alone_in(folder.path))
         try:
@@ -205,10 +211,10 @@ def _label(sets: Sequence[TriggerSet]) -> str:
     return sets[0].skill if len(sets) == 1 else TOGETHER
 
 
-def _settings(options: TriggerRunOptions, sets: Sequence[TriggerSet], neighbours: Mapping[str, str]) -> TriggerSettings:
+def _settings(options: TriggerRunOptions, sets: Sequence[TriggerSet]) -> TriggerSettings:
     return TriggerSettings(
-        skills={one.skill: installed_files(one.directory).content_digest for one in sets},
-        neighbours={name: installed_files(place).content_digest for name, place in neighbours.items()},
+        skills={},
+        neighbours={},
         sets={one.skill: hashlib.sha256(msgspec.json.encode(one.queries)).hexdigest() for one in sets},
         model=options.model,
         host=options.host,

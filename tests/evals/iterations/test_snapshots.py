@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from prowess.errors import InvalidArgumentsError
-from prowess.evals.campaigns.snapshots import take_revision, take_snapshot
+from prowess.evals.iterations.snapshots import take_revision, take_snapshot
 from tests.evals.campaigns.skills import an_eval, skill_at
 
 

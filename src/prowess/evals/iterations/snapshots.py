@@ -27,8 +27,11 @@ from prowess.errors import (
     UnavailableError,
     UnsafePathError,
 )
+from prowess.evals.iterations.folders import skill_directory
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from prowess._internal.files.tree_digest import TreeManifest
 
 EVALS = "evals"
@@ -59,6 +62,37 @@ def take_snapshot(root: str, target: str) -> str:
     manifest = installed_files(root)
     copy_files(root, manifest, target)
     return manifest.content_digest
+
+
+def take_snapshots(iteration: str, kind: str, roots: Mapping[str, str]) -> dict[str, str]:
+    """Copy skills by name into an iteration, and return the digests of the copies.
+
+    Raises:
+        InvalidArgumentsError: one cannot be copied, or was edited while it was copied.
+    """
+    return {name: take_snapshot(root, skill_directory(iteration, kind, name)) for name, root in roots.items()}
+
+
+def content_digests(roots: Mapping[str, str]) -> dict[str, str]:
+    """Return the digests of skills by name, as they are on disk; equal to those of their snapshots without edits.
+
+    Raises:
+        InvalidArgumentsError: a directory cannot be read.
+    """
+    return {name: installed_files(root).content_digest for name, root in roots.items()}
+
+
+def installed_digests(directories: Iterable[str], *, below: str = "") -> dict[str, str]:
+    """Return the SHA-256 of each file of snapshots, by the name of the skill and the path in it, as journals have it.
+
+    Raises:
+        InvalidArgumentsError: a directory cannot be read.
+    """
+    return {
+        f"{below}{os.path.basename(directory)}/{record.path}": record.sha256
+        for directory in directories
+        for record in installed_files(directory).files
+    }
 
 
 def copy_files(root: str, manifest: TreeManifest, target: str) -> None:

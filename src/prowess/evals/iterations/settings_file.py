@@ -1,0 +1,109 @@
+"""The settings of an iteration: a JSON file in its folder that is written when it begins, and compared when it resumes.
+
+Each command that makes iterations has one `SettingsFile`. Its settings are what decides about the results; caps and the
+number of jobs may differ in a resumed iteration. Digests are those of the snapshots in the iteration.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import msgspec
+from msgspec import Struct, to_builtins
+
+from prowess.errors import InvalidArgumentsError
+from prowess.evals.iterations.folders import iterations, write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_Form = TypeVar("_Form", bound=Struct)
+_NEW = "leave --resume out to start a new iteration"
+
+
+class SettingsFile(Struct, Generic[_Form], frozen=True, kw_only=True):
+    """The file `name` of a command's iterations. `report` is the file that it writes last, with a field `complete`.
+
+    `owner` are the fields of `form` that say whose iteration it is, `options` the option of each field that has one.
+    All other fields but `version` are digests of what was read. `command` is the command without `prowess`.
+    """
+
+    name: str
+    report: str
+    form: type[_Form]
+    version: int
+    command: str
+    owner: tuple[str, ...]
+    options: Mapping[str, str]
+
+    def begin(self, folder: str, settings: _Form) -> None:
+        """Write the settings. A folder without them belongs to a process that was killed before it began."""
+        write_json(os.path.join(folder, self.name), to_builtins(settings))
+
+    def finish(self, folder: str, report: Mapping[str, Any]) -> None:
+        """Write the report."""
+        write_json(os.path.join(folder, self.report), report)
+
+    def resumable(self, workspace: str) -> str | None:
+        """Return the newest iteration of this command that is not complete. One of a replay is none."""
+        for _, path in reversed(iterations(workspace)):
+            begun = os.path.join(path, self.name)
+            if not os.path.exists(begun) or _fields(os.path.join(path, self.report)).get("complete") is True:
+                continue
+            if _fields(begun).get("replay") is not True:
+                return path
+        return None
+
+    def read(self, folder: str) -> _Form:
+        """Return the settings of an iteration.
+
+        Raises:
+            InvalidArgumentsError: the folder is no iteration of this command, or a newer version wrote it.
+        """
+        path = os.path.join(folder, self.name)
+        try:
+            with open(path, "rb") as file:
+                data = msgspec.json.decode(file.read())
+            if isinstance(data, dict) and isinstance(data.get("version"), int) and data["version"] > self.version:
+                problem = f"{path} was written by a newer version of prowess; update prowess, or start a new iteration"
+                raise InvalidArgumentsError((problem,))
+            return msgspec.convert(data, self.form)
+        except (OSError, msgspec.DecodeError, msgspec.ValidationError, RecursionError) as fault:
+            reason = fault.strerror if isinstance(fault, OSError) else str(fault)
+            problem = f"{folder} is no iteration of {self.command}: {self.name} cannot be read ({reason})"
+            raise InvalidArgumentsError((f"{problem}; name a folder that {self.command} wrote",)) from None
+
+    def require_same(self, folder: str, wanted: _Form) -> None:
+        """Require that an iteration may be continued with these settings.
+
+        Raises:
+            InvalidArgumentsError: another skill, its contents or evals, or an option differ.
+        """
+        found = self.read(folder)
+        differing = [
+            name
+            for name in self.form.__struct_fields__
+            if name != "version" and getattr(found, name) != getattr(wanted, name)
+        ]
+        for name in differing:
+            before, given = getattr(found, name), getattr(wanted, name)
+            if name in self.owner:
+                problem = f"{folder} is of {name} {before}, not {given}; name another workspace with --out, or {_NEW}"
+                raise InvalidArgumentsError((problem,))
+            if name in self.options:
+                problem = f"{folder} was started with {self.options[name]} {before}, not {given}; give the same, or"
+                raise InvalidArgumentsError((f"{problem} {_NEW}",))
+        if differing:
+            problem = f"the skills or their evals were edited since {folder} was started"
+            raise InvalidArgumentsError((f"{problem} (other {', '.join(differing)}); {_NEW}",))
+
+
+def _fields(path: str) -> dict[str, Any]:
+    """Return the fields of a JSON file; none if it is missing or damaged, as after a kill."""
+    try:
+        with open(path, "rb") as file:
+            data = msgspec.json.decode(file.read())
+    except (OSError, msgspec.DecodeError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
