@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Optional
 import pytest
 from msgspec import Struct
 
+from prowess._internal.schema_subset import check_schema, require_fitting
 from prowess.tools.functions.annotations import UnsupportedFunctionError
 from prowess.tools.functions.function_tool import function_schema
-from prowess.tools.spec import check_schema, require_fitting
 
 if TYPE_CHECKING:
     from collections.abc import Callable

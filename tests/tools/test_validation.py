@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prowess._internal.schema_subset import check_schema, require_fitting, type_name
 from prowess.errors import InvalidArgumentsError
-from prowess.tools.spec import check_schema, require_fitting, type_name
 
 SCHEMA: dict[str, object] = {
     "type": "object",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
+from prowess._internal.schema_subset import require_fitting
 from prowess._internal.text.strict_json import StrictJsonError, strict_json
 from prowess._internal.text.terminal_text import json_text
 from prowess.errors import SkillError
@@ -25,7 +26,7 @@ from prowess.runtime.call_options import EXPOSURE_NAMES
 from prowess.tools import ToolResult
 from prowess.tools.prompt_escaping import encodable, sentence
 from prowess.tools.shapes import SHAPES
-from prowess.tools.spec import object_schema, require_fitting
+from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

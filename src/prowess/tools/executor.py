@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from msgspec.structs import replace
 
+from prowess._internal.schema_subset import require_fitting
 from prowess._internal.text.canonical_json import NotJsonError, canonical_json, sha256_of
 from prowess._internal.text.near_words import near_words
 from prowess.errors import ApprovalRequiredError, AuditError, InvalidArgumentsError, SkillError, ToolNotFoundError
@@ -29,7 +30,7 @@ from prowess.tools.gates import Refuse
 from prowess.tools.result import ToolResult, followed_by
 from prowess.tools.running_call import RunningCall
 from prowess.tools.script_audit import RUN_TOOL, command_facts, command_of
-from prowess.tools.spec import ToolCall, require_fitting, spelling_table
+from prowess.tools.spec import ToolCall, spelling_table
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence

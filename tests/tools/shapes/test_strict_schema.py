@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prowess._internal.schema_subset import require_fitting
 from prowess.tools.shapes import SHAPES
 from prowess.tools.shapes.strict_schema import from_strict, strict_schema
-from prowess.tools.spec import require_fitting
 from tests.tools.shapes.cases import SPECS
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.contained import check_relative
+from prowess._internal.schema_subset import check_schema
 from prowess.errors import UnsafePathError
 from prowess.evals.graders.code import python_pattern
 from prowess.format.suites.grader_specs import (
@@ -16,7 +17,6 @@ from prowess.format.suites.grader_specs import (
     ToolPattern,
     ToolUsedGrader,
 )
-from prowess.tools.spec import check_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, assert_never
 
 from prowess._internal.globs import PathGlob
+from prowess._internal.schema_subset import check_schema, require_fitting
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.graders.material import arguments_json, is_call_of
@@ -31,7 +32,6 @@ from prowess.format.suites.grader_specs import (
     TurnsGrader,
     WorkspaceGrader,
 )
-from prowess.tools.spec import check_schema, require_fitting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from msgspec import Struct
 
+from prowess._internal.schema_subset import type_name
 from prowess._internal.text.canonical_json import NotJsonError, canonical_json
 from prowess._internal.text.near_words import near_words
 from prowess._internal.text.strict_json import StrictJsonError, strict_json
 from prowess.errors import LimitExceededError
-from prowess.tools.spec import type_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

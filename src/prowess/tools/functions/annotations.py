@@ -16,10 +16,11 @@ from typing import Annotated, Any, Literal, NotRequired, Required, Union, cast
 
 from msgspec import NODEFAULT, Struct, structs
 
+from prowess._internal.schema_subset import require_fitting, type_name, type_names
 from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.tools.functions.docstrings import parse_docstring
 from prowess.tools.functions.json_values import NotJsonValueError, to_json
-from prowess.tools.spec import object_schema, require_fitting, type_name, type_names
+from prowess.tools.spec import object_schema
 
 Take = Callable[[Any], object]
 MISSING: object = dataclasses.MISSING

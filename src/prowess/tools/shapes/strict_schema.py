@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from prowess.tools.spec import type_names
+from prowess._internal.schema_subset import type_names
 
 _KEPT = frozenset({"enum", "minimum", "maximum", "minItems", "maxItems"})
 
