@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from threading import Barrier
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import pytest
@@ -18,24 +21,25 @@ from prowess.governance.service.approval_items import ApprovalQuery, NewApproval
 from prowess.governance.service.approvals import ApprovalService
 from prowess.governance.service.listing import NoSuchItemError
 from prowess.governance.service.policies import NewPolicy, PolicyService
+from prowess.governance.service.service_call import ServiceCall
 from prowess.governance.shared_approval_requests import RefusedSkills
 from prowess.governance.shared_call_requests import SharedCallRequests
 from prowess.governance.store_approvals import StoreApprovals
 from prowess.policy.approval import ApprovalRequest
 from prowess.policy.approvals.statements import request_id
-from prowess.store import SharedSessionStore, SharedVoteStore
+from prowess.store import SharedDatabase, SharedSessionStore, SharedVoteStore
 from prowess.store.shared.tables import APPROVAL_REQUESTS
 from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from prowess.governance.service.service_call import ServiceCall
-    from prowess.store import SharedDatabase
+    from sqlalchemy import Connection
 
     CallOf = Callable[..., ServiceCall]
 
+T = TypeVar("T")
 _DEMAND = 'default = "allow"\n[[approval]]\nfor = ["scripts"]\ncount = 2\n'
 _TWO = f'{_DEMAND}roles = ["approver"]\nexpires = "90d"\nown = false\n'
 _DIGEST = "sha256:" + 64 * "a"
@@ -139,6 +143,49 @@ def test_no_requester_of_several_may_approve(two: str, call_of: CallOf) -> None:
         with pytest.raises(VoteRefusedError, match="asked for the approval"):
             _vote(call_of(requester, "approver"), two)
     assert _vote(call_of("bob", "approver"), two).given == 1
+
+
+def test_all_who_ask_at_the_same_time_are_requesters(two: str, call_of: CallOf, database: SharedDatabase) -> None:
+    for digest in (_DIGEST, _OTHER):  # a question that is there, and a new one
+        users = [f"person-{number}" for number in range(6)]
+        together = Barrier(len(users))
+
+        class Asking(ServiceCall):
+            """Asks when all others have read the question too."""
+
+            @contextmanager
+            def act(self, name: str, data: Mapping[str, object]) -> Iterator[None]:
+                together.wait(timeout=20)
+                with super().act(name, data):
+                    yield
+
+        services = [ApprovalService(Asking(call_of(user, "approver").actor, database)) for user in users]
+        with ThreadPoolExecutor(len(users)) as threads:
+            items = list(threads.map(lambda one: one.add(_asked(digest=digest, capabilities=("scripts",))), services))
+        assert len({one.id for one in items}) == 1
+        for user in users:
+            with pytest.raises(VoteRefusedError, match=f"{user} (asked for the approval|is an author)"):
+                _vote(call_of(user, "approver"), items[0].id)
+
+
+def test_who_asks_in_another_process_while_voting_may_not_approve(call_of: CallOf, database: SharedDatabase) -> None:
+    PolicyService(call_of()).put("base", NewPolicy(toml=_TWO))
+    wanted = request_id(_DIGEST, "scripts")
+    RefusedSkills(database).note(wanted, "deploy", _DIGEST)
+    call, asks = call_of("ann", "approver"), [ApprovalService(call_of("ann", "approver"))]
+
+    class Asked(SharedDatabase):
+        """Lets the voter ask once, when the vote has read the question and begins to write."""
+
+        def run(self, work: Callable[[Connection], T], *, write: bool = True) -> T:
+            if write and asks:
+                asks.pop().add(_asked(capabilities=("scripts",)))
+            return super().run(work, write=write)
+
+    call.database = Asked(database.url)
+    with pytest.raises(VoteRefusedError, match="ann is an author of 'deploy'"):
+        ApprovalService(call).vote(wanted, _APPROVE)
+    call.database.close()
 
 
 def test_a_machine_and_a_viewer_ask_for_nothing(call_of: CallOf) -> None:

@@ -146,10 +146,18 @@ class ApprovalService:
             before = known.get(one)
             if before is not None and before.is_stored and (new.to_vote or before.asked.asked_by(user)):
                 continue
-            row = request_row(one, body, None if before is None else before.row)
-            with self._call.act("request", {"request": row.id, "skill": new.skill, "digest": new.digest}):
-                expected = before.row if before is not None and before.is_stored else None
-                self._requests.put_request(row, expected=expected)
+            with self._call.act("request", {"request": one, "skill": new.skill, "digest": new.digest}):
+                self._put(one, body, before)
+
+    def _put(self, wanted: str, body: AskedSkill, before: StoredQuestion | None) -> None:
+        """Add a question, or its further requester; again if somebody else has changed it since it was read."""
+        row = None if before is None else before.row
+        stored = row if before is not None and before.is_stored else None
+        while not self._requests.put_request(request_row(wanted, body, row), expected=stored):
+            rows = self._requests.requests(digests=(body.digest,))
+            row = stored = next((one for one in rows if one.id == wanted), None)
+            if row is not None and (body.by is None or asked_of(row).asked_by(body.by)):
+                return
 
     def vote(self, wanted: str, new: NewVote) -> ApprovalItem:
         """Give a vote. Return the question as it is answered then.
@@ -202,8 +210,9 @@ class ApprovalService:
             if ballot.vote == "approve" and (newer := newer_than(row, rows)) is not None:
                 reason = f"{newer.id} asks about its new digest {newer.digest}"
                 raise VoteRefusedError(f"{question.name!r} has changed since: {reason}")
-            if not row.of_person:  # it must not be dropped any more
-                self._requests.put_request(replace(row, of_person=True), expected=row)
+            # It must not be dropped any more. If somebody asks at the same time, decide again: the voter perhaps.
+            if not row.of_person and not self._requests.put_request(replace(row, of_person=True), expected=row):
+                return self.cast(question, ballot, policy)
         votes = StoreApprovals(SharedVoteStore(self._call.database), self._call.database.url)
         return cast_vote(question, ballot, self._voter, policy=policy, recorder=self._call, store=votes)
 
