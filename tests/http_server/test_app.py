@@ -12,6 +12,7 @@ from tests.http_server.organisation import ServedOrganisation, in_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -121,3 +122,15 @@ def test_a_store_that_went_away_is_503_until_it_is_back(
         organisation.server.database.run(lambda db: db.exec_driver_sql("ALTER TABLE hidden RENAME TO tokens"))
         assert client.get("/api/v1/me").status_code == 200
         assert file.exists()
+
+
+def test_a_page_without_its_store_tells_the_reason_to_the_log_and_to_administrators(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with in_file(tmp_path) as organisation:
+        pages = [organisation.client(role) for role in ("viewer", "administrator")]
+        organisation.server.database.run(lambda db: db.exec_driver_sql("ALTER TABLE approval_requests RENAME TO gone"))
+        seen = [page.get("/approvals") for page in pages]
+        assert [(one.status_code, "no such table" in one.text) for one in seen] == [(503, False), (503, True)]
+        assert "The store cannot be used now; try again." in seen[0].text
+        assert caplog.text.count("no such table: approval_requests") == 2

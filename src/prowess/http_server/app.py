@@ -11,8 +11,9 @@ from starlette.routing import Mount, Route
 from prowess.errors import SkillError
 from prowess.http_listener.request_guard import BodyGuard, HttpGuard
 from prowess.http_server.api.dispatch import ApiApp
-from prowess.http_server.faults import error_bytes, error_response, sentence_of, status_of
+from prowess.http_server.faults import error_bytes, error_response
 from prowess.http_server.login.routes import login_routes
+from prowess.http_server.pages.rendering.error_pages import told
 from prowess.http_server.pages.routes import error_page, page_routes
 from prowess.http_server.probes import probe_routes
 
@@ -90,9 +91,6 @@ def _with_headers(app: App) -> App:
 async def _shown(request: Request, fault: Exception) -> Response:
     if is_below_api(request.url.path):
         return error_response(fault)
-    status = status_of(fault)
-    if isinstance(fault, HTTPException):
-        return error_page(request, status, fault.detail)
-    if isinstance(fault, SkillError):
-        return error_page(request, status, sentence_of(fault, None))
-    return error_page(request, status, "the server failed; its log has the reason")
+    if isinstance(fault, HTTPException | SkillError):
+        return error_page(request, *told(fault, None))
+    return error_page(request, 500, "This request could not be answered.")

@@ -145,27 +145,32 @@ def test_no_requester_of_several_may_approve(two: str, call_of: CallOf) -> None:
     assert _vote(call_of("bob", "approver"), two).given == 1
 
 
-def test_all_who_ask_at_the_same_time_are_requesters(two: str, call_of: CallOf, database: SharedDatabase) -> None:
-    for digest in (_DIGEST, _OTHER):  # a question that is there, and a new one
-        users = [f"person-{number}" for number in range(6)]
-        together = Barrier(len(users))
+@pytest.mark.parametrize("digest", [_DIGEST, _OTHER])  # a question that is there, and a new one
+def test_all_who_ask_at_the_same_time_are_requesters(
+    digest: str, two: str, call_of: CallOf, database: SharedDatabase
+) -> None:
+    users = [f"person-{number}" for number in range(6)]
+    together = Barrier(len(users))
 
-        class Asking(ServiceCall):
-            """Asks when all others have read the question too."""
+    class Asking(ServiceCall):
+        """Writes when all others have read the question too."""
 
-            @contextmanager
-            def act(self, name: str, data: Mapping[str, object]) -> Iterator[None]:
-                together.wait(timeout=20)
-                with super().act(name, data):
-                    yield
+        @contextmanager
+        def act(self, name: str, data: Mapping[str, object]) -> Iterator[None]:
+            together.wait(timeout=20)
+            with super().act(name, data):
+                yield
 
-        services = [ApprovalService(Asking(call_of(user, "approver").actor, database)) for user in users]
-        with ThreadPoolExecutor(len(users)) as threads:
-            items = list(threads.map(lambda one: one.add(_asked(digest=digest, capabilities=("scripts",))), services))
-        assert len({one.id for one in items}) == 1
-        for user in users:
-            with pytest.raises(VoteRefusedError, match=f"{user} (asked for the approval|is an author)"):
-                _vote(call_of(user, "approver"), items[0].id)
+    def ask(user: str) -> str:
+        service = ApprovalService(Asking(call_of(user, "approver").actor, database))
+        return service.add(_asked(digest=digest, capabilities=("scripts",))).id
+
+    with ThreadPoolExecutor(len(users)) as threads:
+        (wanted,) = set(threads.map(ask, users))
+    assert (wanted == two) == (digest == _DIGEST)
+    for user in users:
+        with pytest.raises(VoteRefusedError, match=f"{user} (asked for the approval|is an author)"):
+            _vote(call_of(user, "approver"), wanted)
 
 
 def test_who_asks_in_another_process_while_voting_may_not_approve(call_of: CallOf, database: SharedDatabase) -> None:

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from prowess.governance.service.approval_items import ApprovalItem, ApprovalQuery, NewApproval, NewVote
 from prowess.governance.service.listing import ListPage
 from prowess.http_server.api.route_table import ApiRequest, ApiRoute
-from prowess.http_server.pages.page_services import PageServices
+from prowess.http_server.call_services import CallServices
 
 if TYPE_CHECKING:
     from prowess.governance.service.approvals import ApprovalService
@@ -22,7 +22,7 @@ class RevokeQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 def _service(asked: ApiRequest) -> ApprovalService:
-    return PageServices(asked.call, asked.server.signer).approvals()
+    return CallServices(asked.call, asked.server.signer).approvals()
 
 
 APPROVAL_ROUTES = (

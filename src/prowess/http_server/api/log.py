@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
-from starlette.responses import StreamingResponse
 
 from prowess.distribution.deployment.store_releases import deployed_names
 from prowess.governance.service.analytics import AnalyticsService, UsageQuery
@@ -21,17 +20,12 @@ from prowess.governance.service.audit import (
 from prowess.governance.service.listing import NoSuchItemError
 from prowess.governance.usage import UsageReport
 from prowess.http_server.api.route_table import ApiRequest, ApiRoute
+from prowess.http_server.log_download import JSON_LINES, log_download
 from prowess.store.shared.audit_rows import SharedAuditRows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from starlette.responses import Response
 
-    from prowess.audit.transparency.central_log import LogExport
-
-_CHUNK_BYTES = 64 * 1024
-_JSON_LINES = "application/jsonl"
 _Number = Annotated[int, Meta(ge=0, le=2**53)]
 
 
@@ -55,25 +49,7 @@ def _log(asked: ApiRequest) -> AuditService:
 
 
 def _export(asked: ApiRequest) -> Response:
-    export = _log(asked).export(asked.query)
-    return export_answer(export)
-
-
-def export_answer(export: LogExport) -> Response:
-    """Return an export as a download, sent as its lines are read."""
-    headers = {"content-disposition": 'attachment; filename="audit.jsonl"'}
-    return StreamingResponse(_chunks(export.all_lines()), media_type=_JSON_LINES, headers=headers)
-
-
-def _chunks(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """A chunk costs a change of threads, so lines are sent together."""
-    chunk = bytearray()
-    for line in lines:
-        chunk += line
-        if len(chunk) >= _CHUNK_BYTES:
-            yield bytes(chunk)
-            chunk.clear()
-    yield bytes(chunk)
+    return log_download(_log(asked).export(asked.query))
 
 
 LOG_ROUTES = (
@@ -124,7 +100,7 @@ LOG_ROUTES = (
         needs="audit",
         handle=_export,
         query=AuditSelection,
-        media=_JSON_LINES,
+        media=JSON_LINES,
     ),
     ApiRoute(
         method="GET",

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from prowess.audit.selection import OUTCOMES
 from prowess.errors import AuditReadError
 from prowess.governance.service.audit import AuditQuery, AuditSelection, AuditService
-from prowess.http_server.api.log import export_answer
+from prowess.http_server.log_download import log_download
 from prowess.http_server.pages.record_view import facts_of, record_row
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def record_page(page: PageRequest) -> Response:
 def export_download(page: PageRequest) -> Response:
     """Return an export of the records that match, which `prowess audit verify --export` checks."""
     selection = msgspec.convert(several(page.queries(FILTERS)), AuditSelection)
-    return export_answer(AuditService(page.call).export(selection))
+    return log_download(AuditService(page.call).export(selection))
 
 
 def several(chosen: dict[str, str]) -> dict[str, object]:

@@ -12,7 +12,7 @@ from prowess.format.fields.extended_fields import extended_fields
 from prowess.format.parsing import parse_document
 
 if TYPE_CHECKING:
-    from prowess.http_server.pages.page_services import PageServices
+    from prowess.http_server.call_services import CallServices
 
 _MOST = 2000
 _SKILL = "SKILL.md"
@@ -32,8 +32,8 @@ class SkillTexts:
         self._lock = threading.Lock()
         self._known: OrderedDict[str, SkillText] = OrderedDict()
 
-    def present(self, services: PageServices) -> dict[str, SkillText]:
-        """Return the texts of the skills of the present releases of a call. Raises as `PageServices.contents`."""
+    def present(self, services: CallServices) -> dict[str, SkillText]:
+        """Return the texts of the skills of the present releases of a call. Raises as `CallServices.contents`."""
         found = {}
         for files, skill in services.present():
             with self._lock:

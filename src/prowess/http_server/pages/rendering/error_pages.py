@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 
-from prowess.errors import AuditError, SkillError, StoreError
-from prowess.http_server.faults import status_of
+from prowess.errors import SkillError
+from prowess.http_server.faults import sentence_of, status_of
 from prowess.http_server.pages.rendering.templating import templates
 
 if TYPE_CHECKING:
+    from msgspec import ValidationError
     from starlette.responses import Response
+
+    from prowess.governance.service.service_call import Actor
 
 _WORDS = {
     400: ("This request is not valid", "Go back, change what is named here, and send it again."),
@@ -49,11 +52,11 @@ def error_words(status: int, message: str) -> dict[str, str]:
     return {"heading": heading, "message": message, "advice": advice}
 
 
-def told(fault: Exception) -> tuple[int, str]:
-    """Return the status of an error and one sentence about it."""
+def told(fault: HTTPException | SkillError | ValidationError, actor: Actor | None) -> tuple[int, str]:
+    """Return the status of an error and one sentence about it, for `actor`."""
     if isinstance(fault, HTTPException):
         return fault.status_code, fault.detail
-    if isinstance(fault, StoreError | AuditError):
-        return status_of(fault), "The store of the organisation cannot be used."
-    sentence = str(fault)
-    return (status_of(fault) if isinstance(fault, SkillError) else 400), f"{sentence[:1].upper()}{sentence[1:]}."
+    status, sentence = (
+        (status_of(fault), sentence_of(fault, actor)) if isinstance(fault, SkillError) else (400, str(fault))
+    )
+    return status, f"{sentence[:1].upper()}{sentence[1:]}."

@@ -16,12 +16,12 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from prowess.errors import SkillError
 from prowess.governance.service.call_limit import CallLimit
 from prowess.http_server.authentication import authenticate
+from prowess.http_server.call_services import CallServices
 from prowess.http_server.client_watch import MOST_SECONDS, run_for_client
 from prowess.http_server.login.cookies import cookie, set_cookie
 from prowess.http_server.login.csrf import csrf_field, require_csrf
 from prowess.http_server.login.form import form_of
 from prowess.http_server.login.next_path import login_path
-from prowess.http_server.pages.page_services import PageServices
 from prowess.http_server.pages.rendering.error_pages import error_words, told
 from prowess.http_server.pages.rendering.navigation import home_of, navigation_of
 from prowess.http_server.pages.rendering.templating import templates
@@ -75,9 +75,9 @@ class PageRequest:
         return self.form.get(name, "").strip() or None
 
     @property
-    def services(self) -> PageServices:
+    def services(self) -> CallServices:
         """Services that need more than the call."""
-        return PageServices(self.call, self.server.signer)
+        return CallServices(self.call, self.server.signer)
 
     def render(self, template: str, *, status: int = 200, problem: str | None = None, **values: object) -> Response:
         """Return a page. `problem` is a sentence about the refusal."""
@@ -155,7 +155,7 @@ def _answered(
     try:
         return page(shown)
     except (HTTPException, SkillError, ValidationError) as fault:
-        status, message = told(fault)
+        status, message = told(fault, shown.call.actor)
         return shown.render("error.html", status=status, **error_words(status, message))
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _MOST_BYTES = 16 * 1024 * 1024  # of the files of a skill that a page compares
 
 
-class PageServices:
+class CallServices:
     """Services for one call. `signer` has the key of the organisation, None if that is not on this machine."""
 
     def __init__(self, call: ServiceCall, signer: LogSigner | None) -> None:

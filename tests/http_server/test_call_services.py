@@ -1,4 +1,4 @@
-"""Services of the pages: the files of a released skill are found by the digest of its tree."""
+"""Services of a call: the files of a released skill are found by the digest of its tree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from prowess.distribution.deployment.store_releases import StoreReleases
 from prowess.errors import DistributionError
 from prowess.governance.service.deployments import DeploymentService, NewDeployment
-from prowess.http_server.pages.page_services import PageServices
+from prowess.http_server.call_services import CallServices
 from prowess.store.shared.release_files import SharedReleaseFiles
 from tests.governance.service.organisations import KEY, call_of, new_organisation
 from tests.governance.service.test_deployments import archive
@@ -24,7 +24,7 @@ def test_no_release_is_verified_for_a_digest_that_nobody_deployed(tmp_path: Path
     deployments = DeploymentService(call, StoreReleases(call, KEY))
     older = deployments.add(NewDeployment(archives=(archive(tmp_path, "a"),))).skills[0]
     newer = deployments.add(NewDeployment(archives=(archive(tmp_path, "a", "Do more."),))).skills[0]
-    services = PageServices(call, None)
+    services = CallServices(call, None)
     for skill, text in ((older, b"Do."), (newer, b"Do more.")):
         assert text in (services.contents(skill.tree) or {})["SKILL.md"]
         assert services.capabilities(skill.tree, ()) == ()
