@@ -67,10 +67,17 @@ def test_every_command_in_the_table_has_its_module_and_help_with_an_example(name
     assert [part.name for part in parts if f"prowess {name}" not in (part.help or "")] == [], "no example in the help"
 
 
-def test_a_subcommand_of_eval_imports_no_other_one() -> None:
+@pytest.mark.parametrize(
+    ("arguments", "unused"),
+    [
+        (["eval", "stats", "--help"], ("prowess.agent", "prowess.evals.ledger")),
+        (["eval", "judge", "missing.jsonl", "--skill", "a"], ("prowess.agent.turn_loop", "prowess.runtime")),
+    ],
+)
+def test_a_subcommand_of_eval_imports_what_it_uses(arguments: list[str], unused: tuple[str, ...]) -> None:
     program = (
-        "import sys; from prowess.cli.dispatch import run; run(['eval', 'stats', '--help']); "
-        "print([name for name in sys.modules if name.startswith(('prowess.agent', 'prowess.evals.ledger'))])"
+        f"import sys; from prowess.cli.dispatch import run; run({arguments}); "
+        f"print([name for name in sys.modules if name.startswith({unused})])"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines()[-1] == "[]"
