@@ -25,13 +25,14 @@ from prowess.audit.machine_wire import (
     read_acknowledgement,
 )
 from prowess.errors import AuditError
+from prowess.policy.machine.offline import SEE_STATUS
 
 if TYPE_CHECKING:
     from prowess.audit.record import AuditEvent, AuditLog, AuditRecord
     from prowess.policy.policy import PolicySource
 
 _WAIT_SECONDS = 10.0
-_HELP = "run `prowess machine status`; an administrator starts the service with `prowess machine run`"
+_HELP = f"{SEE_STATUS}an administrator starts the service with `prowess machine run`"
 _CREDENTIALS = struct.Struct("3i")  # process, user, group
 _ROOT = 0
 

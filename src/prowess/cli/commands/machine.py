@@ -22,7 +22,7 @@ from prowess.cli import exit_codes, output
 from prowess.cli.key_files import read_token
 from prowess.cli.organisation.units import machine_unit
 from prowess.errors import AuditError, PolicyError
-from prowess.policy.machine.offline import confirmed_at
+from prowess.policy.machine.offline import SEE_STATUS, confirmed_at
 from prowess.policy.policy_in_force import PolicyInForce
 from prowess.tools.audit_sink import MachineLog
 
@@ -191,7 +191,7 @@ def status(*, as_json: bool) -> int:
         output.document(document)
         return exit_codes.OK if holds else exit_codes.FAILED
     if policy.fault is not None:
-        output.error(printable_line(without_status(policy.fault)))
+        output.error(printable_line(policy.fault.replace(SEE_STATUS, "")))
     if bundle is not None:
         output.line(
             printable_line(f"enrolled at {bundle['url']}, tenant {bundle['tenant']}, version {bundle['version']}")
@@ -200,15 +200,9 @@ def status(*, as_json: bool) -> int:
         if bundle["fault"] is not None:
             output.line(printable_line(f"the last look failed: {bundle['fault']}"))
     output.line(f"audit records go to the {_LOGS[policy.audit_sink]}'s log (audit.sink = {policy.audit_sink})")
-    output.line("the audit service of this machine runs" if reason is None else printable_line(without_status(reason)))
+    service = "the audit service of this machine runs" if reason is None else reason.replace(SEE_STATUS, "")
+    output.line(printable_line(service))
     return exit_codes.OK if holds else exit_codes.FAILED
-
-
-def without_status(text: str) -> str:
-    """Return a sentence without its advice to look at `machine status`, for that command itself."""
-    for advice in ("`prowess machine status` shows the state; ", "run `prowess machine status`; "):
-        text = text.replace(advice, "")
-    return text
 
 
 def _enrolled() -> Enrolment | None:

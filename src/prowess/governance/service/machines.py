@@ -105,10 +105,14 @@ class MachineService:
     def get(self, machine_id: str) -> Machine:
         """Return the machine with this id. Raises as `list`, and NoSuchItemError."""
         self._call.require("audit")
+        row = self._row(machine_id)
+        return _machine(row, self._version(row.tenant))
+
+    def _row(self, machine_id: str) -> MachineRow:
         row = None if "\x00" in machine_id else self._store.machine(machine_id)  # TEXT of PostgreSQL cannot hold NUL
         if row is None:
-            raise NoSuchItemError(kind="machine", id=machine_id)
-        return _machine(row, self._version(row.tenant))
+            raise NoSuchItemError("machine", machine_id)
+        return row
 
     def remove(self, machine_id: str) -> None:
         """Forget a machine. It comes back if it still has a token and is in contact.
@@ -120,9 +124,10 @@ class MachineService:
             StoreError: the store cannot be used.
         """
         self._call.require("administer")
+        self._row(machine_id)
         with self._call.act("machine-removed", {"machine": machine_id}):
-            if "\x00" in machine_id or not self._store.remove_machine(machine_id):
-                raise NoSuchItemError(kind="machine", id=machine_id)
+            if not self._store.remove_machine(machine_id):  # somebody else was faster
+                raise NoSuchItemError("machine", machine_id)
 
     def collect(self, sent: SentRecords) -> Collected:
         """Take the report and records of a machine (`POST /api/v1/audit/records`). On return they are durable.

@@ -35,10 +35,8 @@ def offline_fault(max_offline: int = DEFAULT_MAX_OFFLINE) -> str | None:
     return None
 
 
-_NEXT = (
-    "`prowess machine status` shows the state; while `prowess machine run` runs, the bundle is renewed as soon as the "
-    "server answers"
-)
+SEE_STATUS = "`prowess machine status` shows the state; "  # that command leaves it out of what it prints
+_NEXT = f"{SEE_STATUS}while `prowess machine run` runs, the bundle is renewed as soon as the server answers"
 
 
 def duration(seconds: float) -> str:
