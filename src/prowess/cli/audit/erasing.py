@@ -15,7 +15,7 @@ from prowess.audit.selection import moment
 from prowess.audit.transparency.sequencer import erase
 from prowess.cli import exit_codes, output
 from prowess.cli.audit.central import central_log, signer_of
-from prowess.cli.audit.record_options import json_option
+from prowess.cli.options import json_option
 from prowess.cli.options.governance_options import governance_log
 from prowess.errors import StoreError
 from prowess.governance.acts import act

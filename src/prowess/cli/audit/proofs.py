@@ -25,8 +25,9 @@ from prowess.audit.transparency.export import NotAnExportError, read_header_of
 from prowess.audit.transparency.export_verification import verify_export
 from prowess.audit.transparency.log_tree import export_log, read_tree, sign_tree
 from prowess.cli import exit_codes, output
-from prowess.cli.audit.record_options import json_option, log_option, record_filter, record_options, selection_of
+from prowess.cli.audit.record_options import log_option, record_filter, record_options, selection_of
 from prowess.cli.key_files import key_file_bytes, read_signing_key
+from prowess.cli.options import json_option
 from prowess.cli.options.organisation_options import (
     OrganisationOptions,
     opened_organisation,

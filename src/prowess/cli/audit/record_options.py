@@ -32,7 +32,6 @@ log_option = click.option(
     metavar="PATH",
     help="The log file; defaults to audit/audit.jsonl in PROWESS_HOME.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 since_option = click.option(
     "--since", metavar="TIME", callback=_moment, help="Records from this date or time on (UTC)."

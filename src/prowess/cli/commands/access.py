@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from prowess._internal.process_user import groups_of_user, login
 from prowess._internal.text.terminal_text import printable_line, wrapped
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.organisation_options import (
     OrganisationOptions,
@@ -45,7 +46,7 @@ _SAID = {"allow": "may use", "ask": "may use, if a person approves,", "deny": "m
 @organisation_options_beside_catalog
 @catalog_options
 @policy_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(
     *,
     name: str,

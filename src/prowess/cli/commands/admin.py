@@ -10,6 +10,7 @@ from prowess._internal.text.terminal_text import counted, printable_line
 from prowess._internal.text.user_names import NOT_PLAIN, is_plain_name
 from prowess.cli import exit_codes, output
 from prowess.cli.audit.erasing import erase_records
+from prowess.cli.options import json_option
 from prowess.cli.options.governance_options import governance_log
 from prowess.cli.organisation.logging_out import log_out_user
 from prowess.cli.organisation.serving import serve_organisation
@@ -26,9 +27,6 @@ from prowess.store.tenants import DEFAULT, EVERY, shown_url, suggested_url, tena
 
 ROLES = (*PERMITTED, "machine")
 _MOST_SECONDS = 100 * 365 * 86400
-
-
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
 @click.group(name="admin")
@@ -48,7 +46,7 @@ command.add_command(log_out_user)
 @command.command()
 @shared_store_option
 @click.option("--origin", metavar="NAME", help="Name of the organisation in its signatures (default: made of its key).")
-@_json_option
+@json_option
 def init(*, url: str, origin: str | None, as_json: bool) -> int:
     """Create a shared store, the signing key of the organisation, and a token of an administrator.
 
@@ -87,7 +85,7 @@ def init(*, url: str, origin: str | None, as_json: bool) -> int:
 
 @command.command()
 @shared_store_option
-@_json_option
+@json_option
 def migrate(*, url: str, as_json: bool) -> int:
     """Update the tables of a store to this version of Prowess. Make a backup before.
 
@@ -108,7 +106,7 @@ def migrate(*, url: str, as_json: bool) -> int:
 
 @command.command()
 @shared_store_option
-@_json_option
+@json_option
 def status(*, url: str, as_json: bool) -> int:
     """Show the organisation of a store, its tenants, and whether its signing key is on this machine.
 
@@ -158,7 +156,7 @@ def tenant() -> None:
 @tenant.command("add")
 @click.argument("name")
 @shared_store_option
-@_json_option
+@json_option
 def tenant_add(*, name: str, url: str, as_json: bool) -> int:
     """Add the tenant NAME. Its skills, sessions, approvals and records are invisible to other tenants.
 
@@ -198,7 +196,7 @@ def token() -> None:
 @click.option("--user", required=True, metavar="NAME", help="Whose token it is.")
 @click.option("--team", metavar="NAME", help="The team of the user.")
 @click.option("--expires", metavar="TIME", help="When it ends: 12h, 90d (default: never).")
-@_json_option
+@json_option
 def token_add(
     *, url: str, tenant_name: str, role: str, user: str, team: str | None, expires: str | None, as_json: bool
 ) -> int:
@@ -240,7 +238,7 @@ def token_add(
 
 @token.command("list")
 @shared_store_option
-@_json_option
+@json_option
 def token_list(*, url: str, as_json: bool) -> int:
     """List all tokens, the oldest first, with role, tenant, user, expiry and last use.
 
@@ -267,7 +265,7 @@ def token_list(*, url: str, as_json: bool) -> int:
 @token.command("remove")
 @click.argument("token_id", metavar="ID")
 @shared_store_option
-@_json_option
+@json_option
 def token_remove(*, token_id: str, url: str, as_json: bool) -> int:
     """Remove the token with this ID: it is refused from then on. Exits with 1 if there is none.
 

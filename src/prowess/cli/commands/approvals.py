@@ -9,6 +9,7 @@ import click
 from prowess.cli import exit_codes, output
 from prowess.cli.approvals.shown import confirmed, list_questions, show_answer, show_question
 from prowess.cli.approvals.voting import LocalVoting, ballot_of
+from prowess.cli.options import json_option
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.organisation_options import OrganisationOptions, organisation_options_beside_catalog
 from prowess.cli.options.session_options import policy_option
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from prowess.policy.approval import Scope
     from prowess.policy.approvals.statements import Vote
 
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 _id_argument = click.argument("request", metavar="ID")
 
 
@@ -37,7 +37,7 @@ def command() -> None:
 @catalog_options
 @policy_option
 @organisation_options_beside_catalog
-@_json_option
+@json_option
 def list_(*, skills: CatalogOptions, policy_file: str | None, of: OrganisationOptions, as_json: bool) -> int:
     """List the skills that need an approval with what each of them has, and the calls that wait for a person.
 
@@ -51,7 +51,7 @@ def list_(*, skills: CatalogOptions, policy_file: str | None, of: OrganisationOp
 @catalog_options
 @policy_option
 @organisation_options_beside_catalog
-@_json_option
+@json_option
 def show(
     *, request: str, skills: CatalogOptions, policy_file: str | None, of: OrganisationOptions, as_json: bool
 ) -> int:
@@ -80,7 +80,7 @@ def show(
 @click.option("--role", type=click.Choice(ROLES), help="The role in which you vote (default: the first of the rule).")
 @click.option("--until", metavar="DAY", help="The last day of an approval, for example 2026-12-31.")
 @click.option("--key", "key_file", metavar="FILE", help="Also sign the vote with this private key.")
-@_json_option
+@json_option
 def vote_(
     *,
     request: str,
@@ -120,7 +120,7 @@ def vote_(
 @waits_for_machines
 @click.option("--reason", metavar="TEXT", help="Why. It is kept with the revocation.")
 @click.option("--key", "key_file", metavar="FILE", help="Also sign the revocation with this private key.")
-@_json_option
+@json_option
 def revoke(
     *,
     request: str,

@@ -11,6 +11,7 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.approvals.shown import confirmed, told
 from prowess.cli.approvals.voting import LocalVoting, ballot_of
+from prowess.cli.options import json_option
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.organisation_options import OrganisationOptions, organisation_options_beside_catalog
 from prowess.cli.options.session_options import policy_option
@@ -41,7 +42,7 @@ _OTHERS = "for several people, demand approvals in the policy of the machine, or
 )
 @click.option("--until", metavar="DAY", help="The last day of the approval, for example 2026-12-31.")
 @click.option("--key", "key_file", metavar="FILE", help="Also sign the approval with this private key.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(
     *,
     name: str,

@@ -26,7 +26,8 @@ from prowess.audit.selection import page, select
 from prowess.audit.verification import verify_log
 from prowess.cli import exit_codes, output
 from prowess.cli.audit.proofs import export, sign_checkpoint, verify_file, verify_organisation, witness_log
-from prowess.cli.audit.record_options import json_option, log_option, record_filter, record_options, selection_of
+from prowess.cli.audit.record_options import log_option, record_filter, record_options, selection_of
+from prowess.cli.options import json_option
 from prowess.cli.options.organisation_options import (
     OrganisationOptions,
     note_tenant,

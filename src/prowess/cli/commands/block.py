@@ -8,6 +8,7 @@ import click
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.cli.options.governance_options import block_scope_option, governance_log
 from prowess.cli.options.organisation_options import OrganisationOptions, organisation_options
 from prowess.cli.organisation.blocks import add_shared_block, shared_blocks
@@ -40,7 +41,7 @@ def _facts(command: click.Command) -> click.Command:
 @organisation_options
 @waits_for_machines
 @click.option("--list", "show", is_flag=True, help="List all blocks.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(
     *,
     name: str | None,

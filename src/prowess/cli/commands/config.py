@@ -8,6 +8,7 @@ import click
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.cli.options.configuration_options import configuration_options, open_configuration
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def command() -> None:
 @command.command(name="show")
 @click.argument("path", required=False, metavar="[SKILL]")
 @configuration_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def show(path: str | None, *, as_json: bool, **options: Any) -> int:  # noqa: ANN401 -- passed on to configuration_options
     """Print every setting, and the file, variable or flag that set it.
 

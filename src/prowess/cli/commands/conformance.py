@@ -14,7 +14,8 @@ from msgspec import structs
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options import completing_names
+from prowess.cli.options import json_option
+from prowess.cli.options.profile_names import completing_names
 from prowess.conformance import Question, agreement, ask, cases_schema, suite
 from prowess.conformance.cases import suite_text
 from prowess.conformance.runner import SECONDS, by_topic, verdict
@@ -82,7 +83,7 @@ def _exit_codes(flag: str, text: str) -> Callable[[Command], Command]:
     metavar="N",
     help="Number of cases at a time; defaults to one for each processor.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @click.option("-q", "--quiet", is_flag=True, help="Print only the differences.")
 @click.option("--lay-out", metavar="DIR", help="Write the cases to DIR, which must not exist, and run no tool.")
 @_printing("--cases", "Print the cases as JSON.")

@@ -10,8 +10,9 @@ import click
 from msgspec import Struct
 
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.cli.options.organisation_options import organisation_options_beside_catalog
-from prowess.cli.options.package_options import deployment_key_option, json_option, wait_option
+from prowess.cli.options.package_options import deployment_key_option, wait_option
 from prowess.cli.organisation.deployments import deploy_shared, deprecate_shared, revoke_shared
 from prowess.cli.packages.checked import check_errors
 from prowess.cli.packages.deployments import printed_report, signing_keys

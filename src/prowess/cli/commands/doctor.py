@@ -16,6 +16,7 @@ from msgspec.structs import asdict
 from prowess._internal.places import audit_path, cache_home, ensure_private_directory, prowess_home
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.cli.options.catalog_options import ViewerOptions, viewer_options
 from prowess.errors import SkillError
 
@@ -38,7 +39,7 @@ class _Line(Struct, frozen=True, kw_only=True):
 
 @click.command()
 @viewer_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(*, viewer: ViewerOptions, as_json: bool) -> int:
     """Report the state of this machine and project: ok, warn or fail, and the next step.
 

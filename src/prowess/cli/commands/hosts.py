@@ -8,8 +8,8 @@ import click
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.cli.options.organisation_options import organisation_options
-from prowess.cli.options.package_options import json_option
 from prowess.cli.organisation.deployments import show_shared_hosts
 from prowess.distribution.deployment.host_reports import reported_hosts
 from prowess.distribution.deployment.repository import DeploymentRepository

@@ -10,6 +10,7 @@ import click
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.catalog.matching.stems import stemmer_name
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.store.index_faults import UnusableIndexError
 
@@ -30,7 +31,7 @@ _NO_WORDS = "words are not kept, because a skill is held back or has a scope, or
 @click.option("--bodies", is_flag=True, help="Also keep the words of instructions, for `prowess match --bodies`.")
 @click.option("--rebuild", is_flag=True, help="Read every skill again, and replace the index.")
 @click.option("--remove", is_flag=True, help="Delete the index.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(*, skills: CatalogOptions, match: bool, bodies: bool, rebuild: bool, remove: bool, as_json: bool) -> int:
     """Bring the index of these sources up to date, and show its state.
 

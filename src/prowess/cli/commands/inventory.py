@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.cli.options.organisation_options import opened_organisation, organisation_options
 from prowess.store.tenants import DEFAULT
 
@@ -32,7 +33,7 @@ _FILTERS = ("skill", "machine", "layer", "digest", "source", "team", "environmen
 @click.option("--environment", metavar="NAME", help="Copies on machines of this environment.")
 @click.option("--capability", metavar="NAME", help="Copies with this capability, such as network.")
 @click.option("--approval", type=click.Choice(("approved", "missing")), help="Copies that are approved, or must be.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(*, of: OrganisationOptions, as_json: bool, **filters: str | None) -> int:
     """List every copy of every skill with layer, source, digest, capabilities and approval.
 

@@ -9,6 +9,7 @@ import click
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.key_files import key_file_bytes, write_key_files
+from prowess.cli.options import json_option
 from prowess.errors import SignatureError
 from prowess.policy.packages.trusted_publishers import change_publishers, publishers_path, trusted_publishers
 from prowess.signing.certificates import read_authority
@@ -19,7 +20,6 @@ from prowess.signing.trust import TrustedIdentity, TrustedKey, TrustedRoot
 if TYPE_CHECKING:
     from prowess.signing.keys import NewKind
 
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 _KINDS = {TrustedKey: "key", TrustedRoot: "certificate", TrustedIdentity: "identity"}
 
 
@@ -34,7 +34,7 @@ def command() -> None:
 @command.command("new")
 @click.argument("file", metavar="FILE")
 @click.option("--type", "kind", type=click.Choice(("p256", "ed25519")), default="p256", help="Defaults to p256.")
-@_json_option
+@json_option
 def new(*, file: str, kind: NewKind, as_json: bool) -> int:
     """Create a key: FILE is private, FILE.pub is public.
 
@@ -59,7 +59,7 @@ def new(*, file: str, kind: NewKind, as_json: bool) -> int:
 @click.option("--as", "publisher", required=True, metavar="PUBLISHER", help="The name of the publisher.")
 @click.option("--identity", metavar="ID", help="Trust an identity in Sigstore certificates instead of a file.")
 @click.option("--issuer", metavar="URL", help="The issuer that vouches for the identity.")
-@_json_option
+@json_option
 def trust(*, file: str | None, publisher: str, identity: str | None, issuer: str | None, as_json: bool) -> int:
     """Trust the key in FILE as that of a publisher.
 
@@ -90,7 +90,7 @@ def trust(*, file: str | None, publisher: str, identity: str | None, issuer: str
 
 
 @command.command("list")
-@_json_option
+@json_option
 def list_(*, as_json: bool) -> int:
     """List the trusted publishers, and the file that names each.
 
@@ -111,7 +111,7 @@ def list_(*, as_json: bool) -> int:
 
 @command.command("forget")
 @click.argument("names", nargs=-1, required=True, metavar="PUBLISHER|FINGERPRINT...")
-@_json_option
+@json_option
 def forget(*, names: tuple[str, ...], as_json: bool) -> int:
     """Stop trusting publishers, or single keys by fingerprint. Exits with 1 if nothing has such a name.
 

@@ -12,6 +12,7 @@ from prowess._internal.text.near_words import near_words
 from prowess._internal.text.terminal_text import printable_line
 from prowess.catalog.matching import SUGGESTED
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.policy_effects import PolicyEffects
 from prowess.cli.skill_table import table
@@ -46,7 +47,7 @@ def _complete_agent(context: click.Context, parameter: click.Parameter, text: st
     shell_complete=_complete_agent,
     help="List what another agent finds here, for example claude-code or codex.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(*, prefix: str, skills: CatalogOptions, tags: tuple[str, ...], seen_by: str | None, as_json: bool) -> int:
     """List the skills that are available here, or those whose names begin with PREFIX.
 

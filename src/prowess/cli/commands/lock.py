@@ -9,13 +9,8 @@ import click
 from prowess._internal.places import working_directory
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options.package_options import (
-    accept_option,
-    allow_host_option,
-    change_options,
-    json_option,
-    scope_option,
-)
+from prowess.cli.options import json_option
+from prowess.cli.options.package_options import accept_option, allow_host_option, change_options, scope_option
 from prowess.cli.packages.changes import carried_out
 from prowess.cli.packages.permission import permission_for
 from prowess.distribution.installation.report import Problem, unmet_problems

@@ -20,6 +20,7 @@ from prowess.audit.log import JsonlAuditLog
 from prowess.audit.machine_wire import AUDIT_SOCKET
 from prowess.cli import exit_codes, output
 from prowess.cli.key_files import read_token
+from prowess.cli.options import json_option
 from prowess.cli.organisation.units import machine_unit
 from prowess.errors import AuditError, PolicyError
 from prowess.policy.machine.offline import SEE_STATUS, confirmed_at
@@ -125,7 +126,7 @@ def run(*, state: str, socket_path: str, every: float, inventory_every: float) -
 @click.option("--key", metavar="KEY", help="The public key of the organisation; else the one that the server states.")
 @click.option("--team", metavar="NAME", help="The team of this machine.")
 @click.option("--environment", metavar="NAME", help="The environment of this machine, such as production.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def enroll(
     *, url: str, token_file: str, key: str | None, team: str | None, environment: str | None, as_json: bool
 ) -> int:
@@ -172,7 +173,7 @@ def enroll(
 
 
 @command.command(name="status")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def status(*, as_json: bool) -> int:
     """Show whether the policy holds on this machine. Exits with 1 if calls are refused because it does not.
 

@@ -8,6 +8,7 @@ import click
 
 from prowess._internal.text.terminal_text import columns, printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--bodies", is_flag=True, help="Also compare the instructions of the skills. Reads every SKILL.md.")
 @catalog_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(*, task: tuple[str, ...], limit: int, bodies: bool, skills: CatalogOptions, as_json: bool) -> int:
     """Show the skills that fit TASK, best first, with a score from 0 to 1 and the words that they share with it.
 

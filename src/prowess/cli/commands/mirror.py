@@ -10,7 +10,8 @@ from msgspec import to_builtins
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options.package_options import json_option, scope_option
+from prowess.cli.options import json_option
+from prowess.cli.options.package_options import scope_option
 from prowess.distribution.installation.disk.store import SkillStore
 from prowess.distribution.installation.scope import InstallScope
 from prowess.distribution.publishing.mirror import write_mirror

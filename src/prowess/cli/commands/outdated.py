@@ -8,7 +8,8 @@ import click
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options.package_options import allow_host_option, json_option, scope_option
+from prowess.cli.options import json_option
+from prowess.cli.options.package_options import allow_host_option, scope_option
 from prowess.cli.packages.permission import permission_for
 from prowess.cli.packages.registries import resolving_access
 from prowess.distribution.installation.newer import newer_skills

@@ -10,7 +10,7 @@ from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.text.canonical_json import sha256_of
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options.package_options import json_option
+from prowess.cli.options import json_option
 from prowess.distribution.publishing.package import read_package
 from prowess.distribution.publishing.packing import ArchiveForm, pack
 

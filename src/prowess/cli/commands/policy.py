@@ -12,6 +12,7 @@ from prowess._internal.places import audit_path, working_directory
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.audit.record_options import since_option, until_option
+from prowess.cli.options import json_option
 from prowess.cli.options.organisation_options import OrganisationOptions, organisation_options
 from prowess.cli.options.store_options import shared_database
 from prowess.cli.organisation.policies import push, replay_lines, replayed_by_organisation
@@ -42,7 +43,6 @@ _SETTINGS = (
     "max_age",
     "too_old",
 )
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
 @click.group(name="policy")
@@ -57,7 +57,7 @@ def command() -> None:
 @click.option("--policy", "policy_file", metavar="FILE", help="Additional policy file, as for other commands.")
 @click.option("--store", "store_url", metavar="URL", help="Also the policies in the store of an organisation.")
 @click.option("--tenant", metavar="NAME", help="With --store: those that hold for this tenant (default: default).")
-@_json_option
+@json_option
 def show(policy_file: str | None, *, store_url: str | None, tenant: str | None, as_json: bool) -> int:
     """Print every rule with its file and line.
 
@@ -85,7 +85,7 @@ def _with_store(policy_file: str | None, url: str, tenant: str | None) -> Policy
 
 @command.command(name="test")
 @click.argument("file", metavar="FILE")
-@_json_option
+@json_option
 def test(file: str, *, as_json: bool) -> int:
     """Check the `[[expect]]` tables of FILE against its rules alone.
 
@@ -121,7 +121,7 @@ def test(file: str, *, as_json: bool) -> int:
 @organisation_options
 @since_option
 @until_option
-@_json_option
+@json_option
 def replay(
     file: str,
     *,

@@ -8,8 +8,9 @@ import click
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.cli.options.governance_options import require_role_if_governed
-from prowess.cli.options.package_options import allow_host_option, deployment_key_option, json_option
+from prowess.cli.options.package_options import allow_host_option, deployment_key_option
 from prowess.cli.packages.checked import check_errors
 from prowess.cli.packages.deployments import release_facts, signing_keys, told_if_pending
 from prowess.cli.targets import targets

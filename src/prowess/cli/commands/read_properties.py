@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from prowess.cli import exit_codes, output
-from prowess.cli.options import completing_names, require_profile
+from prowess.cli.options.profile_names import completing_names, require_profile
 from prowess.compat.skills_ref import outcomes
 from prowess.compat.skills_ref.parser import located
 from prowess.errors import SkillParseError

@@ -13,8 +13,9 @@ from msgspec import to_builtins
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.key_files import read_signing_key, read_verifying_key
+from prowess.cli.options import json_option
 from prowess.cli.options.http_options import http_place
-from prowess.cli.options.package_options import allow_host_option, json_option
+from prowess.cli.options.package_options import allow_host_option
 from prowess.cli.packages.permission import permission_for
 from prowess.cli.packages.registries import configured_registries
 from prowess.cli.skill_table import table

@@ -18,6 +18,7 @@ from prowess.audit.record_table import cell
 from prowess.cli import exit_codes, output
 from prowess.cli.audit.host_usage import usage_beside_log
 from prowess.cli.audit.record_options import since_option, until_option
+from prowess.cli.options import json_option
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.organisation_options import (
     OrganisationOptions,
@@ -56,7 +57,7 @@ def _groups(context: click.Context, parameter: click.Parameter, text: str) -> tu
     "--from", "folders", multiple=True, metavar="DIR", help="Also read the sessions of agent hosts in DIR. Repeatable."
 )
 @click.option("--csv", "as_csv", is_flag=True, help="Print the rows as CSV for spreadsheets.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(
     *,
     by: tuple[str, ...],

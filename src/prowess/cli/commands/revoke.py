@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from prowess.cli.options import json_option
 from prowess.cli.options.organisation_options import organisation_options
-from prowess.cli.options.package_options import deployment_key_option, json_option, wait_option
+from prowess.cli.options.package_options import deployment_key_option, wait_option
 from prowess.cli.organisation.deployments import revoke_shared
 from prowess.cli.packages.deployments import printed_report, signing_keys
 from prowess.distribution.deployment.deploy import revoke

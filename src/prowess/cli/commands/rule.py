@@ -9,6 +9,7 @@ from msgspec.structs import asdict
 
 from prowess._internal.text.terminal_text import wrapped
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.errors import InvalidArgumentsError
 from prowess.lint.rule_page import rule_page, rule_pages
 
@@ -22,7 +23,7 @@ _COLUMNS = 80  # width of a page in a pipe
 
 @click.command("rule")
 @click.argument("rule", required=False, metavar="[ID]")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(rule: str | None, *, as_json: bool) -> int:
     """Explain one rule, or list all rules with their severity in every profile.
 

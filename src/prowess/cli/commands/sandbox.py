@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.errors import SandboxUnavailableError
 from prowess.execution import default_sandbox
 
@@ -23,7 +24,7 @@ def command() -> None:
 
 
 @command.command(name="check")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def check(*, as_json: bool) -> int:
     """Try to escape the sandbox and to exceed its limits.
 

@@ -12,6 +12,7 @@ from msgspec.structs import asdict
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.cli.options.catalog_options import CatalogOptions, ViewerOptions, begins_as_path, viewer_options
 from prowess.cli.options.skill_completion import complete_skill
 from prowess.cli.policy_effects import effect_at
@@ -38,7 +39,7 @@ _BOXXY = "boxxy"
     help="trit: show the role of the skill and use its colours.",
 )
 @viewer_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(*, path: str, theme: str, viewer: ViewerOptions, as_json: bool) -> int:
     """Show a skill, with the tokens that each level of it costs a model.
 

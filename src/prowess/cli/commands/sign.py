@@ -8,6 +8,7 @@ from msgspec import to_builtins
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.key_files import read_signing_key
+from prowess.cli.options import json_option
 from prowess.cli.targets import targets
 from prowess.distribution.signatures import sign_skill
 from prowess.format.reading import read_skill
@@ -16,7 +17,7 @@ from prowess.format.reading import read_skill
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--key", "key_file", required=True, metavar="FILE", help="The private key, in PEM or OpenSSH form.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(*, paths: tuple[str, ...], key_file: str, as_json: bool) -> int:
     """Sign skills: write skill.oms.sig into the directory of each.
 

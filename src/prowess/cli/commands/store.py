@@ -7,6 +7,7 @@ import click
 from prowess._internal.places import prowess_home
 from prowess._internal.text.terminal_text import counted
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.distribution.installation.pruning import prune_store
 
 
@@ -25,7 +26,7 @@ def command() -> None:
     "--keep", metavar="N", type=click.IntRange(0), help="First forget all earlier states of each lock but the last N."
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be removed, but remove nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def prune(*, keep: int | None, dry_run: bool, as_json: bool) -> int:
     """Remove the skills that no lock and no earlier state names.
 

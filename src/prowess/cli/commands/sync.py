@@ -13,7 +13,8 @@ from prowess._internal.files.enrolment import given_to_machine
 from prowess._internal.places import weakness_above
 from prowess._internal.text.terminal_text import counted, json_text, printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options.package_options import allow_host_option, json_option
+from prowess.cli.options import json_option
+from prowess.cli.options.package_options import allow_host_option
 from prowess.cli.packages.deployments import read_root
 from prowess.cli.packages.permission import permission_for
 from prowess.cli.signals import ended_in_order

@@ -9,6 +9,7 @@ from msgspec import to_builtins
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.cli.targets import targets
 from prowess.errors import SkillParseError
 from prowess.evals.scenarios.configurations import read_configurations, run_configurations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     help="Run with each configuration of FILE, and report the differences.",
 )
 @click.option("--strict", is_flag=True, help="Fail if a case cannot be run, because it has no turns.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @click.option("--quiet", is_flag=True, help="Print failures only.")
 def command(*, paths: tuple[str, ...], configured: str | None, strict: bool, as_json: bool, quiet: bool) -> int:
     """Run the scenarios of skills, without a model and without a network.

@@ -12,6 +12,7 @@ from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.catalog.ownership import project_root
 from prowess.catalog.trust import TrustStore
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.errors import LimitExceededError, StoreError, UnsafePathError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _DIGITS = 12  # of a hash that is shown to a person
 @click.option("--refuse", is_flag=True, help="Do not trust the project, and do not ask about it again.")
 @click.option("--revoke", is_flag=True, help="Forget the decision about the project or package.")
 @click.option("--list", "show", is_flag=True, help="List all decisions.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(*, path: str, package: str | None, refuse: bool, revoke: bool, show: bool, as_json: bool) -> int:
     """Trust the project at PATH (default: this directory), so that its skills are offered.
 

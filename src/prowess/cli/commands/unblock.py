@@ -7,6 +7,7 @@ import click
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.commands.block import as_json_block
+from prowess.cli.options import json_option
 from prowess.cli.options.governance_options import governance_log
 from prowess.cli.options.organisation_options import OrganisationOptions, organisation_options
 from prowess.cli.organisation.blocks import lift_shared_block
@@ -18,7 +19,7 @@ from prowess.governance.blocking import BlockedSkills
 @click.argument("block_id", metavar="ID")
 @organisation_options
 @waits_for_machines
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(*, block_id: str, of: OrganisationOptions, as_json: bool) -> int:
     """Lift the block ID, which `prowess block --list` shows.
 

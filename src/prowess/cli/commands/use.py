@@ -13,7 +13,8 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.catalog import Catalog, DirectorySource, Layer
 from prowess.cli import exit_codes
 from prowess.cli.one_activation import activated, print_instructions
-from prowess.cli.options.package_options import allow_host_option, json_option, quiet_option
+from prowess.cli.options import json_option
+from prowess.cli.options.package_options import allow_host_option, quiet_option
 from prowess.cli.options.session_options import policy_option
 from prowess.cli.packages.installing import skill_requests
 from prowess.cli.packages.permission import permission_for

@@ -10,7 +10,7 @@ import click
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options import completing_names, require_profile
+from prowess.cli.options.profile_names import completing_names, require_profile
 from prowess.compat.skills_ref import outcomes
 from prowess.compat.skills_ref.parser import located
 from prowess.diagnostics import Severity

@@ -15,6 +15,7 @@ from prowess._internal.files.tree_digest import read_tree
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.key_files import key_file_bytes, read_verifying_key
+from prowess.cli.options import json_option
 from prowess.distribution.signatures import signatures_beside, verify_file, verify_skill
 from prowess.errors import LimitExceededError, SignatureError
 from prowess.format.skill_directories import find_skill_directories
@@ -60,7 +61,7 @@ class Verified(Struct, frozen=True, kw_only=True):
 @click.option("--issuer", metavar="URL", help="The issuer that vouches for the identity.")
 @click.option("--trusted-root", metavar="FILE", help="Sigstore's trusted root; defaults to the one it ships.")
 @click.option("--signature", metavar="FILE", help="The signature of the one PATH, if it is kept elsewhere.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @click.option("--scope", type=click.Choice(("project", "personal")), help="Without PATH: only the skills of this lock.")
 def command(
     *, paths: tuple[str, ...], signature: str | None, as_json: bool, scope: Scope | None, **trusted: object

@@ -8,6 +8,7 @@ import click
 
 from prowess._internal.text.terminal_text import columns, printable_line, wrapped
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.skill_completion import complete_skill
 from prowess.cli.policy_effects import PolicyEffects
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("name", shell_complete=complete_skill)
 @catalog_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(*, name: str, skills: CatalogOptions, as_json: bool) -> int:
     """Show every copy of the skill NAME: its state, the rule that decided, and what to change.
 

@@ -13,7 +13,6 @@ from prowess.cli.evals.campaign_options import (
     capped,
     host_option,
     jobs_option,
-    json_option,
     judge_option,
     neighbours_option,
     out_option,
@@ -22,6 +21,7 @@ from prowess.cli.evals.campaign_options import (
 )
 from prowess.cli.evals.live_progress import LiveProgress
 from prowess.cli.evals.run_ends import code_of_end, tell_fault
+from prowess.cli.options import json_option
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:

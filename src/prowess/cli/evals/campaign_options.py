@@ -28,7 +28,6 @@ resume_option = click.option("--resume", is_flag=True, help="Continue the newest
 replay_option = click.option(
     "--replay", metavar="RUN", help="Replay an iteration, without a model and without a network."
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print no line for each run.")
 
 _CAPS = (

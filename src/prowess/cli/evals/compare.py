@@ -8,8 +8,9 @@ import click
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import output
-from prowess.cli.evals.campaign_options import cap_options, capped, jobs_option, json_option, out_option, seed_option
+from prowess.cli.evals.campaign_options import cap_options, capped, jobs_option, out_option, seed_option
 from prowess.cli.evals.run_ends import code_of_end, tell_fault
+from prowess.cli.options import json_option
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:

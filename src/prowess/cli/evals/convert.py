@@ -9,6 +9,7 @@ from msgspec import to_builtins
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.format.suites.files import read_suite, write_suite
 from prowess.format.suites.forms import FORMS, converted, form_named, original
 from prowess.format.suites.suite import SuiteError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--to", "form", required=True, type=click.Choice(tuple(FORMS)), help="The form to write.")
 @click.option("--out", "out", required=True, metavar="PATH", help="A new file, or a new folder for a form of folders.")
 @click.option("--lossy", is_flag=True, help="Succeed even if other tools will not see everything.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def convert(*, source: str, form: str, out: str, lossy: bool, as_json: bool) -> int:
     """Write the evals of SRC in another form.
 

@@ -10,6 +10,7 @@ import click
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.errors import InvalidArgumentsError, SkillParseError
 from prowess.evals.export.exported_skill import exported_skill, write_files
 from prowess.evals.export.inspect_log import inspect_log_files
@@ -49,7 +50,7 @@ _OF_A_RUN: Mapping[str, Callable[[RunTranscript, str, str | None], dict[str, Any
 @click.option("--out", "out", required=True, metavar="PATH", help="A new folder; a new file for guide and tests.")
 @click.option("--skill", "skill", metavar="NAME", help="The skill that a recorded run becomes a case of.")
 @click.option("--query", "query", metavar="TEXT", help="The request of the run, if its transcript has none.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def export(*, source: str, target: str, out: str, skill: str | None, query: str | None, as_json: bool) -> int:
     """Write evals or results for another tool.
 

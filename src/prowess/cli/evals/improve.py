@@ -12,7 +12,6 @@ from prowess.cli.evals.campaign_options import (
     cap_options,
     capped,
     jobs_option,
-    json_option,
     neighbours_option,
     out_option,
     replay_option,
@@ -20,6 +19,7 @@ from prowess.cli.evals.campaign_options import (
     seed_option,
 )
 from prowess.cli.evals.run_ends import code_of_end, spent_text, tell_fault
+from prowess.cli.options import json_option
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from msgspec import Struct, to_builtins
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.evals.transcripts.reading import TranscriptFileError, read_transcript
 from prowess.evals.transcripts.transcript import RunTranscript
 from prowess.evals.verdicts.case_files import CaseFileError, JudgedCase, read_cases
@@ -29,7 +30,7 @@ _NAMES: tuple[VerdictName, ...] = get_args(VerdictName)
     "--query", metavar="TEXT", help="The request of the user; by default the user's messages in the transcript."
 )
 @click.option("--cases", "cases_file", metavar="FILE", help='JSON lines {"transcript", "skill", "query"?}, instead.')
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def judge(
     *, transcripts: tuple[str, ...], skill: str | None, query: str | None, cases_file: str | None, as_json: bool
 ) -> int:

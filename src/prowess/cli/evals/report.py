@@ -9,6 +9,7 @@ import click
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.evals.report_files import ReportFiles
+from prowess.cli.options import json_option
 from prowess.errors import InvalidArgumentsError, MissingExtraError
 from prowess.evals.reports.ablation_view import read_ablation
 from prowess.evals.reports.answer import answer_of
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--max-cost-usd", "cap", type=click.FloatRange(min=0, min_open=True), metavar="X", help="The cap to show."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def report(
     *,
     run: str,

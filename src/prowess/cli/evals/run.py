@@ -11,7 +11,6 @@ from prowess.cli.evals.campaign_options import (
     cap_options,
     host_option,
     jobs_option,
-    json_option,
     judge_option,
     neighbours_option,
     out_option,
@@ -20,6 +19,7 @@ from prowess.cli.evals.campaign_options import (
     resume_option,
     seed_option,
 )
+from prowess.cli.options import json_option
 
 
 @click.command(name="run")

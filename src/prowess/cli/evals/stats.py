@@ -9,6 +9,7 @@ from msgspec import to_builtins
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.evals.statistics.comparison import compare_outcomes
 from prowess.evals.statistics.outcome_files import OutcomeFileError, OutcomeRows, read_outcomes
 from prowess.evals.statistics.sequential import decide
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command(name="stats")
 @click.argument("file", metavar="FILE")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def stats(*, file: str, as_json: bool) -> int:
     """Compare the outcomes of two configurations in FILE, JSON.
 

@@ -6,20 +6,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from prowess.errors import InvalidArgumentsError
-from prowess.format.profiles import profile_named
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from click.shell_completion import CompletionItem
 
-    from prowess.config.settings import Preset
-    from prowess.format.profiles import Profile
-
     Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 Command = TypeVar("Command", bound="Callable[..., object]")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
 def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -45,16 +40,3 @@ def completing(words: Callable[[], Mapping[str, str]]) -> Complete:
         return [CompletionItem(f"{before}{comma}{word}", help=known[word]) for word in known if word.startswith(begun)]
 
     return complete
-
-
-def completing_names(known: Mapping[str, Profile] | Mapping[str, Preset]) -> Complete:
-    """Return a completion for the names of profiles or presets, with their summaries."""
-    return completing(lambda: {name: one.summary for name, one in known.items()})
-
-
-def require_profile(name: str) -> None:
-    """Check that a profile of this name exists. Raises click.UsageError, with the known names, if it does not."""
-    try:
-        profile_named(name)
-    except InvalidArgumentsError as fault:
-        raise click.UsageError(str(fault)) from fault

@@ -8,7 +8,8 @@ import click
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import output
-from prowess.cli.options import completing, completing_names, together
+from prowess.cli.options import completing, together
+from prowess.cli.options.profile_names import completing_names
 from prowess.config import load_configuration
 from prowess.config.settings import PRESETS, SETTINGS
 from prowess.format.profiles import PROFILES

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prowess.cli.options import together
+from prowess.cli.options import json_option, together
 from prowess.distribution.installation.plan import ACCEPTANCES
 from prowess.lockfile.lock import LockedTarget
 
@@ -27,7 +27,6 @@ allow_host_option = click.option(
     metavar="HOST",
     help="Another host that a source may lead to, for example the one with a registry's layers. Repeatable.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 deployment_key_option = click.option(
     "--key",
     "key_files",

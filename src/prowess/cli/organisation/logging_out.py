@@ -6,7 +6,7 @@ import click
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.audit.record_options import json_option
+from prowess.cli.options import json_option
 from prowess.cli.options.governance_options import governance_log
 from prowess.cli.organisation.shared_store_option import shared_store_option
 from prowess.governance.acts import act

@@ -12,6 +12,7 @@ from prowess._internal.files.toml_file import read_toml_bytes
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.audit.record import time_text
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.cli.options.organisation_options import OrganisationOptions, opened_organisation, organisation_options
 from prowess.cli.organisation.waiting import waits_for_machines
 from prowess.errors import PolicyDeniedError, PolicyError, ServerAnswerError
@@ -38,7 +39,7 @@ _MOST_USERS = 20
     show_default=True,
     help="How many recorded calls the policy may newly deny.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def push(name: str, file: str, *, of: OrganisationOptions, accept: int, as_json: bool) -> int:
     """Make FILE the policy NAME of an organisation, or of one of its tenants.
 

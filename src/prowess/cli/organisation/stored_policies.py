@@ -9,6 +9,7 @@ from msgspec import to_builtins
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.options import json_option
 from prowess.cli.options.organisation_options import OrganisationOptions, opened_organisation, organisation_options
 from prowess.cli.organisation.waiting import waits_for_machines
 from prowess.store.tenants import EVERY
@@ -16,12 +17,10 @@ from prowess.store.tenants import EVERY
 if TYPE_CHECKING:
     from prowess.governance.service.policies import PolicySummary
 
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-
 
 @click.command(name="list")
 @organisation_options
-@_json_option
+@json_option
 def list_policies(*, of: OrganisationOptions, as_json: bool) -> int:
     """List the policies of an organisation, or those that hold for one of its tenants.
 
@@ -47,7 +46,7 @@ def list_policies(*, of: OrganisationOptions, as_json: bool) -> int:
 @click.argument("name", metavar="NAME")
 @organisation_options
 @waits_for_machines
-@_json_option
+@json_option
 def remove_policy(name: str, *, of: OrganisationOptions, as_json: bool) -> int:
     """Remove the policy NAME of an organisation, or of one of its tenants.
 
