@@ -21,11 +21,12 @@ from msgspec.structs import replace
 from prowess._internal.shell.command_line import MAX_BYTES, ShellWord
 from prowess._internal.shell.nodes import node_status, program_of, source_of, substitutions_of, unquoted
 from prowess._internal.shell.outcomes import joined_status, known_status, passes_nothing
+from prowess._internal.shell.redirections import REDIRECTIONS, Redirections
 from prowess._internal.shell.syntax_tree import parsed
 from prowess._internal.shell.words import Operator, Word, is_simple_line, read_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from prowess._internal.shell.syntax_tree import SyntaxNode as Node
 
@@ -34,7 +35,7 @@ _MAX_PIPE = 100  # programs of a pipeline that a step knows
 _MAX_TEXTS = 32  # values of one word, if it has variables with several values
 _MAX_DEPTH = 60
 _NULL = "/dev/null"
-_MOVES = frozenset({"cd", "pushd"})
+_MOVES = frozenset({"cd", "pushd", "chdir", "set-location", "push-location", "sl"})  # those of PowerShell, too
 _TEXTS = frozenset({"heredoc_body", "string", "raw_string", "herestring_redirect"})
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?\Z")
 
@@ -43,13 +44,16 @@ class ShellStep(Struct, frozen=True, kw_only=True):
     """One simple command of a line.
 
     `words` are its words without quotes; one that a shell would expand further has `expands` set. `inputs` are the
-    files that it reads by `<`. `directory` is where it runs: None if that is not known. `shown` is false if its output
-    goes to a file or nowhere. `pipe` are the programs after it in its pipeline. `alone` is true if the line has no
-    other step. `masked` is true if `||` follows.
+    files that it reads by `<`, `outputs` those that it writes by `>`, `given` the text of its here-document.
+    `directory` is where it runs: None if that is not known. `shown` is false if its output goes to a file or nowhere.
+    `pipe` are the programs after it in its pipeline. `alone` is true if the line has no other step. `masked` is true
+    if `||` follows.
     """
 
     words: tuple[ShellWord, ...]
     inputs: tuple[ShellWord, ...] = ()
+    outputs: tuple[ShellWord, ...] = ()
+    given: str | None = None
     directory: str | None = None
     shown: bool = True
     pipe: tuple[str, ...] = ()
@@ -141,19 +145,20 @@ class _Reader:
         silent = _last_silent([[word.text for word in words] for words in stages])
         for place, words in enumerate(stages):
             pipe = tuple(names[place + 1 : place + 1 + _MAX_PIPE])
-            yield self._step(tuple(words), shown=place >= silent, pipe=pipe, masked=masked)
+            yield self._step(tuple(words), context=_Context(shown=place >= silent, pipe=pipe, masked=masked))
 
-    def _step(
-        self,
-        words: tuple[ShellWord, ...],
-        *,
-        inputs: tuple[ShellWord, ...] = (),
-        shown: bool = True,
-        pipe: tuple[str, ...] = (),
-        masked: bool = False,
-    ) -> ShellStep:
-        step = ShellStep(words=words, inputs=inputs, directory=self.directory, shown=shown, pipe=pipe, masked=masked)
-        if words and words[0].text in _MOVES:
+    def _step(self, words: tuple[ShellWord, ...], *, context: _Context) -> ShellStep:
+        step = ShellStep(
+            words=words,
+            inputs=context.inputs,
+            outputs=context.outputs,
+            given=context.given,
+            directory=self.directory,
+            shown=context.shown,
+            pipe=context.pipe,
+            masked=context.masked,
+        )
+        if words and words[0].text.casefold() in _MOVES:
             self._move([word for word in words[1:] if not word.text.startswith("-")])
         return step
 
@@ -198,73 +203,55 @@ class _Reader:
             yield from self.tree(child, context, depth + 1)
 
     def _command(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
-        words: list[tuple[ShellWord, ...]] = []
-        inputs = list(context.inputs)
-        shown = context.shown
-        for child in node.named_children:
-            if child.type in ("file_redirect", "heredoc_redirect"):
-                shown = self._redirect(child, inputs, words) and shown
-            elif child.type == "herestring_redirect":
-                continue
-            elif child.type != "variable_assignment":
-                words.append(
-                    self._texts(
-                        child.named_children[0] if child.type == "command_name" and child.named_children else child
-                    )
-                )
+        here = self._changed([child for child in node.named_children if child.type in REDIRECTIONS], context)
+        words = list(self._words(node))
         name = words[0][0].text if words else ""
         inside = context if name in ("echo", "printf") or not words else context.hidden()
         for part in substitutions_of(node):
             yield from self.tree(part, inside, depth + 1)
         for chosen in itertools.islice(itertools.product(*words), _MAX_TEXTS):
-            yield self._step(chosen, inputs=tuple(inputs), shown=shown, pipe=context.pipe, masked=context.masked)
+            yield self._step(chosen, context=here)
         if (body := self._functions.pop(name, None)) is not None:  # taken out: it may call itself
-            yield from self.tree(body, replace(context, inputs=tuple(inputs), shown=shown), depth + 1)
+            yield from self.tree(body, here, depth + 1)
             self._functions[name] = body
         self._ended = self._ended or (name == "exit" and context.is_sure)
 
+    def _words(self, node: Node) -> Iterator[tuple[ShellWord, ...]]:
+        """Yield the texts of each word of a command; those of a pattern with braces are several."""
+        for child in node.named_children:
+            if child.type == "command_name" and child.named_children:
+                yield self._texts(child.named_children[0])
+            elif child.type == "file_redirect":
+                # Bash takes what follows the target as arguments.
+                yield from (self._texts(later) for later in child.children_by_field_name("destination")[1:])
+            elif child.type not in ("variable_assignment", *REDIRECTIONS):
+                yield self._texts(child)
+
     def _redirected(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
-        inputs, more = list(context.inputs), list[tuple[ShellWord, ...]]()
-        shown = context.shown
-        for child in node.children_by_field_name("redirect"):
-            shown = self._redirect(child, inputs, more) and shown
-        body = node.child_by_field_name("body")
-        changed = replace(context, inputs=tuple(inputs), shown=shown)
+        redirects, body = node.children_by_field_name("redirect"), node.child_by_field_name("body")
+        changed = self._changed(redirects, context)
         if body is not None:
             yield from self.tree(body, changed, depth + 1)
-        for child in node.children_by_field_name("redirect"):
+        elif changed.outputs:
+            yield self._step((ShellWord(text=""),), context=changed)  # `> FILE` alone
+        for child in redirects:
             # What is put into a here-document goes through the program that reads it.
             name = program_of(body) if body is not None and child.type == "heredoc_redirect" else ""
             inside = replace(changed, inputs=(), pipe=(name, *context.pipe)) if name else context.hidden()
             for part in substitutions_of(child):
                 yield from self.tree(part, inside, depth + 1)
 
-    def _redirect(self, node: Node, inputs: list[ShellWord], words: list[tuple[ShellWord, ...]]) -> bool:
-        """Note the input of a redirection. Return false if it sends the output to a file."""
-        if node.type == "heredoc_redirect":
-            return self._redirect_all(
-                [child for child in node.named_children if child.type == "file_redirect"], inputs, words
-            )
-        if node.type != "file_redirect":
-            return True
-        sign = next((child.type for child in node.children if not child.is_named), "")
-        descriptor = next((source_of(child) for child in node.children if child.type == "file_descriptor"), "")
-        targets = node.children_by_field_name("destination")
-        if not targets:
-            return True
-        words += [self._texts(child) for child in targets[1:]]  # bash takes these as arguments
-        if sign == "<":
-            inputs += self._texts(targets[0])
-            return True
-        if ">" not in sign or sign in (">&", "<>") or descriptor == "2":
-            return sign != ">&" or source_of(targets[0]).isdigit() or descriptor == "2"
-        return False
-
-    def _redirect_all(self, nodes: list[Node], inputs: list[ShellWord], words: list[tuple[ShellWord, ...]]) -> bool:
-        shown = True
-        for node in nodes:
-            shown = self._redirect(node, inputs, words) and shown
-        return shown
+    def _changed(self, redirects: Sequence[Node], context: _Context) -> _Context:
+        """Return the context of the body of a statement with redirections."""
+        read = Redirections(inputs=list(context.inputs), outputs=list(context.outputs), given=context.given)
+        read.read(redirects, self._texts)
+        return replace(
+            context,
+            inputs=tuple(read.inputs),
+            outputs=tuple(read.outputs),
+            given=read.given,
+            shown=context.shown and read.shown,
+        )
 
     def _pipeline(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
         stages = node.named_children
@@ -274,7 +261,11 @@ class _Reader:
         for place, stage in enumerate(stages):
             shown = (context.shown if place == len(stages) - 1 else is_shown) and place >= silent
             pipe = (*names[place + 1 : place + 1 + _MAX_PIPE], *context.pipe)
-            inside = replace(context, inputs=(), shown=shown, pipe=pipe, is_sure=context.is_sure and len(stages) == 1)
+            inside = replace(context, shown=shown, pipe=pipe, is_sure=context.is_sure and len(stages) == 1)
+            if place:
+                inside = replace(inside, inputs=(), given=None)
+            if place < len(stages) - 1:
+                inside = replace(inside, outputs=())
             yield from self.tree(stage, inside, depth + 1)
 
     def _plain_texts(self, node: Node) -> list[str]:
@@ -282,10 +273,10 @@ class _Reader:
         return [source_of(word) for word in words]
 
     def _shows(self, node: Node) -> bool:
-        if node.type not in ("redirected_statement", "command"):
-            return True
-        redirects = [child for child in node.named_children if child.type in ("file_redirect", "heredoc_redirect")]
-        return self._redirect_all(redirects, [], [])
+        read = Redirections()
+        if node.type in ("redirected_statement", "command"):
+            read.read(node.named_children, self._texts)
+        return read.shown
 
     def _list(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
         first, *others = node.named_children
@@ -327,14 +318,12 @@ class _Reader:
     def _read_by_shell(self, node: Node, context: _Context) -> Iterator[ShellStep]:
         """Yield `$(<FILE)`, which is `$(cat FILE)`."""
         if [child.type for child in node.named_children] == ["file_redirect"]:
-            inputs: list[ShellWord] = []
-            self._redirect(node.named_children[0], inputs, [])
-            if inputs:
-                yield self._shown_file(replace(context, inputs=tuple(inputs)))
+            inside = self._changed(node.named_children, replace(context, inputs=()))
+            if inside.inputs:
+                yield self._shown_file(inside)
 
     def _shown_file(self, context: _Context) -> ShellStep:
-        words = (ShellWord(text="cat"),)
-        return self._step(words, inputs=context.inputs, shown=context.shown, pipe=context.pipe, masked=context.masked)
+        return self._step((ShellWord(text="cat"),), context=replace(context, outputs=(), given=None))
 
     def _assign(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
@@ -411,12 +400,14 @@ class _Reader:
 
 
 class _Context(Struct, frozen=True, kw_only=True):
-    """The surroundings of a node: input of the statement, whether its output is shown, the pipeline after it.
+    """The surroundings of a node: input and output of the statement, whether it is shown, the pipeline after it.
 
     `is_sure` is true if the shell surely comes here.
     """
 
     inputs: tuple[ShellWord, ...] = ()
+    outputs: tuple[ShellWord, ...] = ()
+    given: str | None = None
     shown: bool = True
     pipe: tuple[str, ...] = ()
     masked: bool = False

@@ -99,9 +99,9 @@ def _call(run: Assembly, record: HostRecord, at: int) -> None:
         if not result:
             return
         success = mapping(result.get("success"))
-        shown = text(success.get("content")) or text(success.get("stdout")) or text_of(success.get("content"))
-        status = success.get("exitCode", 0)
-        call.failed = "success" not in result or status not in (0, None)
+        told = next((one for one in map(mapping, result.values()) if one), success)
+        shown = "\n".join(filter(None, (text(told.get(key)) for key in ("content", "stdout", "stderr"))))
+        call.failed = "success" not in result or success.get("exitCode", 0) not in (0, None)
         call.refused = "rejected" in result or "permissionDenied" in result
-        call.result = shown if success else str(result)
+        call.result = shown or text_of(success.get("content")) or ("" if success else str(result))
         return

@@ -80,7 +80,8 @@ def _part(run: Assembly, part: HostRecord, role: str, at: int) -> None:
             call = run.call(part.get("callID"), part.get("tool"), state.get("input"), MAIN_AGENT, at)
             exit_code = mapping(state.get("metadata")).get("exit", 0)
             call.failed = state.get("status") == "error" or exit_code not in (0, None)
-            call.result = text(state.get("output")) or text(state.get("error")) or None
+            if "output" in state or "error" in state:
+                call.result = text(state.get("output")) or text(state.get("error"))
             if state.get("status") == "error" and call.result is not None:
                 call.unknown_skill = call.name == "skill" and _UNKNOWN_SKILL.search(call.result) is not None
                 call.refused = not call.unknown_skill and _REFUSAL.search(call.result) is not None

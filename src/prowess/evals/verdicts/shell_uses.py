@@ -15,6 +15,28 @@ from prowess._internal.shell.launchers import started_by, text_of_shell
 from prowess._internal.shell.line_steps import ShellStep, line_steps
 from prowess._internal.shell.outcomes import passes_nothing
 from prowess._internal.shell.syntax_tree import GrammarMissingError
+from prowess.evals.verdicts.programs import (
+    COPIERS,
+    INTERPRETERS,
+    KEEPERS,
+    PASSING,
+    READERS,
+    RUNNERS,
+    RUNNING_MODULES,
+    SHELLS,
+    code_of,
+    directory_option,
+    is_copied_from,
+    paths_in_code,
+    power_shell_line,
+    prints_lines,
+    program_name,
+    reads_files,
+    runs_elsewhere,
+    starts_files,
+    text_of_windows_shell,
+)
+from prowess.evals.verdicts.shell_output import ShellOutput
 from prowess.evals.verdicts.skill_names import folded
 
 if TYPE_CHECKING:
@@ -23,74 +45,11 @@ if TYPE_CHECKING:
 
     from prowess.evals.transcripts.transcript import ShellRun, TranscriptCall
 
-_READERS = frozenset(
-    {
-        *(
-            "cat",
-            "tac",
-            "head",
-            "tail",
-            "less",
-            "more",
-            "most",
-            "bat",
-            "batcat",
-            "nl",
-            "sed",
-            "gsed",
-            "awk",
-            "gawk",
-            "mawk",
-        ),
-        *(
-            "nawk",
-            "od",
-            "xxd",
-            "hexdump",
-            "strings",
-            "cut",
-            "fold",
-            "fmt",
-            "pr",
-            "expand",
-            "paste",
-            "glow",
-            "mdcat",
-            "iconv",
-        ),
-        *("tr", "sort", "uniq", "rev", "view", "get-content", "gc", "type"),
-    }
-)
-_PASSING = _READERS | {"tee", "echo", "printf", "column", "true", "", "out-string", "out-host", "select-object", "perl"}
-_RUNNERS = re.compile(
-    r"(?:python|pypy|node|nodejs|deno|bun|ruby|perl|php|rscript|lua|bash|sh|zsh|dash|ksh|fish|pwsh|powershell|tsx|ts-node"
-    r"|source|\.)[\d.]*(?:\.exe)?"
-)
-_REMOTE = frozenset({"ssh", "mosh", "rsh"})
 _CHECKING = frozenset({"--check", "noexec"})  # the script is parsed only
-_INLINE = frozenset({"-c", "-e", "-m", "--eval", "-p", "--print", "-command"})
+_INLINE = frozenset({"-c", "-e", "--eval", "-p", "--print", "-command"})
 _SUBCOMMANDS = frozenset({"run", "exec", "x"})
-_NOT_THERE = re.compile(
-    r"no such file|not found|cannot (?:open|find|access)|can't (?:open|find|read)|could not (?:open|find|read)"
-    r"|does not exist|permission denied|is a directory|not a directory",
-    re.IGNORECASE,
-)
-_PROGRAMS = "|".join(sorted(map(re.escape, _READERS - {"type", "view"}), key=len, reverse=True))
-_SHELL_NAMES = r"(?:ba|z|da|k|fi)?sh|cmd"
-_SHELL = re.compile(r"(?:ba|z|da|k)?sh")
-# Possessive: an output of blanks alone would be tried from each of them.
-_START = r"^[ \t]*+(?:Output: )?(?:[\w./-]{0,300}/)?"
-_COMPLAINT = re.compile(rf"{_START}(?:{_PROGRAMS}|{_SHELL_NAMES}) ?: .*$", re.MULTILINE | re.IGNORECASE)
-_NOT_STARTED = re.compile(
-    rf"(?:{_START}(?:python[\d.]*|ruby|perl|php|deno|bun|env|{_SHELL_NAMES}): |^error: cannot find module).*$",
-    re.MULTILINE | re.IGNORECASE,
-)
-_FRAME = re.compile(  # lines that a host adds to the output
-    r"^(?:<[^>\n]*exit(?:ed)?[^>\n]*>|exit code:? -?\d+|process group pgid: \d+|</?untrusted_context>"
-    r"|output: ?(?:\(empty\))?)\s*$",
-    re.IGNORECASE | re.MULTILINE,
-)
-_MARKDOWN = re.compile(r"^[ \t]*+(?:---[ \t]*$|name:|#)", re.MULTILINE)
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_BACKSLASHES = re.compile(r"[\w.]\\[\w.]")
 _MAX_DEPTH = 5
 SKILL_FILE = "skill.md"
 
@@ -125,87 +84,146 @@ def shell_uses(
     """
     start = run.directory or directory
     finder = _Finder(call, folders, is_cut=is_cut)
-    if run.words is not None:
-        words = tuple(ShellWord(text=word) for word in run.words)
-        try:
-            return ShellUses(uses=tuple(finder.of_step(ShellStep(words=words, directory=start))), directory=start)
-        except GrammarMissingError:
-            return ShellUses(directory=start, unread=True)
+    text = run.line or ""
     try:
-        line = line_steps(run.line or "", start)
-        uses = tuple(use for step in line.steps for use in finder.of_step(step))
+        if run.words is not None:
+            return ShellUses(uses=finder.of_words(run.words, start), directory=start)
+        uses, after = finder.of_line(text, start)
+        if not uses and _BACKSLASHES.search(text):  # paths of Windows, in a shell of Windows
+            uses, after = finder.of_line(power_shell_line(text), start)
     except GrammarMissingError:
         return ShellUses(directory=start, unread=True)
-    return ShellUses(uses=uses, directory=line.directory)
+    return ShellUses(uses=uses, directory=after)
 
 
 class _Finder:
     def __init__(self, call: TranscriptCall, folders: frozenset[str], *, is_cut: bool) -> None:
         self._call, self._folders = call, folders
         self._is_open = is_cut and call.result is None
-        self._told: _Told | None = None
+        self._told: ShellOutput | None = None
+        self._copies: set[tuple[str, ...]] = set()
 
     @property
-    def _output(self) -> _Told:
+    def _output(self) -> ShellOutput:
         """The output, looked through once for all commands of the call."""
         if self._told is None:
-            self._told = _Told.of(self._call.result or "")
+            self._told = ShellOutput.of(self._call.result or "")
         return self._told
+
+    def of_words(self, words: tuple[str, ...], directory: str | None) -> tuple[ShellUse, ...]:
+        """Return the uses in an argument vector."""
+        step = ShellStep(words=tuple(ShellWord(text=word) for word in words), directory=directory)
+        uses = tuple(self.of_step(step))
+        if not uses and any(map(_BACKSLASHES.search, words)):
+            words = tuple(power_shell_line(word) for word in words)
+            step = replace(step, words=tuple(ShellWord(text=word) for word in words))
+            uses = tuple(self.of_step(step))
+        return uses
+
+    def of_line(self, text: str, directory: str | None) -> tuple[tuple[ShellUse, ...], str | None]:
+        """Return the uses in a line, and the directory after it."""
+        line = line_steps(text, directory)
+        return tuple(use for step in line.steps for use in self.of_step(step)), line.directory
 
     def of_step(self, step: ShellStep, depth: int = 0) -> Iterator[ShellUse]:
         """Yield the uses in a step and in the commands that it starts."""
         command = SimpleCommand(words=step.words)
-        if depth < _MAX_DEPTH and (text := text_of_shell(command)) is not None:
-            for inner in line_steps(text.text, step.directory).steps:
+        if depth < _MAX_DEPTH and (text := self._line_in(step, command)) is not None:
+            for inner in line_steps(text, step.directory).steps:
                 yield from self.of_step(_inside(inner, step), depth + 1)
             return
         yield from self._of_command(step)
-        if depth < _MAX_DEPTH and step.words[0].text not in _READERS and not _is_remote(step.words):
-            for started in started_by(command).commands:
-                yield from self.of_step(replace(step, words=started.words), depth + 1)
+        if depth < _MAX_DEPTH and step.words[0].text not in READERS and not runs_elsewhere(step):
+            started = started_by(command).commands
+            if started and (place := directory_option([word.text for word in step.words])) is not None:
+                step = replace(step, directory=posixpath.join(step.directory or "", place))
+            for one in started:
+                yield from self.of_step(replace(step, words=one.words), depth + 1)
+
+    def _line_in(self, step: ShellStep, command: SimpleCommand) -> str | None:
+        """Return the command line that a step is given: `bash -c`, `cmd /c`, `eval`, a here-document for a shell."""
+        if (word := text_of_shell(command)) is not None:
+            return word.text
+        name = program_name(step.words[0].text)
+        if name in ("powershell", "pwsh", "cmd"):
+            return text_of_windows_shell(step)
+        if name == "eval" and not any(word.expands for word in step.words):
+            return " ".join(word.text for word in step.words[1:])
+        is_fed = step.given is not None and all(word.text.startswith("-") for word in step.words[1:])
+        return step.given if is_fed and SHELLS.fullmatch(name) else None
 
     def _of_command(self, step: ShellStep) -> Iterator[ShellUse]:
-        program = posixpath.basename(step.words[0].text.replace("\\", "/")).casefold()
-        if program in _READERS:
-            nothing = passes_nothing([word.text for word in step.words])
-            is_shown = step.shown and not nothing and all(name.casefold() in _PASSING for name in step.pipe)
-            if is_shown and not (program in ("sed", "gsed") and _edits(step.words)):
-                yield from self._reads(step)
-        elif program == "dd":
-            yield from self._copied(step)
+        program = program_name(step.words[0].text)
+        if program in COPIERS:
+            self._copy(step)
+        elif program in READERS:
+            yield from self._of_reader(step, program)
+        elif program in ("dd", "tee"):
+            yield from self._copied(step, program)
+        elif program in KEEPERS:
+            yield from self._of_code(step, [word.text for word in step.inputs])
         elif not step.words[0].expands or "/" in step.words[0].text:
-            yield from self._runs(step, program)
+            uses = [*self._runs(step, program)]
+            yield from uses or self._of_interpreter(step)
 
     # ── reading ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _copied(self, step: ShellStep) -> Iterator[ShellUse]:
-        """Yield the use by `dd if=FILE`, which prints the file."""
-        texts = [word.text for word in step.words[1:]]
-        inputs = [word for word in step.words[1:] if word.text.startswith("if=")]
-        if step.shown and not any(text.startswith("of=") for text in texts):
-            files = tuple(ShellWord(text=word.text.removeprefix("if="), expands=word.expands) for word in inputs)
-            yield from self._reads(replace(step, words=(step.words[0], *files)))
+    def _of_reader(self, step: ShellStep, program: str) -> Iterator[ShellUse]:
+        if program in ("sed", "gsed") and _edits(step.words):
+            return
+        if step.outputs:
+            self._keep([word.text for word in (*step.words[1:], *step.inputs)], step.outputs, step.directory)
+        nothing = passes_nothing([word.text for word in step.words])
+        others = [name for name in map(str.casefold, step.pipe) if name not in PASSING]
+        if not step.shown or nothing:
+            return
+        by_program = bool(others) and all(map(INTERPRETERS.fullmatch, others)) and self._call.result is not None
+        if not others or (by_program and self._shows_skill()):
+            yield from self._reads(step)
+        if step.pipe and SHELLS.fullmatch(step.pipe[0]):
+            scripts = [word.text for word in step.words[1:] if self._is_script(word.text, step.directory)]
+            yield from (ShellUse(kind="script", path=path, failed=self._never_ran(path)) for path in scripts)
+
+    def _copied(self, step: ShellStep, program: str) -> Iterator[ShellUse]:
+        """Yield the use by `dd if=FILE` and by `tee COPY < FILE`, which print the file."""
+        if program == "tee":
+            files, outputs = step.inputs, step.words[1:]
+        else:
+            files = _values(step, "if=") or step.inputs
+            outputs = _values(step, "of=")
+        if outputs or step.outputs:
+            self._keep([word.text for word in files], (*outputs, *step.outputs), step.directory)
+        if step.shown and (program == "tee" or not outputs):
+            yield from self._reads(replace(step, words=(step.words[0], *files), inputs=()))
 
     def _reads(self, step: ShellStep) -> Iterator[ShellUse]:
         for word in (*step.words[1:], *step.inputs):
-            parts = path_parts(word.text, step.directory)
-            if len(parts) > 1 and parts[-1] == SKILL_FILE and parts[-2] in self._folders:
-                missing = self._output.misses(word.text)
-                failed = missing or not self._was_read(step)
-                yield ShellUse(kind="read", path=word.text, failed=failed, missing=missing)
-            elif parts == [SKILL_FILE] and step.directory is None and self._call.result is not None:
-                if self._shows_skill():  # a transcript without directories: only the output tells
-                    yield ShellUse(kind="read", path=word.text)
-            elif word.expands and self._may_be_skill_file(word, parts) and self._shows_skill():
-                yield ShellUse(kind="read", path=word.text or "files of a search")
+            for path in _unbraced(word):
+                yield from self._read(step, path, expands=word.expands)
 
-    def _may_be_skill_file(self, word: ShellWord, parts: list[str]) -> bool:
-        if not word.text.strip("{}; "):
+    def _read(self, step: ShellStep, path: str, *, expands: bool) -> Iterator[ShellUse]:
+        parts = path_parts(path, step.directory)
+        if self._is_skill_file(parts):
+            missing = self._output.misses(path)
+            yield ShellUse(kind="read", path=path, failed=missing or not self._was_read(step), missing=missing)
+        elif self._copies and tuple(parts) in self._copies:
+            yield ShellUse(kind="read", path=path, failed=not self._was_read(step) or self._output.misses(path))
+        elif parts == [SKILL_FILE] and step.directory is None and self._call.result is not None:
+            if self._shows_skill():  # a transcript without directories: only the output tells
+                yield ShellUse(kind="read", path=path)
+        elif expands and self._may_be_skill_file(path, parts) and self._shows_skill():
+            yield ShellUse(kind="read", path=path or "files of a search")
+
+    def _is_skill_file(self, parts: list[str]) -> bool:
+        return len(parts) > 1 and parts[-1] == SKILL_FILE and parts[-2] in self._folders
+
+    def _may_be_skill_file(self, path: str, parts: list[str]) -> bool:
+        if not path.strip("{}; "):
             return True  # given by another program, such as `find` or `xargs`
         if not fits_text(SKILL_FILE, parts[-1]):
             return False
         if len(parts) == 1:
-            return word.text.startswith(("*", "/")) or "{" in word.text
+            return path.startswith(("*", "/")) or "{" in path
         return parts[-2] == "" or any(fits_text(folder, parts[-2]) for folder in self._folders)
 
     def _shows_skill(self) -> bool:
@@ -220,12 +238,59 @@ class _Finder:
             return False
         if call.result is None:
             return not (call.failed or self._is_open)
-        paths = sum("/" in word.text for word in step.words[1:])
-        if call.failed and step.alone and not step.pipe and paths <= 1:
+        files = sum(not word.text.startswith("-") for word in step.words[1:])
+        if call.failed and step.alone and not step.pipe and files <= 1:
             return False
         if self._output.is_empty:
             return False
         return not (step.masked or call.failed) or self._output.has_markdown
+
+    # ── copies ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _copy(self, step: ShellStep) -> None:
+        """Note where `cp` and the like put the SKILL.md, or the folder of the skill."""
+        for source, target in is_copied_from(step):
+            parts = path_parts(source, step.directory)
+            if parts[-1] in self._folders:
+                self._copies.add((*path_parts(target, step.directory), SKILL_FILE))
+            else:
+                self._keep([source], (ShellWord(text=target),), step.directory)
+
+    def _keep(self, sources: list[str], targets: tuple[ShellWord, ...], directory: str | None) -> None:
+        """Note the copies of the SKILL.md, if it is among the sources."""
+        if any(self._is_skill_file(path_parts(source, directory)) for source in sources):
+            for target in targets:
+                parts = path_parts(target.text, directory)
+                self._copies |= {tuple(parts), (*parts, SKILL_FILE)}
+
+    # ── programs in another language ────────────────────────────────────────────────────────────────────────
+
+    def _of_interpreter(self, step: ShellStep) -> Iterator[ShellUse]:
+        """Yield the uses by a program such as `python -c "print(open(FILE).read())"`.
+
+        What the program does is not known. It has read the file if the output looks like a SKILL.md.
+        """
+        if (code := code_of(step)) is None:
+            return
+        paths = paths_in_code(code)
+        yield from self._of_code(step, paths, is_reading=reads_files(code) or prints_lines(step))
+        if starts_files(code):
+            scripts = [path for path in paths if self._is_script(path, step.directory)]
+            yield from (ShellUse(kind="script", path=path, failed=self._never_ran(path)) for path in scripts[:1])
+
+    def _of_code(self, step: ShellStep, paths: list[str], *, is_reading: bool = True) -> Iterator[ShellUse]:
+        if self._call.refused or not step.shown:
+            return
+        told, is_known = self._output, self._call.result is not None
+        for path in paths:
+            parts = path_parts(path, step.directory)
+            if self._is_skill_file(parts):
+                shows = (told.has_markdown and not told.misses(path)) if is_known else is_reading and not self._is_open
+            else:
+                shows = is_known and parts[-1] == SKILL_FILE and self._shows_skill()
+            if shows:
+                yield ShellUse(kind="read", path=path)
+                return
 
     # ── scripts ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -234,24 +299,32 @@ class _Finder:
         script = None
         if "/" in texts[0] and self._is_script(texts[0], step.directory):
             script = texts[0]
-        elif _RUNNERS.fullmatch(program):
-            script = self._script_of_runner(program, texts[1:], step.directory)
+        elif RUNNERS.fullmatch(program):
+            script = self._script_of_runner(program, step)
         if script is not None:
             yield ShellUse(kind="script", path=script, failed=self._never_ran(script))
 
-    def _script_of_runner(self, program: str, arguments: list[str], directory: str | None) -> str | None:
+    def _script_of_runner(self, program: str, step: ShellStep) -> str | None:
+        arguments = iter([word.text for word in step.words[1:]])
         for argument in arguments:
-            if argument.casefold() in _INLINE or argument in _CHECKING:
+            option = argument.casefold()
+            if option == "-m":
+                module = next(arguments, "")
+                if module.casefold() in RUNNING_MODULES:
+                    continue
+                path = f"{module.replace('.', '/')}.py"
+                return path if self._is_script(path, step.directory) else None
+            if option in _INLINE or argument in _CHECKING:
                 return None
-            if _SHELL.fullmatch(program) and re.fullmatch(r"-[A-Za-z]*n[A-Za-z]*", argument):
+            if SHELLS.fullmatch(program) and re.fullmatch(r"-[A-Za-z]*n[A-Za-z]*", argument):
                 return None
             if argument.startswith("-") or argument in _SUBCOMMANDS:
                 continue
-            if self._is_script(argument, directory):
+            if self._is_script(argument, step.directory):
                 return argument
             if "/" in argument or "." in argument:
                 return None  # another script; its arguments are data
-        return None
+        return next((word.text for word in step.inputs if self._is_script(word.text, step.directory)), None)
 
     def _is_script(self, path: str, directory: str | None) -> bool:
         parts = path_parts(path, directory)
@@ -270,53 +343,26 @@ class _Finder:
         return any(name in line for line in self._output.not_started)
 
 
-class _Told(Struct, frozen=True, kw_only=True):
-    """What the output of a call tells: complaints of programs about files, names of skills, and the rest.
-
-    `complaints` are lines such as `cat: FILE: No such file or directory`, in any language. `is_empty` is true if the
-    output has nothing besides those about missing files.
-    """
-
-    complaints: tuple[str, ...]
-    not_started: tuple[str, ...]
-    names: frozenset[str]
-    is_empty: bool
-    has_markdown: bool
-
-    @classmethod
-    def of(cls, result: str) -> _Told:
-        """Return what an output tells."""
-        complaints = tuple(_COMPLAINT.findall(result))
-        rest = _COMPLAINT.sub(lambda match: "" if _NOT_THERE.search(match[0]) else match[0], result)
-        rest = _FRAME.sub("", rest)
-        names = re.findall(r"^(?:[^\n:]*:)?name:([^\n]*)$", result, re.MULTILINE)
-        return cls(
-            complaints=complaints,
-            not_started=tuple(line for line in _NOT_STARTED.findall(result) if _NOT_THERE.search(line)),
-            names=frozenset(folded(name.strip(" \t\r\"'")) for name in names),
-            is_empty=not rest.strip(),
-            has_markdown=_MARKDOWN.search(rest) is not None,
-        )
-
-    def misses(self, path: str) -> bool:
-        """Whether a program complains about the file."""
-        written = path.removeprefix("~")
-        about = [line for line in self.complaints if written in line]
-        return any(_NOT_THERE.search(line) or re.search(rf"{re.escape(written)}['\u2019]?:? ", line) for line in about)
-
-
 def path_parts(path: str, directory: str | None = None) -> list[str]:
     """Return the folded components of a path, as far as it is known. A Windows path has them, too."""
-    if "/" not in path:
-        path = path.replace("\\", "/")
+    path = path.replace("\\", "/")
     whole = posixpath.normpath(posixpath.join(directory or "", path)) if path else ""
     # A blank at an end is a part of a name here; a line break comes from the host.
     return [part if part.strip("\r\n") != part.strip() else folded(part) for part in whole.split("/")]
 
 
-def _is_remote(words: tuple[ShellWord, ...]) -> bool:
-    """Whether what the command starts runs on another machine."""
-    return any(posixpath.basename(word.text) in _REMOTE for word in words)
+def _values(step: ShellStep, key: str) -> tuple[ShellWord, ...]:
+    """Return the values of arguments such as `if=FILE`."""
+    words = [word for word in step.words[1:] if word.text.startswith(key)]
+    return tuple(ShellWord(text=word.text.removeprefix(key), expands=word.expands) for word in words)
+
+
+def _unbraced(word: ShellWord) -> list[str]:
+    """Return the words that a shell makes of `a/{b,c}/d`."""
+    match = _BRACES.search(word.text)
+    if match is None:
+        return [word.text]
+    return [f"{word.text[: match.start()]}{part}{word.text[match.end() :]}" for part in match[1].split(",")]
 
 
 def _inside(step: ShellStep, outer: ShellStep) -> ShellStep:
