@@ -169,7 +169,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     ),
     (SuiteError("evals.json is no suite"), "evals.json is no suite"),
     (UnreadableTextError("is not JSON", 3), "is not JSON"),
-    (SuiteFileError("has no prompt", "a/prompt.md", 0), "a/prompt.md: has no prompt"),
+    (SuiteFileError("has no prompt", "a/prompt.md", 0, 1), "a/prompt.md:1: has no prompt"),
     (ChangesDoNotFitError(), ""),
     (OutcomeFileError("a.json", "rows is empty"), "a.json: rows is empty"),
     (GraderNotFoundError("sum", ("sums",)), "no grader is called 'sum'"),

@@ -71,6 +71,21 @@ def test_cases_of_claude_plugin_eval_are_checked(tmp_path: Path) -> None:
     ]
 
 
+def test_a_pattern_that_cannot_be_used_is_a_finding_in_both_forms(tmp_path: Path) -> None:
+    good = {"a__prompt_md": "Sort it.\n", "a__graders__says_md": "---\ntype: regex\n---\nro(ws\n"}
+    calls = "---\ntype: tool_used\ntool: Read\ninput_match: '(a'\n---\n"
+    listed = "execution: {prompt: Sort}\ngraders:\n- {type: regex, pattern: a}\n- {type: regex, pattern: '(a'}\n"
+    task = f"{_TASK}graders:\n- {{name: a, type: text, config: {{regex_match: ['(a']}}}}\n"
+    for folder, files, place in (
+        ("regex", good, "a/graders/says.md:1 the grader can decide nothing: pattern 'ro(ws'"),
+        ("calls", {**good, "a__graders__says_md": calls}, "a/graders/says.md:1 the grader can decide nothing: pattern"),
+        ("listed", {"b__case_yaml": listed}, "b/case.yaml:4 graders[1] can decide nothing: pattern '(a'"),
+        ("waza", {"eval_yaml": _EVAL, "tasks__a_yaml": task}, "tasks/a.yaml:5 the assertion 'The answer matches (a'"),
+    ):
+        (found,) = faults(tmp_path / folder, **files)
+        assert found.startswith(place)
+
+
 def test_files_of_the_same_names_of_other_tools_draw_nothing(tmp_path: Path) -> None:
     assert faults(tmp_path / "a", eval_yaml="name: e\nprompts: [p.md]\n") == []
     assert faults(tmp_path / "b", a__prompt_md="---\nturns: 3\n---\n\n", a__notes_txt="x") == []

@@ -9,6 +9,7 @@ import pytest
 
 from prowess.lint import lint_skill
 from prowess.rule_engine import Selection
+from tests.evals.campaigns.skills import BAD_GRADERS
 from tests.lint.case import Case, body, lay_out
 
 if TYPE_CHECKING:
@@ -51,7 +52,46 @@ def test_what_the_guide_asks_for_is_right_and_each_departure_is_named(tmp_path: 
     ]
     assert faults(tmp_path / "typed", assertions=[{"text": "a", "type": "contains_phrase", "phrase": "b"}]) == []
     assert faults(tmp_path / "phrase", assertions=[{"text": "a", "type": "contains_phrase"}]) == [
-        "evals[0].assertions[0] is of type contains_phrase, and must have a text `phrase`"
+        "evals[0].assertions[0] cannot be graded: an assertion of the type contains_phrase needs a text 'phrase'"
+    ]
+
+
+@pytest.mark.proves("evals.json.validation")
+@pytest.mark.parametrize(("members", "reason"), BAD_GRADERS)
+def test_a_grader_that_eval_run_refuses_is_a_finding(members: dict[str, object], reason: str, tmp_path: Path) -> None:
+    (found,) = faults(tmp_path, assertions=["Sorted.", {"text": "it", **members}])
+    assert found.startswith("evals[0].assertions[1] cannot be graded: ")
+    assert reason in found
+
+
+def test_a_grader_of_another_tool_is_no_finding(tmp_path: Path) -> None:
+    others = [{"text": "a", "type": "rubric", "pattern": "("}, {"text": "b", "type": "program", "config": {"x": 1}}]
+    assert faults(tmp_path, assertions=others) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        (
+            "evals.json",
+            '{"skill_name": "pdf-tables",\n"evals": [{"id":1, "prompt": "a", "expected_output": "b",\n"prompt": "c"}]}',
+            3,
+        ),
+        ("triggers.json", '[{"query": "a", "should_trigger": true,\n "should_trigger": false}]', 2),
+        ("tests.yaml", "cases:\n- case: a\n  input: b\n  input: c\n  turns: [{text: d}]\n", 4),
+        ("one/case.yaml", "execution: {prompt: a}\ngraders: [{type: llm, text: a}]\nexecution: {prompt: b}\n", 3),
+    ],
+)
+def test_a_key_that_is_written_twice_is_a_finding_at_the_second(
+    name: str, text: str, line: int, tmp_path: Path
+) -> None:
+    case = Case(rule="testing.evals", bad=body("x"), good=())
+    path = lay_out(case, case.bad, tmp_path) / "evals" / name
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+    found = lint_skill(tmp_path / case.name, selection=Selection(select=("testing.evals", "testing.tests")))
+    assert [(one.location.line, one.message.partition(" is ")[2]) for one in found] == [
+        (line, "written twice; keep one of them")
     ]
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from prowess._internal.yaml_reader import Mapping, Scalar, Sequence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from prowess._internal.yaml_reader import Node
     from prowess.diagnostics import Diagnostic, Location
@@ -132,6 +132,23 @@ def plain(node: Node, origin: SourceText, typed: Callable[[Scalar], object] | No
             for key, value in entries:
                 result.setdefault(key_text(key, origin), plain(value, origin, typed))
             return result
+
+
+def repeated_keys(root: Node, origin: SourceText) -> Iterator[tuple[str, Node]]:
+    """Yield each key of a mapping that is written again, with its node. `plain` takes the first of them."""
+    waiting = [root]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, Sequence):
+            waiting.extend(reversed(here.items))
+        elif isinstance(here, Mapping):
+            seen: set[str] = set()
+            for key, _ in here.entries:
+                name = key_text(key, origin)
+                if name in seen:
+                    yield name, key
+                seen.add(name)
+            waiting.extend(value for _, value in reversed(here.entries))
 
 
 def key_text(key: Node, origin: SourceText) -> str:

@@ -33,9 +33,9 @@ def faults(*assertions: Any) -> list[str]:  # noqa: ANN401 -- JSON
 def test_graders_are_no_faults_and_wrong_members_are() -> None:
     assert faults(*GRADERS) == []
     assert faults({"text": "t", "type": "file_exists", "path": 3}) == [
-        "evals[0].assertions[0] is no grader file_exists: Expected `str`, got `int` - at `$.path`"
+        "evals[0].assertions[0] cannot be graded: grader file_exists: path must be a text, not a whole number"
     ]
-    assert "unknown field `shell`" in faults({"text": "t", "type": "program", "path": "x", "shell": True})[0]
+    assert "the unknown member 'shell'" in faults({"text": "t", "type": "program", "path": "x", "shell": True})[0]
     assert faults({"text": "t", "type": "of another tool"}) == []
 
 

@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess.errors import InvalidArgumentsError, UnsafePathError
-from prowess.evals.campaigns.grader_faults import grader_fault, pattern_fault
 from prowess.format.suites.fields import TYPED
 from prowess.format.suites.files import read_suite
 from prowess.format.suites.forms import original
+from prowess.format.suites.grader_faults import case_faults
 from prowess.format.suites.grader_specs import AnyGrader, JudgedGrader, parse_grader
 from prowess.format.suites.suite import SuiteError, names_of
 
@@ -152,7 +152,7 @@ def _planned(root: ContainedRoot, cases: Sequence[SuiteCase], path: str) -> Iter
         files, fault = _files(root, case.files, path)
         assertions = tuple(_assertions(case))
         if fault is None:
-            fault = next(_grader_faults(assertions, root), None)
+            fault = next(_grader_faults(case, root), None)
         if not (case.prompt or "").strip():
             fault = "the eval has no prompt"
         elif not assertions and fault is None:
@@ -195,15 +195,19 @@ def _configures_agent(target: str) -> bool:
     return name in _AGENT_FILES or not _AGENT_FOLDERS.isdisjoint(folders) or of_copilot
 
 
-def _grader_faults(assertions: Sequence[PlannedAssertion], root: ContainedRoot) -> Iterator[str]:
-    for one in assertions:
-        fault = None
-        if isinstance(one.check, TextCheck):
-            fault = pattern_fault(one.check.value) if one.check.kind.endswith("matches") else None
-        elif not isinstance(one.check, JudgedCheck | UngradedCheck):
-            fault = grader_fault(one.check, root)
-        if fault is not None:
-            yield f"the assertion {one.text!r} cannot be graded: {fault}"
+def _grader_faults(case: SuiteCase, root: ContainedRoot) -> Iterator[str]:
+    for text, fault in case_faults(case, lambda path: _file_fault(path, root)):
+        yield f"the assertion {text!r} cannot be graded: {fault}"
+
+
+def _file_fault(path: str, root: ContainedRoot) -> str | None:
+    try:
+        root.open("/".join(check_relative(path)), allow_hard_links=True).close()
+    except UnsafePathError as fault:
+        return f"leaves the skill: {fault.reason}"
+    except OSError as fault:
+        return f"cannot be read: {fault.strerror}"
+    return None
 
 
 def _assertions(case: SuiteCase) -> Iterator[PlannedAssertion]:

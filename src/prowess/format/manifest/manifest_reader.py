@@ -13,13 +13,14 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, cast, get_args
 
 from prowess._internal.files.contained import ContainedRoot
-from prowess._internal.yaml_reader import MAX_FAULTS, Mapping, Sequence, read_yaml
+from prowess._internal.yaml_reader import MAX_FAULTS, Mapping, read_yaml
 from prowess.diagnostics import Location
 from prowess.errors import UnsafePathError
-from prowess.format.document import Field, key_text, plain
+from prowess.format.document import Field, key_text, plain, repeated_keys
 from prowess.format.fields.value_readers import (
     UNKNOWN_FIELD,
     Faults,
@@ -59,7 +60,7 @@ from prowess.format.rules.body_rules import place_of
 from prowess.format.source.source_text import SourceText, decode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from prowess._internal.files.tree_digest import TreeReading
     from prowess._internal.yaml_reader import Node
@@ -186,23 +187,10 @@ def _place(fields: dict[str, Field], fault: FieldFault) -> Location:
     return place_of(fields[str(fault.path[0])], fault)
 
 
-def _duplicates(node: Node, origin: SourceText) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
-    waiting = [node]
-    while waiting and len(found) < MAX_FAULTS:
-        here = waiting.pop()
-        if isinstance(here, Sequence):
-            waiting.extend(here.items)
-        elif isinstance(here, Mapping):
-            seen: set[str] = set()
-            for key, value in here.entries:
-                name = key_text(key, origin)
-                if name in seen:
-                    message = f"the key {name[:60]!r} is written twice; the first one counts"
-                    found.append(finding("manifest.duplicateKey", message, origin.location(key.start, key.end)))
-                seen.add(name)
-                waiting.append(value)
-    return found[:MAX_FAULTS]
+def _duplicates(root: Node, origin: SourceText) -> Iterator[Diagnostic]:
+    for name, key in islice(repeated_keys(root, origin), MAX_FAULTS):
+        message = f"the key {name[:60]!r} is written twice; the first one counts"
+        yield finding("manifest.duplicateKey", message, origin.location(key.start, key.end))
 
 
 def _too_large(path: str | None) -> Sidecar:

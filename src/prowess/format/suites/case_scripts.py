@@ -155,7 +155,8 @@ def read_case_scripts(text: str) -> CaseScripts:
     else:
         cases = _cases(value["cases"], _RULE, ("cases",), faults) or ()
         _report_same(value["cases"], faults)
-    return CaseScripts(cases=cases, faults=tuple(_placed(read, fault) for fault in faults.found))
+    again = (SuiteFault(file=TESTS_FILE, offset=key.offset, message=key.message) for key in read.repeated)
+    return CaseScripts(cases=cases, faults=(*again, *(_placed(read, fault) for fault in faults.found)))
 
 
 def unknown_names(text: str, scripts: CaseScripts, scenarios: tuple[Scenario, ...] | None) -> Iterator[SuiteFault]:

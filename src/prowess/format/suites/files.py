@@ -24,7 +24,7 @@ from prowess.format.suites.waza import WAZA
 from prowess.format.suites.yaml_text import YamlText, yaml_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from prowess.format.suites.form import SuiteForm
 
@@ -58,9 +58,14 @@ def _of_json(text: str, path: str) -> FormedData:
     try:
         read = JsonText.parse(text)
     except UnreadableTextError as fault:
-        line = text.count("\n", 0, fault.offset) + 1
-        raise SuiteError(f"{path}:{line}: {fault}") from None
+        raise SuiteError(f"{path}:{_line(text, fault.offset)}: {fault}") from None
+    for again in read.repeated:
+        raise SuiteError(f"{path}:{_line(text, again.offset)}: {again.message}")
     return _formed(read.value, path)
+
+
+def _line(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1
 
 
 def _formed(value: Any, path: str) -> FormedData:  # noqa: ANN401 -- JSON
@@ -184,22 +189,30 @@ def markdown_file(path: str, text: str) -> dict[str, Any]:
         SuiteFileError: the front matter is not YAML.
     """
     fence = _FENCE.match(text)
-    fields = {} if fence is None else _yaml(path, fence[1] or "", fence.start(1) if fence[1] else 0) or {}
+    fields = (fence is not None and fence[1] and _yaml(path, text, fence.span(1))) or {}
     return {"fields": fields, "body": (text if fence is None else text[fence.end() :]).removesuffix("\n")}
 
 
-def _yaml(path: str, text: str, start: int = 0) -> Any:  # noqa: ANN401 -- JSON
-    try:
-        return YamlText.parse(text).value
-    except UnreadableTextError as fault:
-        raise SuiteFileError(fault.reason, path, start + fault.offset) from None
+def _yaml(path: str, text: str, span: tuple[int, int] | None = None) -> Any:  # noqa: ANN401 -- JSON
+    """Return the value of a text, or of the part of it at `span`."""
+    start, end = (0, len(text)) if span is None else span
+    return _value(path, text, start, lambda: YamlText.parse(text[start:end]))
 
 
 def _json(path: str, text: str) -> Any:  # noqa: ANN401 -- JSON
+    return _value(path, text, 0, lambda: JsonText.parse(text))
+
+
+def _value(path: str, text: str, start: int, parse: Callable[[], YamlText | JsonText]) -> Any:  # noqa: ANN401 -- JSON
     try:
-        return JsonText.parse(text).value
+        read = parse()
     except UnreadableTextError as fault:
-        raise SuiteFileError(fault.reason, path, fault.offset) from None
+        offset = start + fault.offset
+        raise SuiteFileError(fault.reason, path, offset, _line(text, offset)) from None
+    for again in read.repeated:
+        offset = start + again.offset
+        raise SuiteFileError(again.message, path, offset, _line(text, offset))
+    return read.value
 
 
 def texts_of(formed: FormedData) -> dict[str, str]:

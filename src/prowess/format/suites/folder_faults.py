@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from prowess.format.suites.files import markdown_file
-from prowess.format.suites.plugin_eval import CASE, GRADERS, PROMPT
+from prowess.format.suites.grader_faults import case_faults, written_fault
+from prowess.format.suites.plugin_eval import CASE, GRADERS, PLUGIN_EVAL, PROMPT
 from prowess.format.suites.suite import SuiteFault, SuiteFileError, UnreadableTextError
+from prowess.format.suites.waza import WAZA
 from prowess.format.suites.yaml_text import YamlText
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ def _of_case(name: str, texts: Mapping[str, str]) -> Iterator[SuiteFault]:
     try:
         if (text := texts.get(f"{name}/{CASE}")) is not None:
             read = YamlText.parse(text)
-            yield from _placed(f"{name}/{CASE}", read, _keys(read.value, _CASE_KEYS, "the case"))
+            yield from _placed(f"{name}/{CASE}", read, _of_case_file(read.value))
             case = read.value if isinstance(read.value, dict) else {}
             execution = case.get("execution")
             prompt = str(execution.get("prompt") or "") if isinstance(execution, dict) else ""
@@ -96,6 +98,20 @@ def _of_case(name: str, texts: Mapping[str, str]) -> Iterator[SuiteFault]:
         yield from _of_grader(path, texts[path])
 
 
+def _of_case_file(value: Any) -> Iterator[Finding]:  # noqa: ANN401 -- JSON
+    yield from _keys(value, _CASE_KEYS, "the case")
+    listed = value.get("graders") if isinstance(value, dict) else None
+    for number, grader in enumerate(listed if isinstance(listed, list) else ()):
+        if isinstance(grader, dict) and (fault := written_fault(grader, _no_file)) is not None:
+            yield ("graders", number), f"graders[{number}] can decide nothing: {fault}"
+
+
+def _no_file(path: str) -> str | None:
+    """No grader of these two tools names a program of the skill."""
+    del path
+    return None
+
+
 def _of_grader(path: str, text: str) -> Iterator[SuiteFault]:
     try:
         content = markdown_file(path, text)
@@ -108,6 +124,10 @@ def _of_grader(path: str, text: str) -> Iterator[SuiteFault]:
         yield SuiteFault(file=path, offset=0, message=message)
     elif kind in ("regex", "llm") and not content["body"].strip():
         yield SuiteFault(file=path, offset=0, message="the grader has no text below its front matter")
+    else:
+        name = path.rpartition("/")[2].removesuffix(".md")
+        for _, reason in case_faults(PLUGIN_EVAL.read_case({GRADERS: {name: content}}), _no_file):
+            yield SuiteFault(file=path, offset=0, message=f"the grader can decide nothing: {reason}")
 
 
 def _checked(path: str, text: str, faults: Callable[[Any], Iterator[Finding]]) -> Iterator[SuiteFault]:
@@ -120,6 +140,8 @@ def _checked(path: str, text: str, faults: Callable[[Any], Iterator[Finding]]) -
 
 
 def _placed(path: str, read: YamlText, findings: Iterator[Finding]) -> Iterator[SuiteFault]:
+    for again in read.repeated:
+        yield SuiteFault(file=path, offset=again.offset, message=again.message)
     for place, message in findings:
         yield SuiteFault(file=path, offset=read.offset(*place), message=message)
 
@@ -162,6 +184,8 @@ def _of_task(value: Any, seen: set[str]) -> Iterator[Finding]:  # noqa: ANN401 -
         if value["id"] in seen:
             yield ("id",), f"id is {value['id'][:60]!r} as in an earlier task"
         seen.add(value["id"])
+    for text, fault in case_faults(WAZA.read_case(value), _no_file):
+        yield ("graders",), f"the assertion {text[:60]!r} can decide nothing: {fault}"
     inputs = value.get("inputs")
     if not isinstance(inputs, dict) or not any(isinstance(inputs.get(key), str) for key in ("prompt", "prompt_file")):
         yield ("inputs",), "inputs must have a prompt, or a prompt_file"

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
+from prowess._internal.text.shape_faults import shape_fault
 from prowess.format.suites.suite import SuiteError
 
 if TYPE_CHECKING:
@@ -183,5 +184,5 @@ def parse_grader(data: Mapping[str, Any]) -> AnyGrader:
     try:
         found: AnyGrader = msgspec.convert(dict(data), AnyGrader)
     except msgspec.ValidationError as fault:
-        raise SuiteError(f"grader {kind}: {fault}") from None
+        raise SuiteError(f"grader {kind}: {shape_fault(fault, 'it')}") from None
     return found

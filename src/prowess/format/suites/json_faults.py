@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from prowess.format.suites.fields import TYPED, is_of_texts
+from prowess.format.suites.fields import is_of_texts
 from prowess.format.suites.forms import form_of
-from prowess.format.suites.grader_specs import RUNNABLE_GRADERS, parse_grader
+from prowess.format.suites.grader_faults import written_fault
 from prowess.format.suites.json_text import JsonText
 from prowess.format.suites.suite import SuiteError, SuiteFault, UnreadableTextError
 
@@ -35,6 +35,7 @@ def json_faults(
     except UnreadableTextError as fault:
         yield SuiteFault(file=file, offset=fault.offset, message=f"{file} {fault}")
         return
+    yield from _of_keys(read, file)
     for path, message in _faults(read.value, skill, file_at):
         yield SuiteFault(file=file, offset=read.offset(*path), message=message)
 
@@ -47,10 +48,16 @@ def trigger_faults(text: str, *, file: str) -> Iterator[SuiteFault]:
         return
     if not isinstance(read.value, list) or not any(isinstance(one, dict) and "query" in one for one in read.value):
         return
+    yield from _of_keys(read, file)
     seen: set[str] = set()
     for number, one in enumerate(read.value):
         for path, message in _of_trigger(one, number, seen):
             yield SuiteFault(file=file, offset=read.offset(*path), message=message)
+
+
+def _of_keys(read: JsonText, file: str) -> Iterator[SuiteFault]:
+    for again in read.repeated:
+        yield SuiteFault(file=file, offset=again.offset, message=again.message)
 
 
 def _of_trigger(one: object, number: int, seen: set[str]) -> Iterator[Finding]:
@@ -87,6 +94,8 @@ def _faults(value: Any, skill: str | None, file_at: Callable[[str], str | None])
         if isinstance(entry, dict):
             asks = (form.name == "cases" or not place) and "question" in entry
             yield from _of_eval(entry, path, where, seen, asks=asks)
+            if "assertions" in entry:
+                yield from _of_assertions(entry["assertions"], (*path, "assertions"), f"{where}.assertions", file_at)
             yield from _of_files(entry, path, file_at)
         else:
             yield path, f"{where} is not an object"
@@ -118,8 +127,6 @@ def _of_eval(entry: dict[str, Any], path: JsonPath, where: str, seen: set[str], 
     for key in _LISTS:
         if key in entry and not is_of_texts(entry[key]):
             yield (*path, key), f"{where}.{key} must be a list of texts"
-    if "assertions" in entry:
-        yield from _of_assertions(entry["assertions"], (*path, "assertions"), f"{where}.assertions")
 
 
 def _of_id(found: object, path: JsonPath, where: str, seen: set[str]) -> Iterator[Finding]:
@@ -131,24 +138,24 @@ def _of_id(found: object, path: JsonPath, where: str, seen: set[str]) -> Iterato
         seen.add(str(found))
 
 
-def _of_assertions(listed: object, path: JsonPath, where: str) -> Iterator[Finding]:
+def _of_assertions(
+    listed: object, path: JsonPath, where: str, file_at: Callable[[str], str | None]
+) -> Iterator[Finding]:
     if not isinstance(listed, list):
         yield path, f"{where} must be a list of texts"
         return
+
+    def file_fault(name: str) -> str | None:
+        return None if file_at(name) is not None else "is not a file of the skill"
+
     for number, item in enumerate(listed):
         if isinstance(item, str):
             continue
         if not isinstance(item, dict) or not isinstance(item.get("text"), str):
             yield (*path, number), f"{where}[{number}] must be a text, or an object with a text `text`"
             continue
-        _, member = TYPED.get(str(item.get("type")), ("judged", ""))
-        if member and not isinstance(item.get(member), str):
-            yield (*path, number), f"{where}[{number}] is of type {item['type']}, and must have a text `{member}`"
-        if item.get("type") in RUNNABLE_GRADERS:
-            try:
-                parse_grader(item)
-            except SuiteError as fault:
-                yield (*path, number), f"{where}[{number}] is no {fault}"
+        if (fault := written_fault(item, file_fault)) is not None:
+            yield (*path, number), f"{where}[{number}] cannot be graded: {fault}"
 
 
 def _of_files(entry: dict[str, Any], path: JsonPath, file_at: Callable[[str], str | None]) -> Iterator[Finding]:

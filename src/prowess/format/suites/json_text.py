@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from prowess.format.suites.suite import UnreadableTextError
+from prowess.format.suites.suite import RepeatedKey, UnreadableTextError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_DEPTH = 60
 _BLANK = re.compile(r"[ \t\r\n]*")
@@ -16,10 +19,11 @@ _DECODE = json.JSONDecoder(strict=False).raw_decode
 
 
 class JsonText(Struct, frozen=True, kw_only=True):
-    """A text of JSON and its value."""
+    """A text of JSON and its value. The last of `repeated` keys counts."""
 
     text: str
     value: Any
+    repeated: tuple[RepeatedKey, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> JsonText:
@@ -29,16 +33,24 @@ class JsonText(Struct, frozen=True, kw_only=True):
             UnreadableTextError: the text is not JSON, or nested too deeply.
         """
         text = text.removeprefix("\ufeff")
+        found: list[bool] = []
+
+        def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            value = dict(pairs)
+            if len(value) < len(pairs):
+                found.append(True)
+            return value
+
         too_deep = "cannot be read: it is nested too deeply, or has a number that is too long"
         try:
-            value = json.loads(text, strict=False)
+            value = json.loads(text, strict=False, object_pairs_hook=members)
         except json.JSONDecodeError as fault:
             raise UnreadableTextError(f"is not JSON: {fault.msg}", fault.pos) from None
         except (RecursionError, ValueError):  # a number with too many digits raises ValueError
             raise UnreadableTextError(too_deep, 0) from None
         if _is_deep(value):
             raise UnreadableTextError(too_deep, 0)
-        return cls(text=text, value=value)
+        return cls(text=text, value=value, repeated=tuple(_repeated(text, _after(text, 0))) if found else ())
 
     def offset(self, *path: str | int) -> int:
         """Return the offset of the value at this path, or of the innermost value on the way that exists."""
@@ -72,14 +84,30 @@ def _places(text: str, start: int) -> dict[str | int, int]:
 
 
 def _members(text: str, start: int) -> dict[str | int, int]:
-    found: dict[str | int, int] = {}
+    return {key: at for key, _, at in _pairs(text, start)}
+
+
+def _pairs(text: str, start: int) -> Iterator[tuple[str, int, int]]:
+    """Yield the members of the object at `start`: key, offset of the key, offset of the value."""
     at = _after(text, start + 1)
     while text[at] != "}":
-        key, at = _DECODE(text, at)
-        at = _after(text, _after(text, at) + 1)
-        found[key] = at
-        at = _next(text, _DECODE(text, at)[1])
-    return found
+        key, after = _DECODE(text, at)
+        value = _after(text, _after(text, after) + 1)
+        yield key, at, value
+        at = _next(text, _DECODE(text, value)[1])
+
+
+def _repeated(text: str, start: int) -> Iterator[RepeatedKey]:
+    if text[start] == "[":
+        for at in _items(text, start):
+            yield from _repeated(text, at)
+    elif text[start] == "{":
+        seen: set[str] = set()
+        for key, at, value in _pairs(text, start):
+            if key in seen:
+                yield RepeatedKey(key=key, offset=at)
+            seen.add(key)
+            yield from _repeated(text, value)
 
 
 def _items(text: str, start: int) -> list[int]:

@@ -65,6 +65,18 @@ class SuiteFault(Struct, frozen=True, kw_only=True):
     message: str
 
 
+class RepeatedKey(Struct, frozen=True, kw_only=True):
+    """A key that is written again in one object, and the offset of the second. Readers disagree about which counts."""
+
+    key: str
+    offset: int
+
+    @property
+    def message(self) -> str:
+        """A sentence."""
+        return f"the key {self.key[:60]!r} is written twice; keep one of them"
+
+
 class SuiteError(SkillError, ValueError):
     """The file or folder cannot be read, or written, as a suite. `reason` is one sentence with the place."""
 
@@ -80,11 +92,12 @@ class UnreadableTextError(SuiteError):
 
 
 class SuiteFileError(SuiteError):
-    """A file of a suite cannot be read. `file` is its path in the suite, and `offset` the place in its text."""
+    """A file of a suite cannot be read. `file` is its path in the suite, and `offset` and `line` the place in it."""
 
     file: str
     offset: int
-    sentence = "{file}: {reason}"
+    line: int
+    sentence = "{file}:{line}: {reason}"
 
     @property
     def fault(self) -> SuiteFault:

@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from prowess._internal.yaml_reader import Mapping as YamlMapping
 from prowess._internal.yaml_reader import Scalar, Sequence, read_yaml
-from prowess.format.document import plain
+from prowess.format.document import plain, repeated_keys
 from prowess.format.parsing import describe
 from prowess.format.source.source_text import SourceText
-from prowess.format.suites.suite import UnreadableTextError
+from prowess.format.suites.suite import RepeatedKey, UnreadableTextError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,11 +36,12 @@ _OTHER_WORDS = frozenset({"yes", "no", "on", "off", "y", "n"})  # booleans in YA
 
 
 class YamlText(Struct, frozen=True, kw_only=True):
-    """A text of YAML, its value, and its nodes."""
+    """A text of YAML, its value, and its nodes. The first of `repeated` keys counts."""
 
     text: str
     value: Any
     root: Any
+    repeated: tuple[RepeatedKey, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> YamlText:
@@ -56,7 +57,9 @@ class YamlText(Struct, frozen=True, kw_only=True):
             raise UnreadableTextError(f"cannot be read as YAML: {describe(fault, text)}", fault.offset)
         if reading.root is None:
             return cls(text=text, value=None, root=None)
-        return cls(text=text, value=plain(reading.root, SourceText(path=None, text=text), typed), root=reading.root)
+        source = SourceText(path=None, text=text)
+        again = tuple(RepeatedKey(key=name, offset=key.start) for name, key in repeated_keys(reading.root, source))
+        return cls(text=text, value=plain(reading.root, source, typed), root=reading.root, repeated=again)
 
     def offset(self, *path: str | int) -> int:
         """Return the offset of the value at this path, or of the innermost value on the way that exists."""
