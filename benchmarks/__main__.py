@@ -36,6 +36,7 @@ from benchmarks import (
     matching,
     pages,
     processes,
+    pytest_plugin,
     replaying,
     sandbox,
     scenarios,
@@ -71,6 +72,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[corpora.Corpus], int], list[Figure]]] =
     "replaying": replaying.run,
     "judging": judging.run,
     "scenarios": scenarios.run,
+    "pytest_plugin": pytest_plugin.run,
     "live_rows": live_rows.run,
 }
 

@@ -7,6 +7,7 @@ system, all threads and waited-for children) of each is taken: it is what the pr
 from __future__ import annotations
 
 import os
+import statistics
 import subprocess
 import tempfile
 import time
@@ -113,6 +114,25 @@ def spent(commands: Mapping[str, Command], rounds: int) -> dict[str, Spent]:
         name: Spent(processor=min(one.processor for one in runs), wall=min(one.wall for one in runs))
         for name, runs in taken.items()
     }
+
+
+def paired_ratio(ours: Command, theirs: Command, rounds: int) -> float:
+    """Return the median of the ratios of the processor time of two commands that run after each other.
+
+    Which one comes first changes in each round. It is for small differences: the least of many runs of one side may
+    come from a moment in which the machine was fast.
+
+    Raises:
+        RuntimeError: as `spent`.
+    """
+    ratios: list[float] = []
+    with tempfile.TemporaryDirectory(prefix="prowess-bench-home-") as kept:
+        for turn in range(rounds + 1):
+            order = (ours, theirs) if turn % 2 else (theirs, ours)
+            one, other = (_run(command.arguments, kept, command.directory).processor for command in order)
+            if turn:  # the one before compiles what is not compiled yet
+                ratios.append(one / other if turn % 2 else other / one)
+    return statistics.median(ratios)
 
 
 def _run(arguments: Sequence[str], home: str, directory: str | None) -> Spent:

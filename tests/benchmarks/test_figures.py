@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from benchmarks.figures import Command, Figure, spent
+from benchmarks.figures import Command, Figure, paired_ratio, spent
 
 BUSY = "import time\nend = time.process_time() + 0.2\nwhile time.process_time() < end: pass"
 ASLEEP = "import time; time.sleep(0.3)"
@@ -32,6 +32,11 @@ def test_processor_time_counts_work_and_children_but_no_waiting() -> None:
     # Both start a Python, whose cost depends on the machine; only one of them works, for 0.2 seconds.
     assert times["busy"].processor - times["asleep"].processor > 0.1
     assert times["asleep"].wall > 0.2
+
+
+def test_a_paired_ratio_has_ours_above_and_theirs_below() -> None:
+    assert paired_ratio(_python(BUSY), _python(ASLEEP), 2) > 2
+    assert paired_ratio(_python(ASLEEP), _python(BUSY), 2) < 0.5
 
 
 def test_a_fresh_home_holds_nothing_of_an_earlier_run_and_a_kept_one_does() -> None:

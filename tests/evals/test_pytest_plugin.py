@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from tests.evals.scenario_skills import case, make_skill, with_cases
 
 PLUGIN = "prowess.evals.pytest_plugin"
+REPOSITORY = Path(__file__).parents[2]
 _NEW_MODULES = f"""
 import sys, pytest, _pytest.terminal
 before = set(sys.modules)
@@ -137,5 +139,16 @@ def test_the_plugin_imports_nothing_but_itself() -> None:
         "prowess.evals",
         PLUGIN,
     }
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
-    assert project["project"]["entry-points"]["pytest11"] == {"prowess": PLUGIN}
+
+
+@pytest.mark.unmeasured
+def test_only_a_package_without_files_registers_the_plugin(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=REPOSITORY / "packages/pytest-prowess", check=True, capture_output=True, timeout=60)
+    (wheel,) = tmp_path.iterdir()
+    with zipfile.ZipFile(wheel) as opened:
+        assert {Path(name).parent.suffix for name in opened.namelist()} == {".dist-info"}
+        (points,) = (name for name in opened.namelist() if name.endswith("/entry_points.txt"))
+        assert opened.read(points).decode() == f"[pytest11]\nprowess = {PLUGIN}\n"
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
+    assert "pytest11" not in project["project"].get("entry-points", {})
