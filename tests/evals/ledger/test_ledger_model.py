@@ -23,7 +23,7 @@ from prowess.agent import (
 from prowess.catalog import Catalog
 from prowess.evals.ledger import ledger_model
 from prowess.evals.ledger.caps import Caps
-from prowess.evals.ledger.journal import JOURNAL
+from prowess.evals.ledger.journal import JOURNAL, Journal, StartedCall
 from prowess.evals.ledger.ledger import Ledger
 from prowess.evals.ledger.ledger_model import LedgerModel
 from prowess.evals.ledger.prices import FREE, price_of
@@ -76,11 +76,14 @@ async def test_a_run_with_a_script_is_replayed_whole_elsewhere_and_costs_nothing
         resumed = await _run(LedgerModel(silent, ledger, "one", price=FREE), workspace / "second")
         assert (ledger.spent.calls, silent.requests) == (3, [])
         assert ledger.unit_spent("one").replayed_calls == 3
+        assert ["Run `scripts/report.py FILE`" in str(form) for form in ledger.recorded_forms("one")] == [
+            False,
+            True,
+            True,
+        ]
     with RecordedCalls(path) as replay:
         replayed = await _run(LedgerModel(None, replay, "one", name="scripted"), workspace / "second")
-        assert (replay.unused("one"), replay.drift("one"), replay.spent.calls) == (0, None, 0)
-        assert len(replay.recorded_forms("one")) == 3
-        assert "Run `scripts/report.py FILE`" in replay.recorded_forms("one")[1]
+        assert (replay.unit_spent("one").replayed_calls, replay.spent.calls) == (3, 0)
     for again in (resumed, replayed):
         assert (again.text, again.ended, again.usage) == (live.text, "answered", live.usage)
         assert [type(message) for message in again.transcript] == [type(message) for message in live.transcript]
@@ -100,9 +103,8 @@ async def test_a_replay_names_the_difference_of_a_request_that_was_not_recorded(
     )
     with RecordedCalls(tmp_path / JOURNAL) as replay:
         result = await run(LedgerModel(None, replay, "one", name="scripted"))
-        drift = replay.drift("one")
+    drift = result.reason
     assert result.ended == "session_failed"
-    assert drift is not None
     assert "request 1 of one is not the recorded one" in str(drift)
     assert "-Sum up." in str(drift)
     assert "twice." in str(drift)
@@ -115,8 +117,7 @@ async def test_a_fork_that_meets_a_cap_ends_the_unit_though_the_parent_would_go_
     model = ScriptedModel([calls(("skill", {"skill": "digest", "args": "x"})), "In short.", "Told."])
     with Ledger(tmp_path / JOURNAL, HEADER, Caps(calls=1)) as ledger:
         result = await Agent(LedgerModel(model, ledger, "one"), catalog=Catalog(tmp_path / "skills")).run("Go.")
-        assert (len(model.requests), ledger.spent.calls, ledger.stopped) == (1, 1, "call_cap")
-        assert ledger.refusal("one") is not None
+        assert (len(model.requests), ledger.spent.calls) == (1, 1)
     assert not result.answered
 
 
@@ -168,7 +169,9 @@ async def test_data_that_a_model_needs_back_is_part_of_the_bound_of_the_next_req
         first = await agent.run("Go.")
         longer = Agent(LedgerModel(_Flaky(), ledger, "two"), catalog=Catalog(EXAMPLES), history=first.transcript)
         await longer.run("Go on.")
-        bounds = [call.reserved.input_tokens for call in ledger.calls_of("one") + ledger.calls_of("two")]
+    with Journal(str(tmp_path / JOURNAL), writable=False) as journal:
+        journal.header()
+        bounds = [line.reserved.input_tokens for line, _ in journal.added() if isinstance(line, StartedCall)]
     assert bounds[1] - bounds[0] > 5000
 
 

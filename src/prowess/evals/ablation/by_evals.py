@@ -176,9 +176,8 @@ class _EvalAblation:
         """Return what the requests of an eval held, in all runs with the whole skill; None if that is not known."""
         units = planned_units([self._plans[name]], (WITH_SKILL,), self._prepared.settings.runs)
         forms = [form for unit in units for form in self._calls.recorded_forms(unit.id)]
-        if len(forms) < sum(len(self._calls.calls_of(unit.id)) for unit in units):
-            return None
-        return "\n".join(map(_letters, forms))
+        known = [_letters(form) for form in forms if form is not None]
+        return "\n".join(known) if len(known) == len(forms) else None
 
     def _round(self) -> list[Unit]:
         units: list[Unit] = []

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from prowess.errors import SkillError
 from prowess.evals.campaigns.report import WITH_SKILL, Unit, UnitResult
 from prowess.evals.campaigns.unit_run import run_unit
-from prowess.evals.campaigns.workers import ENDS_CAMPAIGN, Workers
+from prowess.evals.campaigns.workers import Workers
+from prowess.evals.hosts.host import ENDS_CAMPAIGN
 from prowess.evals.statistics.sequential import SequentialTest
 
 if TYPE_CHECKING:

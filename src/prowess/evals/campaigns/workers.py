@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import anyio
 
-from prowess.errors import InvalidArgumentsError, SkillError
+from prowess.errors import SkillError
 from prowess.evals.ledger.caps import CapReachedError
-from prowess.evals.ledger.journal import JournalError
-from prowess.evals.recordings.drift import DriftError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
     from prowess.evals.campaigns.report import StopReason
 
 Task = TypeVar("Task")
-# Errors of a task that end a campaign. Any other failure is the result of its run.
-ENDS_CAMPAIGN = (CapReachedError, DriftError, JournalError, InvalidArgumentsError)
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
 

@@ -29,12 +29,9 @@ from prowess._internal.globs import PathGlob
 from prowess._internal.text.terminal_text import printable_line
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.gateway.gateway import Gateway, GatewayRun
-from prowess.evals.hosts.host import HostRun
+from prowess.evals.hosts.host import ENDS_CAMPAIGN, HostRun
 from prowess.evals.hosts.host_process import HostProcess, passed_on
 from prowess.evals.hosts.host_program import HostInvocation
-from prowess.evals.ledger.caps import CapReachedError
-from prowess.evals.ledger.journal import JournalError
-from prowess.evals.recordings.drift import DriftError
 from prowess.evals.transcripts.reading import TranscriptFileError, read_transcript
 from prowess.evals.transcripts.transcript import RunTranscript
 
@@ -48,7 +45,6 @@ if TYPE_CHECKING:
     from prowess.evals.ledger.prices import Price
 
 STREAM, ERRORS, SESSION = "stream.jsonl", "errors.txt", "session"
-_ENDS_CAMPAIGN = (CapReachedError, DriftError, JournalError, InvalidArgumentsError)
 _MOST_ERROR = 300  # characters of the host's messages that are shown
 
 
@@ -138,7 +134,7 @@ class CommandHost:
         seconds = time.monotonic() - began
         told = await to_thread.run_sync(_read, directory / STREAM)
         transcript, path = await to_thread.run_sync(self._transcript, told, directory, home)
-        if isinstance(run.fault, _ENDS_CAMPAIGN):
+        if isinstance(run.fault, ENDS_CAMPAIGN):
             raise run.fault
         error = self._error(transcript, code, request.limits.seconds, run, directory)
         return HostRun(

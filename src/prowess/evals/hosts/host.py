@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from prowess.errors import InvalidArgumentsError
+from prowess.evals.ledger.caps import CapReachedError
+from prowess.evals.ledger.journal import JournalError
+from prowess.evals.recordings.drift import DriftError
+
 if TYPE_CHECKING:
     from prowess.evals.transcripts.transcript import RunTranscript
 
+# Errors of the calls of a run that end a campaign. Any other failure is the result of its run.
+ENDS_CAMPAIGN = (CapReachedError, DriftError, JournalError, InvalidArgumentsError)
 TRANSCRIPT = "transcript.jsonl"  # in the directory of a run, if the host has no name of its own for it
 
 

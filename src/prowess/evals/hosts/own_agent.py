@@ -20,12 +20,9 @@ from prowess.agent import Agent, Budget
 from prowess.agent.model import ModelSettings
 from prowess.catalog import Catalog
 from prowess.errors import SkillError
-from prowess.evals.hosts.host import TRANSCRIPT, HostRun
+from prowess.evals.hosts.host import ENDS_CAMPAIGN, TRANSCRIPT, HostRun
 from prowess.evals.ledger.calls import OWN_HOST
-from prowess.evals.ledger.caps import CapReachedError
-from prowess.evals.ledger.journal import JournalError
 from prowess.evals.ledger.ledger_model import LedgerModel
-from prowess.evals.recordings.drift import DriftError
 from prowess.evals.transcripts.reading import read_transcript
 from prowess.policy.decision import Ask
 from prowess.policy.policy_in_force import PolicyInForce
@@ -42,7 +39,6 @@ if TYPE_CHECKING:
     from prowess.policy import ApprovalRequest
 
 OWN_TURNS = 50
-_ENDS_CAMPAIGN = (CapReachedError, DriftError, JournalError)
 _SAYS_NOTHING = frozenset({"model_failed", "session_failed"})
 
 
@@ -72,8 +68,6 @@ class OwnAgent:
                 result = await self._agent(model, request, place).run(request.prompt, transcript=path)
                 error = result.reason if result.ended in _SAYS_NOTHING else None
             except SkillError as fault:
-                if isinstance(fault, _ENDS_CAMPAIGN):
-                    raise
                 result, error = None, str(fault)
             if model.fault is not None:
                 raise model.fault
@@ -119,6 +113,6 @@ class _Watched(LedgerModel):
             async with aclosing(cast("AsyncGenerator[Part, None]", super().stream(request))) as parts:
                 async for part in parts:
                     yield part
-        except _ENDS_CAMPAIGN as fault:
+        except ENDS_CAMPAIGN as fault:
             self.fault = fault
             raise

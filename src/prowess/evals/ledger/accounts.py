@@ -25,14 +25,6 @@ class KeptAnswer(Struct, frozen=True, kw_only=True):
     charged: Amount
 
 
-class ExceededBound(Struct, frozen=True, kw_only=True):
-    """A call that used more than its bound, because the provider did not keep it. It is charged in full."""
-
-    unit: str
-    reserved: Amount
-    charged: Amount
-
-
 class Shortage(Struct, frozen=True, kw_only=True):
     """The cap that a call could pass, with the rest of it and the need of the call, as texts."""
 
@@ -57,7 +49,6 @@ class Accounts:
         self.refusals: dict[tuple[str, str], KeptAnswer] = {}
         self.units: dict[str, list[StartedCall]] = {}
         self.failures: dict[tuple[str, str], str] = {}
-        self.exceeded: list[ExceededBound] = []
 
     def book(self, line: JournalLine, place: LinePlace) -> None:
         """Add one line. A line about a call that was not started, or that has an answer, is ignored."""
@@ -123,8 +114,6 @@ class Accounts:
             self._settled = _sum(self._settled, line.charged)
         else:
             self._doubtful = _sum(self._doubtful, line.charged)
-        if _exceeds(line.charged, started.reserved):
-            self.exceeded.append(ExceededBound(unit=started.unit, reserved=started.reserved, charged=line.charged))
         kept = KeptAnswer(started=started, place=place, charged=line.charged)
         if line.refused:
             self.refusals[started.unit, started.request] = kept
@@ -160,7 +149,8 @@ def _tokens(amount: Amount) -> int:
     return amount.input_tokens + amount.output_tokens
 
 
-def _exceeds(charged: Amount, reserved: Amount) -> bool:
+def exceeds(charged: Amount, reserved: Amount) -> bool:
+    """Whether a call used more than was reserved for it, because the provider did not keep its bound."""
     return (
         charged.input_tokens > reserved.input_tokens
         or charged.output_tokens > reserved.output_tokens

@@ -45,14 +45,12 @@ class CallAnswer(Struct, frozen=True, kw_only=True):
       its reservation.
     - `refused` is true if the provider rejected the request, which it does not charge (HTTP 4xx). The answer is
       booked without cost, and a resumed run asks again.
-    - `replayed` is true if the answer was kept earlier. It is set by the ledger.
     """
 
     content: bytes
     usage: Usage | None = None
     details: Mapping[str, str] = {}
     refused: bool = False
-    replayed: bool = False
 
 
 def is_measured(usage: Usage | None) -> bool:

@@ -12,6 +12,7 @@ event loop. Several processes may each open the same journal; the reservations o
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,9 @@ import anyio
 from anyio import to_thread
 
 from prowess._internal.files.open_flags import Closing
+from prowess._internal.text.terminal_text import printable_line
 from prowess.agent.model import Usage
-from prowess.evals.ledger.accounts import Accounts, unit_spent
+from prowess.evals.ledger.accounts import Accounts, exceeds, unit_spent
 from prowess.evals.ledger.calls import OWN_HOST, CallAnswer, is_measured
 from prowess.evals.ledger.caps import CapReachedError
 from prowess.evals.ledger.journal import Amount, AnsweredCall, FailedCall, Journal, StartedCall
@@ -32,12 +34,13 @@ from prowess.evals.recordings.request_form import form_digest, request_form
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from prowess.evals.ledger.accounts import ExceededBound, KeptAnswer, Shortage
+    from prowess.evals.ledger.accounts import KeptAnswer, Shortage
     from prowess.evals.ledger.calls import CallBound
-    from prowess.evals.ledger.caps import CapName, Caps, Spent, UnitSpent
+    from prowess.evals.ledger.caps import Caps, Spent, UnitSpent
     from prowess.evals.ledger.journal import JournalHeader
     from prowess.evals.ledger.prices import Price
 
+_log = logging.getLogger("prowess.evals")
 _MOST_REASON = 500  # characters of a failure that are kept
 
 
@@ -67,7 +70,6 @@ class Ledger(Closing):
         self._mark, self._made = os.urandom(5).hex(), 0
         self._in_flight: set[str] = set()
         self._settled = anyio.Event()
-        self._stopped: CapName | None = None
         try:
             with self._journal.locked():
                 self._catch_up()
@@ -80,31 +82,9 @@ class Ledger(Closing):
         """The cost of all calls of the journal, as far as this process has read it."""
         return self._accounts.spent(self._in_flight)
 
-    @property
-    def stopped(self) -> CapName | None:
-        """The first cap that refused a call of this ledger, or None."""
-        return self._stopped
-
-    @property
-    def exceeded(self) -> tuple[ExceededBound, ...]:
-        """Calls that used more than their bound, because the provider did not keep it."""
-        return tuple(self._accounts.exceeded)
-
-    def refusal(self, unit: str) -> CapReachedError | None:
-        """Return why calls of the unit are refused since its execution began, or None.
-
-        A host may take a refused call for any other failure. A unit with a refusal has no result.
-        """
-        return self._execution(unit).refusal
-
-    def calls_of(self, unit: str) -> tuple[StartedCall, ...]:
-        """Return the calls of a unit that have an answer, in their order."""
-        return self._accounts.answered(unit)
-
-    def recorded_forms(self, unit: str) -> tuple[str, ...]:
-        """Return the text forms of the answered requests of a unit, in their order, except those that were removed."""
-        forms = (self._journal.form(call.request) for call in self._accounts.answered(unit))
-        return tuple(form for form in forms if form is not None)
+    def recorded_forms(self, unit: str) -> tuple[str | None, ...]:
+        """Return the text forms of the answered requests of a unit, in their order; None for one that was removed."""
+        return tuple(self._journal.form(call.request) for call in self._accounts.answered(unit))
 
     def unit_spent(self, unit: str) -> UnitSpent:
         """Return the use of the current execution of the unit."""
@@ -169,6 +149,9 @@ class Ledger(Closing):
         line = _answered(started, answer, price, execution.places)
         with anyio.CancelScope(shield=True):
             await to_thread.run_sync(self._write, line)
+        if exceeds(line.charged, started.reserved):
+            unit = printable_line(started.unit)
+            _log.warning("%s: a call used more than its bound, so it may have passed a cap", unit)
         return answer, line
 
     def _execution(self, unit: str) -> _Execution:
@@ -199,7 +182,6 @@ class Ledger(Closing):
             if settled.is_set():
                 continue  # a call ended meanwhile, so there may be room now
             if not self._in_flight or self._accounts.shortage(started.reserved, self._caps, self._in_flight):
-                self._stopped = self._stopped or shortage.cap
                 execution.refusal = CapReachedError(shortage.cap, shortage.left, shortage.wanted)
                 raise execution.refusal
             await settled.wait()
@@ -249,7 +231,6 @@ def kept_answer(journal: Journal, kept: KeptAnswer, places: Mapping[str, str]) -
         usage=usage if line.is_measured else None,
         details=line.details,
         refused=line.refused,
-        replayed=True,
     )
 
 

@@ -74,29 +74,6 @@ class RecordedCalls(Closing):
         """Return the cost of the replayed calls of the unit when they were made."""
         return unit_spent(self._execution(unit).used)
 
-    def drift(self, unit: str) -> DriftError | None:
-        """Return the first difference from the recorded requests of the unit, or None.
-
-        A host may take it for any other failure. A unit with drift has no result.
-        """
-        return self._execution(unit).drift
-
-    def recorded_forms(self, unit: str) -> tuple[str, ...]:
-        """Return the text forms of the answered requests of a unit, in their order, except those that were removed.
-
-        A text that no form holds was never shown to the model.
-        """
-        forms = (self._journal.form(call.request) for call in self._accounts.answered(unit))
-        return tuple(form for form in forms if form is not None)
-
-    def unused(self, unit: str) -> int:
-        """Return how many recorded answers of the unit were not asked for.
-
-        A run that was killed or changed its requests when it was resumed leaves answers that no execution needs.
-        """
-        taken = self._execution(unit).taken
-        return sum(call.id not in taken for call in self._accounts.answered(unit))
-
     def begin(self, unit: str, places: Mapping[str, str] | None = None) -> None:
         """As in `Calls`."""
         self._executions[unit] = _Execution(places or {})

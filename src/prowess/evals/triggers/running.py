@@ -16,8 +16,8 @@ from anyio import to_thread
 from msgspec import Struct
 
 from prowess.evals.campaigns.report import Unit
-from prowess.evals.campaigns.workers import ENDS_CAMPAIGN, Workers
-from prowess.evals.hosts.host import HostLimits, HostRequest
+from prowess.evals.campaigns.workers import Workers
+from prowess.evals.hosts.host import ENDS_CAMPAIGN, HostLimits, HostRequest
 from prowess.evals.transcripts.transcript import RunTranscript
 from prowess.evals.triggers.report import SkillTriggers
 from prowess.evals.triggers.rows import QueryRuns, count_rows
