@@ -17,8 +17,9 @@ from prowess.evals.campaigns.iterations import (
     older_snapshots,
     unfinished_iteration,
 )
-from prowess.evals.campaigns.report import EvalRunReport, EvalRunSummary, SpentReport, Unit, UnitResult
+from prowess.evals.campaigns.report import EvalRunReport, EvalRunSummary, Unit, UnitResult
 from prowess.evals.iterations.folders import new_iteration
+from prowess.evals.ledger.caps import Spent
 from tests.evals.campaigns.skills import skill_at
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def report(*, complete: bool) -> EvalRunReport:
         model="m",
         host="prowess",
         seed=0,
-        spent=SpentReport(),
+        spent=Spent(),
         units=(),
         summary=EvalRunSummary(configurations={}),
         iteration="x",

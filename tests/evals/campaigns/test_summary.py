@@ -6,8 +6,9 @@ import pytest
 
 from prowess.evals.campaigns.benchmark import benchmark_of
 from prowess.evals.campaigns.planning import PlannedEval
-from prowess.evals.campaigns.report import EvalRunReport, GradedAssertion, SpentReport, UnitOutcome, UnitResult
+from prowess.evals.campaigns.report import EvalRunReport, GradedAssertion, UnitOutcome, UnitResult
 from prowess.evals.campaigns.summary import summary_of
+from prowess.evals.ledger.caps import Spent
 
 
 def unit(
@@ -42,7 +43,7 @@ def benchmark(*units: UnitResult) -> dict[str, Any]:
         model="m",
         host="prowess",
         seed=0,
-        spent=SpentReport(),
+        spent=Spent(),
         units=units,
         summary=summary_of(units, seed=0),
         iteration="x",

@@ -16,10 +16,10 @@ from prowess.evals.campaigns.report import (
     GateResult,
     GradedAssertion,
     RateDelta,
-    SpentReport,
     UnitResult,
     WeakAssertion,
 )
+from prowess.evals.ledger.caps import Spent
 from prowess.evals.statistics.intervals import bootstrap_mean, rate_of
 from prowess.evals.transcripts.transcript import RunTranscript, TranscriptCall, TranscriptMessage
 
@@ -78,7 +78,7 @@ def reported(units: list[UnitResult], *, skill: str = "invoice-check") -> EvalRu
         model="anthropic:claude-sonnet-4-5",
         host="prowess",
         seed=7,
-        spent=SpentReport(
+        spent=Spent(
             usd=usd,
             in_doubt_usd=0.06,
             calls=4 * len(units),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prowess.evals.campaigns.report import SpentReport
+from prowess.evals.ledger.caps import Spent
 from prowess.evals.triggers.report import SkillTriggers, TriggerReport
 from prowess.evals.triggers.rows import QueryRuns, count_rows, trigger_gates
 from prowess.evals.triggers.trigger_set import TriggerQuery
@@ -108,7 +108,7 @@ def test_a_request_that_a_cap_left_without_a_result_is_no_pass() -> None:
     skill = SkillTriggers(skill="sums", description="Sums.", results=rows, summary=count_rows(rows))
     report = TriggerReport(
         complete=False, stopped="call_cap", estimate=False, model=None, host="prowess", seed=0, runs=3,
-        consistency=None, spent=SpentReport(), skills=(skill,),
+        consistency=None, spent=Spent(), skills=(skill,),
     )  # fmt: skip
     for rate, passed in ((0.5, True), (0.51, False)):
         (gate,) = trigger_gates(rows, min_pass_rate=rate, min_consistency=None)

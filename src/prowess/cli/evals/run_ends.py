@@ -9,7 +9,8 @@ from prowess.cli import exit_codes, output
 
 if TYPE_CHECKING:
     from prowess.errors import SkillError
-    from prowess.evals.campaigns.report import GateResult, SpentReport
+    from prowess.evals.campaigns.report import GateResult
+    from prowess.evals.ledger.caps import Spent
 
 _DRIFT = frozenset({"DriftError", "StaleRecordingError"})  # by name: most subcommands import no recordings
 
@@ -37,7 +38,7 @@ def gate_text(gate: GateResult) -> str:
     return f"gate {gate.name} {gate.wanted:g}: {value}, {'passed' if gate.passed else 'failed'}"
 
 
-def spent_text(spent: SpentReport) -> str:
+def spent_text(spent: Spent) -> str:
     """Return the number of calls and their cost, as a text."""
     cost = "of unknown price" if spent.usd is None else f"for {spent.usd:.4f} US dollars"
     doubt = f", and {spent.in_doubt_usd:.4f} in doubt" if spent.in_doubt_usd else ""

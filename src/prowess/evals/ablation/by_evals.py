@@ -23,7 +23,7 @@ from prowess.evals.ablation.report import AblatedPassage, AblationReport
 from prowess.evals.ablation.trials import DETECT, AssertionKey, PassageTrial, PassedRuns, informative
 from prowess.evals.campaigns.campaign import Campaign, planned_units
 from prowess.evals.campaigns.preparation import prepared_campaign
-from prowess.evals.campaigns.report import WITH_SKILL, SpentReport, Unit
+from prowess.evals.campaigns.report import WITH_SKILL, Unit
 from prowess.evals.campaigns.running import gradable, unit_setting
 from prowess.evals.iterations.folders import alone_in, write_json
 from prowess.evals.ledger.journal import JOURNAL
@@ -148,7 +148,7 @@ class _EvalAblation:
             without_verdict=tuple(self._silent),
             complete=self._stopped is None,
             stopped=self._stopped,
-            spent=SpentReport.of(self._calls.spent),
+            spent=self._calls.spent,
             iteration=self._prepared.iteration.path,
         )
 

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct, to_builtins
 
-from prowess.evals.campaigns.report import SpentReport, StopReason
+from prowess.evals.ledger.caps import Spent
 
 if TYPE_CHECKING:
     from prowess.evals.ablation.passages import Passage
+    from prowess.evals.campaigns.report import StopReason
 
 AblationVerdict = Literal["needed", "no_effect", "unsure"]
 
@@ -54,7 +55,7 @@ class AblationReport(Struct, frozen=True, kw_only=True):
     without_verdict: tuple[str, ...] = ()
     complete: bool = True
     stopped: StopReason | None = None
-    spent: SpentReport = SpentReport()
+    spent: Spent = Spent()
     iteration: str | None = None
 
     @property

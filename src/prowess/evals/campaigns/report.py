@@ -6,17 +6,16 @@ when another machine runs it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from msgspec import Struct, structs, to_builtins
+from msgspec import Struct, to_builtins
 
-if TYPE_CHECKING:
-    from prowess.evals.ledger.caps import Spent
+from prowess.evals.ledger.caps import CapName, Spent
 
 WITH_SKILL, WITHOUT_SKILL, OLD_SKILL = "with_skill", "without_skill", "old_skill"
 UnitOutcome = Literal["passed", "failed", "error", "not_run"]
 UNIT_OUTCOMES: tuple[UnitOutcome, ...] = ("passed", "failed", "error", "not_run")
-StopReason = Literal["cost_cap", "call_cap", "token_cap", "signal"]
+StopReason = CapName | Literal["signal"]
 WeakKind = Literal["uninformative", "suspect"]
 
 
@@ -74,24 +73,6 @@ class UnitResult(Struct, frozen=True, kw_only=True):
     def counted(self) -> bool:
         """Whether it is part of the rates."""
         return self.outcome in ("passed", "failed") and self.contaminated is None
-
-
-class SpentReport(Struct, frozen=True, kw_only=True):
-    """The cost of a campaign, with calls of the judge. `in_doubt_usd` is of calls without a kept answer.
-
-    `usd` is None if a price is unknown.
-    """
-
-    usd: float | None = 0.0
-    in_doubt_usd: float = 0.0
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-
-    @classmethod
-    def of(cls, spent: Spent) -> SpentReport:
-        """Return the report of the costs of a journal."""
-        return cls(**structs.asdict(spent))
 
 
 class ConfigurationSummary(Struct, frozen=True, kw_only=True):
@@ -169,7 +150,7 @@ class EvalRunReport(Struct, frozen=True, kw_only=True):
     model: str | None
     host: str
     seed: int
-    spent: SpentReport
+    spent: Spent
     units: tuple[UnitResult, ...]
     summary: EvalRunSummary
     iteration: str

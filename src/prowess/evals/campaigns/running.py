@@ -21,7 +21,7 @@ from prowess.evals.campaigns.contamination import SkillTraces
 from prowess.evals.campaigns.feedback import read_feedback
 from prowess.evals.campaigns.planning import UngradedCheck
 from prowess.evals.campaigns.preparation import prepared_campaign
-from prowess.evals.campaigns.report import OLD_SKILL, WITH_SKILL, EvalRunReport, SpentReport
+from prowess.evals.campaigns.report import OLD_SKILL, WITH_SKILL, EvalRunReport
 from prowess.evals.campaigns.summary import summary_of
 from prowess.evals.campaigns.unit_run import UnitSetting
 from prowess.evals.graders.judge import Judge
@@ -124,7 +124,7 @@ def _run(
         model=settings.model,
         host=settings.host,
         seed=settings.seed,
-        spent=SpentReport.of(calls.spent),
+        spent=calls.spent,
         units=results,
         summary=summary,
         iteration=prepared.iteration.path,

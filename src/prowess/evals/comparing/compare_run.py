@@ -17,7 +17,6 @@ from msgspec import Struct, to_builtins
 from prowess.agent import ModelError, model_named
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.chosen_host import model_price
-from prowess.evals.campaigns.report import SpentReport
 from prowess.evals.campaigns.workers import Workers
 from prowess.evals.comparing.blind_judge import BlindJudge, BlindSummary, JudgedPair, blind_summary
 from prowess.evals.comparing.run_pairs import RunsPlace, paired_runs
@@ -69,7 +68,7 @@ class BlindComparison(Struct, frozen=True, kw_only=True):
     b: str
     judge: str
     seed: int
-    spent: SpentReport
+    spent: Spent
     pairs: tuple[JudgedPair, ...]
     alone: tuple[str, ...]
     not_judged: tuple[str, ...]
@@ -158,7 +157,7 @@ def _report(
         b=options.b,
         judge=options.judge,
         seed=options.seed,
-        spent=SpentReport.of(spent),
+        spent=spent,
         pairs=found,
         alone=paired.alone,
         not_judged=left,

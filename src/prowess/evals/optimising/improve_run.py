@@ -15,7 +15,6 @@ from prowess.agent import model_named
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.chosen_host import chosen_host, model_price
 from prowess.evals.campaigns.neighbours import neighbour_directories
-from prowess.evals.campaigns.report import SpentReport
 from prowess.evals.hosts.host import HostLimits
 from prowess.evals.iterations.folders import alone_in, require_one_source, workspace_at
 from prowess.evals.ledger.calls import OWN_HOST
@@ -257,7 +256,7 @@ def _report(
         estimate=options.is_estimate,
         seed=options.seed,
         runs=1 if options.is_estimate else options.runs,
-        spent=SpentReport.of(calls.spent),
+        spent=calls.spent,
         start=first,
         rounds=tuple(search.rounds),
         chosen=best,

@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 from msgspec import Struct, to_builtins
 
-from prowess.evals.campaigns.report import SpentReport, StopReason  # noqa: TC001 -- msgspec reads the types of fields
+from prowess.evals.campaigns.report import StopReason  # noqa: TC001 -- msgspec reads the types of fields
+from prowess.evals.ledger.caps import Spent  # noqa: TC001 -- msgspec reads the types of fields
 from prowess.evals.optimising.leaks import Leak  # noqa: TC001 -- as above
 from prowess.evals.statistics.intervals import MeanInterval, Rate  # noqa: TC001 -- as above
 from prowess.evals.triggers.split import Side  # noqa: TC001 -- as above
@@ -71,7 +72,7 @@ class ImproveReport(Struct, frozen=True, kw_only=True):
     estimate: bool
     seed: int
     runs: int
-    spent: SpentReport
+    spent: Spent
     start: MeasuredDescription | None
     rounds: tuple[ImproveRound, ...]
     chosen: MeasuredDescription | None

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, to_builtins
 
 if TYPE_CHECKING:
-    from prowess.evals.campaigns.report import GateResult, SpentReport, StopReason
+    from prowess.evals.campaigns.report import GateResult, StopReason
+    from prowess.evals.ledger.caps import Spent
     from prowess.evals.triggers.rows import TriggerRow, TriggerSummary
     from prowess.evals.triggers.shadows import AnswerRow, Shadow
 
@@ -39,7 +40,7 @@ class TriggerReport(Struct, frozen=True, kw_only=True):
     seed: int
     runs: int
     consistency: float | None
-    spent: SpentReport
+    spent: Spent
     skills: tuple[SkillTriggers, ...]
     matrix: tuple[AnswerRow, ...] = ()
     shadows: tuple[Shadow, ...] = ()

@@ -14,11 +14,10 @@ from msgspec import Struct
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.chosen_host import chosen_host
 from prowess.evals.campaigns.neighbours import neighbour_directories, require_distinct
-from prowess.evals.campaigns.report import SpentReport
 from prowess.evals.hosts.host import HostLimits
 from prowess.evals.iterations.folders import alone_in, require_one_source, workspace_at
 from prowess.evals.ledger.calls import OWN_HOST
-from prowess.evals.ledger.caps import Caps
+from prowess.evals.ledger.caps import Caps, Spent
 from prowess.evals.ledger.opened_calls import opened_calls
 from prowess.evals.triggers.match_host import MATCH_HOST, MatchHost
 from prowess.evals.triggers.report import TriggerReport
@@ -270,7 +269,7 @@ def _report(
         seed=options.seed,
         runs=1 if options.is_estimate else options.runs,
         consistency=options.consistency,
-        spent=SpentReport() if calls is None else SpentReport.of(calls.spent),
+        spent=Spent() if calls is None else calls.spent,
         skills=skills,
         matrix=answer_rows(requests, list(texts)) if len(sets) > 1 else (),
         shadows=shadows_of(requests, texts),
