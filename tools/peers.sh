@@ -4,6 +4,9 @@
 #
 #   tools/peers.sh            every peer
 #   tools/peers.sh NAME ...   these peers
+#
+# Some peers need what no package index has, and variables name copies of it: EVALS are folders with skills that have
+# evals/evals.json, separated by spaces; WAZA is Waza's repository; SKILL_CREATOR is the folder skill-creator.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 HERE=$PWD
@@ -151,6 +154,10 @@ inspect_ai() {
     "$BIN/python" -m tools.peers.exported_evals "$PLACE/exported" || { failed=1; return; }
     said "Inspect runs our task, and its view opens our logs" \
         "$PLACE/inspect_ai/bin/python" tools/peers/inspect_reader.py "$PLACE/exported/inspect" "$PLACE/exported/logs"
+    [ -n "${EVALS:-}" ] || { skip "inspect_ai with many skills" "EVALS names no folder with skills that have evals"; return; }
+    rm -rf "$PLACE/inspect-tasks"
+    "$BIN/python" -m tools.peers.eval_suites inspect "$PLACE/inspect-tasks" $EVALS || { failed=1; return; }
+    said "Inspect builds the task of each of these skills" "$PLACE/inspect_ai/bin/python" tools/peers/inspect_tasks.py "$PLACE/inspect-tasks"
 }
 
 promptfoo() {
@@ -161,10 +168,23 @@ promptfoo() {
     "$BIN/python" -m tools.peers.exported_evals "$PLACE/exported" || { failed=1; return; }
     said "promptfoo reads our configuration" \
         "$BIN/python" -m tools.peers.exported_evals "$PLACE/exported" "$PLACE/promptfoo/node_modules/.bin/promptfoo"
+    [ -n "${EVALS:-}" ] || { skip "promptfoo with many skills" "EVALS names no folder with skills that have evals"; return; }
+    SECONDS_AT_MOST=3600 said "promptfoo validates the configuration of each of these skills" \
+        "$BIN/python" -m tools.peers.eval_suites promptfoo "$PLACE/promptfoo/node_modules/.bin/promptfoo" $EVALS
+}
+
+waza() {
+    [ -e "${WAZA:-}/schemas/eval.schema.json" ] || { skip waza "WAZA names no copy of the repository of Waza"; return; }
+    said "Waza's JSON schemas accept our suites" "$BIN/python" -m tools.peers.eval_suites waza "$WAZA" ${EVALS:-}
+}
+
+viewer() {
+    [ -e "${SKILL_CREATOR:-}/eval-viewer/generate_review.py" ] || { skip viewer "SKILL_CREATOR names no copy of skill-creator"; return; }
+    said "the viewer of skill-creator opens our benchmark" "$BIN/pytest" -q -n 0 tests/evals/reports/test_official_viewer.py
 }
 
 peers=("$@")
-[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector mcp_conformance agentskills anthropic neovim vscode action pre_commit pymerkle statistics inspect_ai promptfoo)
+[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector mcp_conformance agentskills anthropic neovim vscode action pre_commit pymerkle statistics inspect_ai promptfoo waza viewer)
 for peer in "${peers[@]}"; do
     declare -F "$peer" >/dev/null || { echo "no peer is called $peer" >&2; exit 2; }
     "$peer"

@@ -33,4 +33,7 @@ command -v node >/dev/null || skip "there is no node here"
 install_hosts
 isolated .venv/bin/python -m tools.hosts.capture build/hosts "$@"
 .venv/bin/python -m tools.hosts.judge build/hosts
+# EVALS names folders with files evals.json, separated by spaces; without it random suites are written.
+[ "$#" -gt 0 ] || isolated .venv/bin/python -m tools.peers.eval_suites plugin-eval \
+    "$PWD/$PLACE/node_modules/@anthropic-ai/claude-code-linux-x64/claude" ${EVALS:-}
 [ "$#" -gt 0 ] || PROWESS_HOSTS=1 isolated .venv/bin/pytest -q -n 0 tests/evals/hosts

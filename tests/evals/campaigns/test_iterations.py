@@ -18,7 +18,7 @@ from prowess.evals.campaigns.iterations import (
     unfinished_iteration,
 )
 from prowess.evals.campaigns.report import EvalRunReport, EvalRunSummary, Unit, UnitResult
-from prowess.evals.iterations.folders import new_iteration
+from prowess.evals.iterations.folders import new_iteration, workspace_at
 from prowess.evals.ledger.caps import Spent
 from tests.evals.campaigns.skills import skill_at
 
@@ -173,3 +173,12 @@ def test_feedback_of_the_viewer_of_skill_creator_is_joined_by_eval(tmp_path: Pat
     (tmp_path / "feedback.json").write_text("[]")
     with pytest.raises(InvalidArgumentsError, match="one text"):
         read_feedback(str(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["../outside-workspace", "a/b-workspace", "..", "", "/tmp/a", "a\\b"])
+def test_a_name_of_a_skill_that_leads_elsewhere_makes_no_folder(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InvalidArgumentsError, match="cannot be the name of a folder"):
+        workspace_at(None, str(tmp_path), name)
+    with pytest.raises(InvalidArgumentsError, match="cannot be the name of a folder"):
+        Iteration(path=str(tmp_path), flat=True).skill_directory("with_skill", name)
+    assert workspace_at(None, str(tmp_path), "sums-workspace") == str(tmp_path / "sums-workspace")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prowess._internal.text.terminal_text import json_text
+from prowess.format.parsing import parse_document
 from prowess.format.suites.yaml_text import YamlText
 from tests.evals.reports.sample_report import sample
 from tests.evals.scenario_skills import make_skill
@@ -113,6 +114,28 @@ def test_inspect_gets_a_dataset_and_one_program_for_all_skills(tmp_path: Path) -
         "files": {"a.txt": "files/1/1"},
     }
     assert rows[1]["metadata"]["expected_skill"] is None
+
+
+def test_inspect_gets_only_the_fields_of_the_specification_because_it_refuses_others(tmp_path: Path) -> None:
+    skill = skill_with(tmp_path, EVALS)
+    fields = ["name: ledger", "description: Books.", "license: MIT", "owner: me", "metadata: {team: a}"]
+    fields += ["version: '1'", f"compatibility: {'x' * 501}", "allowed-tools: [Read]"]
+    (skill / "SKILL.md").write_text("\n".join(["---", *fields, "---", "# Steps", "", "Sum up.", ""]), encoding="utf-8")
+    assert export(tmp_path, "ledger", "--to", "inspect", "--out", "out")[0] == 0
+    copied = parse_document((tmp_path / "out/skills/ledger/SKILL.md").read_bytes())
+    assert copied.mapping() == {"name": "ledger", "description": "Books.", "license": "MIT", "metadata": {"team": "a"}}
+    assert copied.body == "# Steps\n\nSum up.\n"
+
+
+@pytest.mark.parametrize("name", ["../../outside", "a/b", "..", "/tmp/outside"])
+@pytest.mark.parametrize("form", ["inspect", "promptfoo"])
+def test_a_skill_whose_name_leads_elsewhere_is_not_exported(tmp_path: Path, form: str, name: str) -> None:
+    skill = skill_with(tmp_path, EVALS)
+    (skill / "SKILL.md").write_text(f"---\nname: {name}\ndescription: Books.\n---\nSum up.\n", encoding="utf-8")
+    before = below(tmp_path)
+    code, text = export(tmp_path, "ledger", "--to", form, "--out", "in/out")
+    assert (code, "cannot be the name of a folder" in text) == (2, True)
+    assert below(tmp_path) == before
 
 
 @pytest.mark.parametrize(("form", "name"), [("waza", "eval.yaml"), ("plugin-eval", "1/prompt.md")])

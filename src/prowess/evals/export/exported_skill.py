@@ -11,6 +11,7 @@ from msgspec import Struct
 from prowess._internal.files.contained import ContainedRoot
 from prowess.errors import InvalidArgumentsError, UnsafePathError
 from prowess.evals.campaigns.planning import plan_evals
+from prowess.evals.iterations.folders import as_folder_name
 from prowess.format.reading import read_skill
 from prowess.format.suites.files import read_suite
 from prowess.format.suites.forms import original
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from prowess.evals.campaigns.planning import PlannedEval
+    from prowess.format.skill import Skill
     from prowess.format.suites.suite import SuiteCase
 
 MAX_FILES = 2_000
@@ -29,10 +31,15 @@ _NOT_COPIED = ("evals", ".git")  # an agent that finds the evals knows the answe
 class ExportedSkill(Struct, frozen=True, kw_only=True):
     """One skill with its evals. `plans` and `cases` are the same evals, in the same order."""
 
-    name: str
+    skill: Skill
     root: str
     plans: tuple[PlannedEval, ...]
     cases: tuple[SuiteCase, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the skill."""
+        return self.skill.name
 
 
 def exported_skill(path: str) -> ExportedSkill:
@@ -40,7 +47,8 @@ def exported_skill(path: str) -> ExportedSkill:
 
     Raises:
         SuiteError: there is no suite, or it cannot be read.
-        InvalidArgumentsError: the path is not in a skill, or the evals cannot be planned with their files.
+        InvalidArgumentsError: the path is not in a skill, the evals cannot be planned with their files, or the name of
+            the skill cannot be that of a folder.
         SkillParseError: the skill cannot be read.
     """
     plan = plan_evals(path)
@@ -48,7 +56,9 @@ def exported_skill(path: str) -> ExportedSkill:
     for one, case in zip(plan.evals, cases, strict=True):
         if one.fault is not None and case.files and not one.files:
             raise InvalidArgumentsError((f"eval {one.id} cannot be exported with its files: {one.fault}",))
-    return ExportedSkill(name=read_skill(plan.root).name, root=plan.root, plans=plan.evals, cases=cases)
+    skill = read_skill(plan.root)
+    as_folder_name(skill.name)
+    return ExportedSkill(skill=skill, root=plan.root, plans=plan.evals, cases=cases)
 
 
 def skill_files(root: str, prefix: str) -> dict[str, bytes]:

@@ -12,11 +12,17 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UnsetType
 
 from prowess.evals.export.exported_skill import file_of, skill_files
+from prowess.format.writing import document_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from prowess.evals.campaigns.planning import PlannedEval
     from prowess.evals.export.exported_skill import ExportedSkill
     from prowess.format.suites.suite import SuiteCase
+
+_FIELDS: Mapping[str, type] = {"license": str, "compatibility": str, "metadata": dict, "allowed-tools": str}
+_SHORT, _MOST = "compatibility", 500  # characters
 
 
 def inspect_files(skill: ExportedSkill) -> dict[str, bytes]:
@@ -26,7 +32,8 @@ def inspect_files(skill: ExportedSkill) -> dict[str, bytes]:
         InvalidArgumentsError: the files cannot be read.
     """
     program = files("prowess.evals.export").joinpath("inspect_program.py.txt").read_bytes()
-    found = {"task.py": program, **skill_files(skill.root, f"skills/{skill.name}")}
+    copy = f"skills/{skill.name}"
+    found = {"task.py": program, **skill_files(skill.root, copy), f"{copy}/SKILL.md": _document(skill)}
     rows = []
     for number, (plan, case) in enumerate(zip(skill.plans, skill.cases, strict=True), 1):
         placed = {}
@@ -37,6 +44,19 @@ def inspect_files(skill: ExportedSkill) -> dict[str, bytes]:
         rows.append(json.dumps(_sample(skill.name, plan, case, placed)))
     found["dataset.jsonl"] = "".join(f"{row}\n" for row in rows).encode()
     return found
+
+
+def _document(skill: ExportedSkill) -> bytes:
+    """Return SKILL.md with what the specification allows: Inspect refuses a skill that has other fields."""
+    given = skill.skill.document.mapping().items()
+    fields: dict[str, object] = {name: value for name, value in given if _is_allowed(name, value)}
+    fields = {"name": skill.name, "description": skill.skill.description, **fields}
+    return document_text(fields, skill.skill.body).encode()
+
+
+def _is_allowed(name: str, value: object) -> bool:
+    fits = isinstance(value, _FIELDS.get(name, ())) and bool(value)
+    return fits and (name != _SHORT or len(str(value)) <= _MOST)
 
 
 def _sample(skill: str, plan: PlannedEval, case: SuiteCase, placed: dict[str, str]) -> dict[str, Any]:

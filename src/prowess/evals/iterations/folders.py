@@ -12,8 +12,9 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.files.contained import check_relative
 from prowess._internal.files.file_lock import locked
-from prowess.errors import InvalidArgumentsError
+from prowess.errors import InvalidArgumentsError, UnsafePathError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,13 +71,37 @@ def new_iteration(workspace: str) -> str:
 
 
 def skill_directory(iteration: str, kind: str, name: str) -> str:
-    """Return where the snapshot of a skill is."""
-    return os.path.join(iteration, "skill", kind, name)
+    """Return where the snapshot of a skill is.
+
+    Raises:
+        InvalidArgumentsError: `name`, that of a skill, is no name of a folder.
+    """
+    return os.path.join(iteration, "skill", kind, as_folder_name(name))
 
 
 def workspace_at(out: str | None, beside: str, name: str) -> str:
-    """Return the folder `name` in `out`, or else in `beside`. Recordings leave out places that are absolute."""
-    return os.path.join(os.path.abspath(out or beside), name)
+    """Return the folder `name` in `out`, or else in `beside`. Recordings leave out places that are absolute.
+
+    Raises:
+        InvalidArgumentsError: `name`, which has that of a skill, is no name of a folder.
+    """
+    return os.path.join(os.path.abspath(out or beside), as_folder_name(name))
+
+
+def as_folder_name(name: str) -> str:
+    """Return a name that was made of a skill's, which can be any text.
+
+    Raises:
+        InvalidArgumentsError: a folder of this name would lie somewhere else, or cannot be.
+    """
+    try:
+        parts = check_relative(name)
+    except UnsafePathError:
+        parts = ()
+    if parts != (name,):
+        problem = f"{name!r} has the name of a skill and cannot be the name of a folder; rename the skill"
+        raise InvalidArgumentsError((f"{problem}, see prowess check",))
+    return name
 
 
 def require_one_source(*, resume: bool, replay: str | None) -> None:
