@@ -11,8 +11,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from prowess.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -22,50 +20,46 @@ ROOT = Path(__file__).parents[2]  # so that workers can import this module
 _SECONDS_TO_START = 90  # on a busy machine
 
 
-class Cluster(Struct, kw_only=True):
-    """The address of the scheduler, its process, and the processes of its workers."""
+class Cluster:
+    """A scheduler and its workers, with their files in `place`, and with `environment` added to that of this process.
 
-    address: str
-    scheduler: subprocess.Popen[bytes]
-    workers: list[subprocess.Popen[bytes]]
+    `address` is that of the scheduler; the processes are `scheduler` and `workers`.
+    """
+
+    def __init__(self, running: ExitStack, place: Path, environment: dict[str, str]) -> None:
+        self._running, self._place, self._environment = running, place, environment
+        self._started_workers = 0
+        file = place / "scheduler.json"
+        self.scheduler = self._started("scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+        self.address = _address(file)
+        self.workers: list[subprocess.Popen[bytes]] = []
+
+    def start_workers(self, number: int) -> None:
+        """Start further workers, and wait for them."""
+        quiet = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--death-timeout", "90")
+        for _ in range(number):
+            self.workers.append(self._started("worker", self.address, *quiet, "--local-directory", str(self._place)))
+        self._started_workers += number
+        log = self._place / "worker.log"
+        _wait(lambda: not number or log.read_text().count("Registered to") >= self._started_workers)
+
+    def _started(self, kind: str, *arguments: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "dask", kind, "--host", "127.0.0.1", *arguments]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), **self._environment}
+        with (self._place / f"{kind}.log").open("ab") as log:
+            process = subprocess.Popen(command, cwd=self._place, env=environment, stdout=log, stderr=log)
+        self._running.callback(process.wait, timeout=30)
+        self._running.callback(process.kill)
+        return process
 
 
 @contextmanager
-def cluster(place: Path, workers: int = 2) -> Iterator[Cluster]:
+def cluster(place: Path, workers: int = 2, environment: dict[str, str] | None = None) -> Iterator[Cluster]:
     """Run a scheduler and its workers, with their files in `place`."""
     with ExitStack() as running:
-        file = place / "scheduler.json"
-        scheduler = _started(
-            running, place, "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)
-        )
-        address = _address(file)
-        started = [_worker(running, place, address) for _ in range(workers)]
-        _wait(lambda: not workers or (place / "worker.log").read_text().count("Registered to") >= workers)
-        yield Cluster(address=address, scheduler=scheduler, workers=started)
-
-
-def _worker(running: ExitStack, place: Path, address: str) -> subprocess.Popen[bytes]:
-    quiet = (
-        "--nthreads",
-        "1",
-        "--no-nanny",
-        "--no-dashboard",
-        "--death-timeout",
-        "90",
-        "--local-directory",
-        str(place),
-    )
-    return _started(running, place, "worker", address, *quiet)
-
-
-def _started(running: ExitStack, place: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "dask", arguments[0], "--host", "127.0.0.1", *arguments[1:]]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with (place / f"{arguments[0]}.log").open("ab") as log:
-        process = subprocess.Popen(command, cwd=place, env=environment, stdout=log, stderr=log)
-    running.callback(process.wait, timeout=30)
-    running.callback(process.kill)
-    return process
+        made = Cluster(running, place, environment or {})
+        made.start_workers(workers)
+        yield made
 
 
 def _address(file: Path) -> str:

@@ -173,6 +173,7 @@ CASES: list[tuple[str, ...]] = [
     ("eval", "judge", "--cases", ODD),
     ("eval", "ablate", ODD, "--tests"),
     ("eval", "run", ODD, "--model", f"nobody:{ODD}"),
+    ("eval", "run", "skills/good", "--model", "nobody:m", "--on", f"tcp://{ODD}:1"),
     ("eval", "improve", f"skills/bad{ODD}", "--host", "match", "--model", f"scripted:{ODD}"),
     ("eval", "stats", ODD),
     ("eval", "compare", ODD, f"x@{ODD}", "--judge", f"scripted:{ODD}"),

@@ -53,6 +53,7 @@ class DaskBatch:
 
     def __init__(self, address: str, *, seconds_to_connect: float = _SECONDS_TO_CONNECT) -> None:
         self._address = address
+        self._batches: set[queue.SimpleQueue[str | None]] = set()  # of `run` in each thread
         _keep_quiet()
         try:
             self._client = distributed.Client(address, timeout=seconds_to_connect, set_as_default=False)
@@ -85,11 +86,12 @@ class DaskBatch:
             UnavailableError: the scheduler ended, no worker is left, or each worker that took a unit died.
         """
         batch = uuid4().hex  # the keys are new: no result of another run, which Dask may still have, is taken
-        keys = {f"prowess-{batch}-{id_}": unit for id_, unit in units_by_id(units).items()}
-        ended: queue.SimpleQueue[str] = queue.SimpleQueue()
+        keys = {f"prowess-{batch}-{at}": unit for at, unit in enumerate(units_by_id(units).values())}
+        ended: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         begun = {
             key: self._client.submit(_carry_out, work, unit.task, key=key, pure=False) for key, unit in keys.items()
         }
+        self._batches.add(ended)
         try:
             for future in begun.values():
                 future.add_done_callback(lambda one: ended.put(one.key))
@@ -99,17 +101,27 @@ class DaskBatch:
                 del begun[key]  # Dask forgets the result
                 yield BatchResult(id=keys[key].id, value=value)
         finally:
+            self._batches.discard(ended)
             if begun:
                 self._cancel(list(begun.values()))
 
-    def _next(self, ended: queue.SimpleQueue[str]) -> str:
+    def cancel(self) -> None:
+        """End the batches that other threads run: their iterators raise. What a worker has begun, it ends itself."""
+        for ended in tuple(self._batches):
+            ended.put(None)
+
+    def _next(self, ended: queue.SimpleQueue[str | None]) -> str:
         """Return the key of a unit that ended."""
         waited = 0.0
         while waited < _SECONDS_WITHOUT_WORKERS:
             try:
-                return ended.get(timeout=_SECONDS_BETWEEN_LOOKS)
+                key = ended.get(timeout=_SECONDS_BETWEEN_LOOKS)
             except queue.Empty:
                 waited = 0.0 if self._has_workers() else waited + _SECONDS_BETWEEN_LOOKS
+            else:
+                if key is not None:
+                    return key
+                raise self._unavailable("the batch was cancelled", "start it again")
         raise self._unavailable("no worker is left", f"start some with `dask worker {self._address}`")
 
     def _value(self, future: distributed.Future[_Answer[_Found]], unit: str) -> _Found:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import platform
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 import prowess
 from prowess._internal.batch import BatchUnit
+from prowess._internal.batch_worker import require_version, worker_name
 from prowess.cli.skill_result import Comments, DecidedSilencing, judge_target
 from prowess.cli.targets import skill_target
 from prowess.errors import UnavailableError
@@ -82,15 +81,13 @@ def judge_unit(unit: SkillsToCheck) -> list[StampedResult]:
     Raises:
         UnavailableError: this worker has another version of Prowess, or sees other files.
     """
-    if unit.version != prowess.__version__:
-        reason = f"its Prowess has the version {prowess.__version__}"
-        raise UnavailableError(_worker(), reason=reason, advice=f"install {unit.version} there")
+    require_version(unit.version)
     return [_judge(skill, stamped=unit.stamped) for skill in unit.skills]
 
 
 def _judge(skill: SkillToCheck, *, stamped: bool) -> StampedResult:
     if skill.digest is not None and skill.digest != _digest(skill.directory):
-        raise UnavailableError(f"the skill {skill.path}", reason=f"it differs on {_worker()}", advice=_ADVICE)
+        raise UnavailableError(f"the skill {skill.path}", reason=f"it differs on {worker_name()}", advice=_ADVICE)
     target = skill_target(skill.directory, skill.path, skill.named)
     return judge_target(target, skill.judgement, DecidedSilencing(skill.comments), stamped=stamped)
 
@@ -109,7 +106,3 @@ def _skill(target: Target, configuration: Configuration, silencing: Silencing, *
 
 def _digest(directory: str) -> str:
     return hashlib.sha256(locate(directory).data).hexdigest()
-
-
-def _worker() -> str:
-    return f"the worker on {platform.node()} (process {os.getpid()})"

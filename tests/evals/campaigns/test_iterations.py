@@ -127,13 +127,16 @@ def test_a_folder_of_another_kind_is_refused(text: str | None, reason: str, tmp_
 
 def test_a_finished_unit_is_kept_and_one_that_failed_to_run_is_run_again(tmp_path: Path) -> None:
     iteration = begun(tmp_path, flat=False)
-    passed = UnitResult(id=UNIT.id, eval="1", configuration="with_skill", run=2, outcome="passed", directory="eval-1/a")
-    iteration.fresh("eval-1/a")
-    iteration.keep("eval-1/a", passed)
-    assert iteration.kept("eval-1/a") == passed
-    iteration.keep("eval-1/a", replace(passed, outcome="error"))
-    assert iteration.kept("eval-1/a") is None
-    assert iteration.kept("eval-2/a") is None
+    place = iteration.directory(UNIT, "eval-1")
+    passed = UnitResult(id=UNIT.id, eval="1", configuration="with_skill", run=2, outcome="passed", directory=place)
+    iteration.fresh(place)
+    iteration.keep(place, passed)
+    assert iteration.kept(UNIT, "eval-1") == passed
+    iteration.keep(place, replace(passed, outcome="error"))
+    assert iteration.kept(UNIT, "eval-1") is None
+    iteration.keep(place, replace(passed, id="another"))
+    assert iteration.kept(UNIT, "eval-1") is None
+    assert iteration.kept(UNIT, "eval-2") is None
 
 
 @pytest.mark.proves("evals.workspace.snapshot")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.check_run import CheckRun
 from prowess.cli.options.configuration_options import configuration_options, open_configuration
+from prowess.cli.options.scheduler_options import scheduler_at, scheduler_option
 from prowess.cli.skill_result import Silencing
 from prowess.cli.targets import STANDARD_INPUT, is_folder_of_skills, targets
 from prowess.config.settings import FORMATS
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from prowess.config import Configuration
     from prowess.config.baseline import Baseline
 
-_SCHEDULER = re.compile(r"tcp://[^\s/@:]+:[0-9]{1,5}|tcp://\[[0-9A-Fa-f:.]+\]:[0-9]{1,5}")
 _FEWEST_CACHED = 8  # fewer skills are judged in the time that Python takes to start
 
 
@@ -47,7 +46,7 @@ _FEWEST_CACHED = 8  # fewer skills are judged in the time that Python takes to s
 @click.option("--write-baseline", is_flag=True, help="Write the findings to the file given with --baseline.")
 @click.option("--no-cache", is_flag=True, help="Neither use nor store results for later checks.")
 @click.option("-j", "--jobs", metavar="N", default="1", help="Number of processes; 0 or auto: one for each core.")
-@click.option("--on", metavar="ADDRESS", help="Check on the workers of the Dask scheduler at tcp://HOST:PORT.")
+@scheduler_option("Check")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are errors.")
 @click.option("--stdin-path", metavar="FILE", help="Path to report for standard input (-).")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the findings, without summary and notes.")
@@ -92,7 +91,7 @@ def command(
     processes = _processes(jobs)
     given: dict[str, Any] = {"format": () if form is None else (form,), **options}
     configuration = open_configuration(quiet=quiet, **given)
-    _require_scheduler(on, paths, changes=fix or diff, processes=processes)
+    _require_workers_can(on, paths, changes=fix or diff, processes=processes)
     fixing = _fixing(paths, fix=fix, unsafe=unsafe_fixes, diff=diff, form=form)
     known = _baseline(baseline, write=write_baseline, diff=diff)
     run = CheckRun(configuration, Silencing(configuration, None if write_baseline else known))
@@ -145,11 +144,9 @@ def _processes(jobs: str) -> int:
     return int(jobs) or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
 
 
-def _require_scheduler(on: str | None, paths: tuple[str, ...], *, changes: bool, processes: int) -> None:
+def _require_workers_can(on: str | None, paths: tuple[str, ...], *, changes: bool, processes: int) -> None:
     if on is None:
         return
-    if _SCHEDULER.fullmatch(on) is None:
-        raise click.UsageError(f"--on must be tcp://HOST:PORT, not {on!r}")
     if changes or processes != 1:
         raise click.UsageError(f"--on and {'--fix or --diff' if changes else '--jobs'} exclude each other")
     if STANDARD_INPUT in paths:
@@ -159,9 +156,7 @@ def _require_scheduler(on: str | None, paths: tuple[str, ...], *, changes: bool,
 def _engine(entered: ExitStack, found: Sequence[Target], processes: int, on: str | None) -> BatchEngine | None:
     """Return what checks the skills, or None for this process. What has to be closed is left to `entered`."""
     if on is not None:
-        from prowess.adapters.dask import DaskBatch  # Imported here because it needs an extra.
-
-        return entered.enter_context(DaskBatch(on))
+        return entered.enter_context(scheduler_at(on))
     if min(processes, len(found)) > 1 and all(target.named != STANDARD_INPUT for target in found):
         from prowess.evals.local_batch import LocalBatch  # Imported here because most checks need one process.
 

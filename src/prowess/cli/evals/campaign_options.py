@@ -48,11 +48,13 @@ def cap_options(command: _Decorated) -> _Decorated:
     return command
 
 
-def jobs_option(unit: str = "Runs") -> Callable[[_Decorated], _Decorated]:
-    """Return the option --jobs for units of this name, in the plural."""
-    return click.option(
-        "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help=f"{unit} at the same time."
-    )
+def jobs_option(unit: str = "Runs", *, anywhere: bool = False) -> Callable[[_Decorated], _Decorated]:
+    """Return the option --jobs for units of this name, in the plural. If it is given `anywhere`, also with --on."""
+    text = f"{unit} at the same time"
+    if anywhere:
+        text += "; defaults to 2, and with --on to the number of its workers' threads."
+        return click.option("--jobs", type=click.IntRange(1, 1000), metavar="N", help=text)
+    return click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help=f"{text}.")
 
 
 def seed_option(use: str, *, default: int | None = 0) -> Callable[[_Decorated], _Decorated]:

@@ -13,6 +13,7 @@ from prowess.cli.evals.campaign_options import capped
 from prowess.cli.evals.live_progress import LiveProgress
 from prowess.cli.evals.report_files import ReportFiles
 from prowess.cli.evals.run_ends import code_of_end, gate_text, spent_text, tell_fault
+from prowess.cli.options.scheduler_options import scheduler_at
 from prowess.errors import SkillError
 from prowess.evals.campaigns.options import EvalRunOptions
 from prowess.evals.campaigns.running import run_evals
@@ -34,6 +35,7 @@ def carried_out(
     judge: str | None,
     page: str | None,
     junit: str | None,
+    on: str | None,
     as_json: bool,
     quiet: bool,
     **given: Any,  # noqa: ANN401 -- the other options of the command, by name
@@ -52,8 +54,11 @@ def carried_out(
         options = EvalRunOptions(
             judge=None if judge == "none" else judge, until_decided=until is not None, **capped(given)
         )
-        with LiveProgress(cap_usd=max_cost_usd, quiet=quiet or as_json) as progress:
-            ended = run_evals(options, on_begin=progress.begin, on_result=progress.show)
+        with (
+            scheduler_at(on) as engine,
+            LiveProgress(cap_usd=max_cost_usd, quiet=quiet or as_json) as progress,
+        ):
+            ended = run_evals(options, engine=engine, on_begin=progress.begin, on_result=progress.show)
     except SkillError as fault:
         return tell_fault(fault)
     report = ended.report

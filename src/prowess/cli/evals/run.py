@@ -20,6 +20,7 @@ from prowess.cli.evals.campaign_options import (
     seed_option,
 )
 from prowess.cli.options import json_option
+from prowess.cli.options.scheduler_options import scheduler_option
 
 
 @click.command(name="run")
@@ -32,7 +33,7 @@ from prowess.cli.options import json_option
     help="What to compare with: without (default), none, old (the skill before the last edit), or a git revision.",
 )
 @click.option("--runs", type=click.IntRange(1, 1000), help="Runs of each eval in each configuration; defaults to 3.")
-@jobs_option()
+@jobs_option(anywhere=True)
 @seed_option("Seed for the model and all statistics.", default=None)
 @cap_options
 @judge_option
@@ -44,6 +45,7 @@ from prowess.cli.options import json_option
 @out_option
 @resume_option
 @replay_option
+@scheduler_option("Run")
 @click.option("--report", "page", type=click.Path(dir_okay=False), metavar="F", help="Write a page in HTML.")
 @click.option("--junit", type=click.Path(dir_okay=False), metavar="F", help="Write the results as JUnit XML.")
 @json_option
@@ -53,6 +55,8 @@ def run(**given: Any) -> int:  # noqa: ANN401 -- the options above, by name
 
     PATH is a skill, or a file or folder of evals in it. The results are files below NAME-workspace/iteration-N/.
     Scripts and programs that grade run in the sandbox.
+
+    --on needs the extra scale. The workers use their own credentials; share the folders of the skill and the results.
 
     Exits with 1 if a gate that was named fails, and with 5 if a cap ended the run.
 

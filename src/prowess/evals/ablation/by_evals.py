@@ -21,10 +21,11 @@ from prowess.errors import InvalidArgumentsError
 from prowess.evals.ablation.passages import passages_of
 from prowess.evals.ablation.report import AblatedPassage, AblationReport
 from prowess.evals.ablation.trials import DETECT, AssertionKey, PassageTrial, PassedRuns, informative
-from prowess.evals.campaigns.campaign import Campaign, planned_units
+from prowess.evals.campaigns.campaign import Campaign, LocalRunner, planned_units
+from prowess.evals.campaigns.options import JOBS
 from prowess.evals.campaigns.preparation import prepared_campaign
 from prowess.evals.campaigns.report import WITH_SKILL, Unit
-from prowess.evals.campaigns.running import gradable, unit_setting
+from prowess.evals.campaigns.unit_setting import gradable, unit_setting
 from prowess.evals.iterations.folders import alone_in, write_json
 from prowess.evals.ledger.journal import JOURNAL
 from prowess.evals.ledger.ledger import Ledger
@@ -153,7 +154,13 @@ class _EvalAblation:
         )
 
     async def _campaign(self, units: Sequence[Unit]) -> tuple[UnitResult, ...]:
-        campaign = Campaign(units, self._plans, self._setting, jobs=self._options.jobs, on_result=self._on_result)
+        campaign = Campaign(
+            units,
+            self._plans,
+            self._prepared.iteration,
+            LocalRunner(self._setting, at_once=self._options.jobs or JOBS),
+            on_result=self._on_result,
+        )
         await campaign.run()
         self._stopped, self.signalled = campaign.stopped, campaign.signalled
         return campaign.results

@@ -6,7 +6,8 @@ most pairs are complete. A signal cancels all runs; results that were written ar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import TYPE_CHECKING, Protocol, Self
 
 from prowess.errors import SkillError
 from prowess.evals.campaigns.report import WITH_SKILL, Unit, UnitResult
@@ -18,6 +19,7 @@ from prowess.evals.statistics.sequential import SequentialTest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from prowess.evals.campaigns.iterations import Iteration
     from prowess.evals.campaigns.planning import PlannedEval
     from prowess.evals.campaigns.report import StopReason
     from prowess.evals.campaigns.unit_run import UnitSetting
@@ -58,6 +60,54 @@ class Decider:
                 self._test.add((ours.outcome == "passed") - (theirs.outcome == "passed"))
 
 
+class UnitRunner(Protocol):
+    """Runs units, here or on other machines. If it is an async context manager, a campaign enters it once."""
+
+    @property
+    def at_once(self) -> int:
+        """How many units `run` may be called for at the same time."""
+        ...
+
+    async def run(self, plan: PlannedEval, unit: Unit) -> UnitResult:
+        """Run and grade one unit, and write its files. A failure in it is its outcome.
+
+        Raises:
+            SkillError: the campaign has to end.
+        """
+        ...
+
+
+class LocalRunner:
+    """Runs units in this process. Its host is open while the runner is entered."""
+
+    def __init__(self, setting: UnitSetting, *, at_once: int) -> None:
+        self._setting, self.at_once = setting, at_once
+        self._entered = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        """Enter the host if it is an async context manager."""
+        if isinstance(self._setting.host, AbstractAsyncContextManager):
+            await self._entered.enter_async_context(self._setting.host)
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        """Leave the host."""
+        await self._entered.aclose()
+
+    async def run(self, plan: PlannedEval, unit: Unit) -> UnitResult:
+        """As in `UnitRunner`.
+
+        Raises:
+            CapReachedError, DriftError, JournalError, InvalidArgumentsError: the campaign has to end.
+        """
+        try:
+            return await run_unit(plan, unit, self._setting)
+        except ENDS_CAMPAIGN:
+            raise
+        except Exception as fault:  # noqa: BLE001 -- whatever breaks in one unit, the others go on
+            return _broken(unit, fault)
+
+
 class Campaign:
     """Runs units. Afterwards `results` has one for each unit, and `stopped` why the run ended early, or None.
 
@@ -69,13 +119,13 @@ class Campaign:
         self,
         units: Sequence[Unit],
         plans: Mapping[str, PlannedEval],
-        setting: UnitSetting,
+        iteration: Iteration,
+        runner: UnitRunner,
         *,
-        jobs: int,
         decider: Decider | None = None,
         on_result: Callable[[UnitResult], object] | None = None,
     ) -> None:
-        self._units, self._plans, self._setting, self._jobs = units, plans, setting, jobs
+        self._units, self._plans, self._iteration, self._runner = units, plans, iteration, runner
         self._decider, self._on_result = decider, on_result
         self._found: dict[str, UnitResult] = {}
         self._waiting: list[Unit] = []
@@ -94,18 +144,17 @@ class Campaign:
         Raises:
             JournalError, DriftError, InvalidArgumentsError: the campaign cannot go on: the journal cannot be written, a
                 replayed run differs, or the host cannot be used.
+            UnavailableError: other machines, on which the units run, cannot go on.
         """
         for unit in self._units:
-            kept = self._setting.iteration.kept(
-                self._setting.iteration.directory(unit, self._plans[unit.eval].directory)
-            )
-            if kept is None or kept.id != unit.id:
+            kept = self._iteration.kept(unit, self._plans[unit.eval].directory)
+            if kept is None:
                 self._waiting.append(unit)
             else:
                 self._add(kept)
-        workers = Workers(self._next, self._run_unit, jobs=self._jobs)
+        workers = Workers(self._next, self._run_unit, jobs=self._runner.at_once)
         try:
-            await workers.run(self._setting.host)
+            await workers.run(self._runner)
         finally:
             self.stopped, self.signalled = workers.stopped, workers.signalled
 
@@ -121,12 +170,7 @@ class Campaign:
         return self._waiting.pop(0) if self._waiting and not decided else None
 
     async def _run_unit(self, unit: Unit) -> None:
-        try:
-            self._add(await run_unit(self._plans[unit.eval], unit, self._setting))
-        except ENDS_CAMPAIGN:
-            raise
-        except Exception as fault:  # noqa: BLE001 -- whatever breaks in one unit, the others go on
-            self._add(_broken(unit, fault))
+        self._add(await self._runner.run(self._plans[unit.eval], unit))
 
 
 def _broken(unit: Unit, fault: Exception) -> UnitResult:

@@ -30,10 +30,20 @@ def chosen_host(
     """
     if name != OWN_HOST:
         return CommandHost(host_program(name), calls, model=model, price=price)
-    if model is None:
-        raise InvalidArgumentsError(("name the model with --model, such as anthropic:claude-sonnet-4-5",))
+    model = require_model(model)
     made = None if is_replay else model_named(model)
     return OwnAgent(made, calls, model_name=model, price=model_price(made, model, price=price, caps=caps))
+
+
+def require_model(name: str | None) -> str:
+    """Return the name of the model of our own agent.
+
+    Raises:
+        InvalidArgumentsError: there is none.
+    """
+    if name is None:
+        raise InvalidArgumentsError(("name the model with --model, such as anthropic:claude-sonnet-4-5",))
+    return name
 
 
 def model_price(model: Model | None, name: str, *, price: Price | None, caps: Caps) -> Price | None:

@@ -99,14 +99,14 @@ class Iteration(Struct, frozen=True, kw_only=True):
         os.makedirs(os.path.join(path, "outputs"))
         return path
 
-    def kept(self, directory: str) -> UnitResult | None:
+    def kept(self, unit: Unit, eval_directory: str) -> UnitResult | None:
         """Return the result of a unit that was finished before; None if it was not, or failed to run."""
         try:
-            with open(os.path.join(self.path, directory, _UNIT), "rb") as file:
+            with open(os.path.join(self.path, self.directory(unit, eval_directory), _UNIT), "rb") as file:
                 found = msgspec.json.decode(file.read(), type=UnitResult)
         except (OSError, msgspec.DecodeError):
             return None
-        return found if found.outcome in ("passed", "failed") else None
+        return found if found.id == unit.id and found.outcome in ("passed", "failed") else None
 
     def keep(self, directory: str, result: UnitResult) -> None:
         """Write the result of a unit. It is the last file of a unit."""

@@ -12,12 +12,16 @@ if TYPE_CHECKING:
     from prowess.evals.ledger.prices import Price
 
 
+JOBS = 2  # in this process
+
+
 class EvalRunOptions(Struct, frozen=True, kw_only=True):
     """The options of a campaign. `None` is the default, or the value of the recording if `replay` is given.
 
     `path` is a skill, or a suite in it. `baseline` is without, none, old, or a revision of git. `judge` is the name of
     a model. `detect` is the smallest difference that matters to `until_decided`. `out` is where the workspace is made,
     beside the skill by default. `replay` is an iteration. `folder` is the last word of the workspace's name.
+    `jobs` is the number of runs at the same time; the default is `JOBS`, or what an engine can carry out.
     """
 
     path: str
@@ -25,7 +29,7 @@ class EvalRunOptions(Struct, frozen=True, kw_only=True):
     host: str | None = None
     baseline: str | None = None
     runs: int | None = None
-    jobs: int = 2
+    jobs: int | None = None
     seed: int | None = None
     caps: Caps = Caps()
     max_output_tokens: int | None = None

@@ -82,6 +82,15 @@ class Ledger(Closing):
         """The cost of all calls of the journal, as far as this process has read it."""
         return self._accounts.spent(self._in_flight)
 
+    def refresh(self) -> None:
+        """Read the lines that other processes added, for `spent`.
+
+        Raises:
+            JournalError: a line cannot be read, or another process holds the lock for a minute.
+        """
+        with self._journal.locked():
+            self._catch_up()
+
     def recorded_forms(self, unit: str) -> tuple[str | None, ...]:
         """Return the text forms of the answered requests of a unit, in their order; None for one that was removed."""
         return tuple(self._journal.form(call.request) for call in self._accounts.answered(unit))

@@ -1,0 +1,98 @@
+"""A unit on a worker: it runs as long as the command that began its campaign, and alone in its folder.
+
+The command holds the lock of the iteration until it ends, in whatever way. So a worker that finds the lock free does
+not share the folder, or has outlived the command: it begins nothing, and ends what runs. A worker that Dask believes
+dead may still run a unit that another one is given; the lock of the unit lets the second wait for the first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from contextlib import ExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+import anyio
+from anyio import to_thread
+
+from prowess._internal.batch_worker import worker_name
+from prowess._internal.files.file_lock import locked
+from prowess.errors import UnavailableError
+from prowess.evals.iterations.folders import is_held
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+_Result = TypeVar("_Result")
+_UNITS = ".units"
+_SECONDS_BETWEEN_LOOKS = 1.0
+_LONGEST_WAIT = 1800.0  # seconds for a worker that still runs the same unit
+
+
+async def within_campaign(iteration: str, unit: str, work: Callable[[], Awaitable[_Result]]) -> _Result:
+    """Return the result of `work`, which is cancelled as soon as nobody holds the lock of the iteration.
+
+    Raises:
+        UnavailableError: nobody holds it, or another worker does not end the same unit.
+    """
+    await to_thread.run_sync(_require_held, iteration)
+    results: list[_Result] = []
+    fault: Exception | None = None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_watch, iteration, tasks.cancel_scope)
+        try:
+            async with _alone(iteration, unit):
+                results.append(await work())
+        except Exception as raised:  # noqa: BLE001 -- raised below, not in a group of exceptions
+            fault = raised
+        tasks.cancel_scope.cancel()
+    if fault is not None:
+        raise fault
+    if not results:
+        raise _not_held(iteration)
+    return results[0]
+
+
+def forget_units(iteration: str) -> None:
+    """Remove the locks of the units of an iteration in which nothing is left to be run."""
+    shutil.rmtree(os.path.join(iteration, _UNITS), ignore_errors=True)
+
+
+@asynccontextmanager
+async def _alone(iteration: str, unit: str) -> AsyncIterator[None]:
+    """Hold the lock of a unit."""
+    folder = os.path.join(iteration, _UNITS)
+    path = os.path.join(folder, hashlib.sha256(unit.encode("utf-8", "surrogatepass")).hexdigest()[:32])
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    with ExitStack() as held:
+        until = anyio.current_time() + _LONGEST_WAIT
+        while True:
+            lock = locked(path, wait_seconds=_SECONDS_BETWEEN_LOOKS)
+            try:
+                await to_thread.run_sync(held.enter_context, lock)
+            except TimeoutError:
+                if anyio.current_time() > until:
+                    advice = "end the worker that runs it, and resume"
+                    raise UnavailableError(f"the unit {unit}", reason="it does not end", advice=advice) from None
+            else:
+                break
+        yield
+
+
+async def _watch(iteration: str, scope: anyio.CancelScope) -> None:
+    """Cancel `scope` as soon as nobody holds the lock of the iteration."""
+    while await to_thread.run_sync(is_held, iteration):  # noqa: ASYNC110 -- another process frees the lock
+        await anyio.sleep(_SECONDS_BETWEEN_LOOKS)
+    scope.cancel()
+
+
+def _require_held(iteration: str) -> None:
+    if not is_held(iteration):
+        raise _not_held(iteration)
+
+
+def _not_held(iteration: str) -> UnavailableError:
+    reason = f"{worker_name()} does not see that a command runs in it"
+    advice = "share it with each worker, at the same path and with file locks, and resume"
+    return UnavailableError(f"the folder {iteration}", reason=reason, advice=advice)

@@ -1,0 +1,48 @@
+"""Units of evals on a batch engine, one batch each, so that a campaign decides after each result what is run next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+
+from prowess._internal.batch import BatchEngine, BatchUnit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Task = TypeVar("_Task")
+_Found = TypeVar("_Found")
+
+
+class CancellableEngine(BatchEngine, Protocol):
+    """An engine whose batches can be ended from another thread."""
+
+    def cancel(self) -> None:
+        """End all batches: their iterators raise. Units that have not begun are not carried out."""
+        ...
+
+
+class EngineTasks:
+    """Gives units to an engine, at most `at_once` at a time: as many as it carries out, and no more than `most`."""
+
+    def __init__(self, engine: CancellableEngine, *, most: int | None) -> None:
+        self._engine = engine
+        self.at_once = max(1, min(engine.at_once, most or engine.at_once))
+        self._threads = CapacityLimiter(self.at_once)
+
+    async def result(self, work: Callable[[_Task], _Found], unit: BatchUnit[_Task]) -> _Found:
+        """Return what `work`, a function of a module, returns for a unit elsewhere. After a cancellation call `cancel`.
+
+        Raises:
+            SkillError: `work` raised it, or the engine cannot go on.
+        """
+
+        def first() -> _Found:
+            return next(iter(self._engine.run(work, (unit,)))).value
+
+        return await to_thread.run_sync(first, abandon_on_cancel=True, limiter=self._threads)
+
+    def cancel(self) -> None:
+        """End the units that are carried out now."""
+        self._engine.cancel()

@@ -1,0 +1,176 @@
+"""A unit on a worker: with the files of the command, as long as the command runs, and once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+from msgspec.structs import replace
+
+from prowess._internal.batch import BatchResult
+from prowess.errors import UnavailableError
+from prowess.evals.campaigns.iterations import Iteration
+from prowess.evals.campaigns.options import EvalRunOptions
+from prowess.evals.campaigns.running import run_evals
+from prowess.evals.iterations.folders import alone_in, is_held, new_iteration
+from prowess.evals.remote.campaign_units import forget_units, within_campaign
+from prowess.evals.remote.eval_units import EvalUnit, run_eval_unit
+from tests.evals.campaigns.provider import MODEL, ScriptedProvider, obedient
+from tests.evals.campaigns.skills import an_eval, skill_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from prowess._internal.batch import BatchUnit
+    from prowess.evals.campaigns.report import UnitResult
+    from prowess.evals.remote.engine import CancellableEngine
+
+TWO_DECIMALS = {"text": "two decimals", "type": "contains_phrase", "phrase": "12.50"}
+RIGHT = "import sys; sys.exit(0)\n"
+
+
+class HereEngine:
+    """Carries out units in this process, and keeps their tasks. `before` is called with each task."""
+
+    at_once, remote = 1, True
+
+    def __init__(self, before: Callable[[Any], object] = lambda task: None) -> None:
+        self.tasks: list[Any] = []
+        self._before = before
+
+    def run(self, work: Callable[[Any], Any], units: Sequence[BatchUnit[Any]]) -> Iterator[BatchResult[Any]]:
+        for unit in units:
+            self.tasks.append(unit.task)
+            self._before(unit.task)
+            yield BatchResult(id=unit.id, value=work(unit.task))
+
+    def cancel(self) -> None:
+        pass
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
+    with ScriptedProvider(obedient) as serving:
+        for name, value in serving.environment.items():
+            monkeypatch.setenv(name, value)
+        yield serving
+
+
+@pytest.fixture
+def skill(tmp_path: Path) -> Path:
+    return skill_at(tmp_path, an_eval(1, TWO_DECIMALS, files=["data.csv"]), an_eval(2, TWO_DECIMALS))
+
+
+def run_on(engine: CancellableEngine | None, skill: Path, **options: Any) -> tuple[UnitResult, ...]:  # noqa: ANN401 -- each test names its options
+    (skill / "data.csv").write_text("1\n")
+    report = run_evals(EvalRunOptions(path=str(skill), model=MODEL, runs=1, **options), engine=engine).report
+    return tuple(replace(unit, seconds=0.0) for unit in report.units)
+
+
+def test_units_on_an_engine_have_the_results_of_this_process(provider: ScriptedProvider, skill: Path) -> None:
+    engine = HereEngine()
+    assert run_on(engine, skill) == run_on(None, skill)
+    assert len(engine.tasks) == 4
+    assert {task.plan.prompt for task in engine.tasks} == {"Sum it up"}
+    assert {plan.prompt for task in engine.tasks for plan in task.prepared.evals} == {""}  # only its own is sent
+    assert len(provider.requests) == 12
+
+
+def test_a_worker_begins_nothing_if_no_command_runs_in_the_folder(provider: ScriptedProvider, skill: Path) -> None:
+    engine = HereEngine()
+    run_on(engine, skill)
+    calls = len(provider.requests)
+    task: EvalUnit = engine.tasks[0]
+    with pytest.raises(UnavailableError, match=r"the folder .*iteration-1 \(the worker on .* does not see that a"):
+        run_eval_unit(task)
+    elsewhere = Iteration(path=task.prepared.iteration.path + "0", flat=True)
+    with pytest.raises(UnavailableError, match="share it with each worker"):
+        run_eval_unit(replace(task, prepared=replace(task.prepared, iteration=elsewhere)))
+    with pytest.raises(UnavailableError, match="its Prowess has the version"):
+        run_eval_unit(replace(task, version="0.0.1"))
+    assert len(provider.requests) == calls
+
+
+@pytest.mark.parametrize("changed", ["snapshot", "file of the eval"])
+def test_a_worker_that_sees_other_files_ends_the_campaign(
+    provider: ScriptedProvider, skill: Path, changed: str
+) -> None:
+    def change(task: EvalUnit) -> None:
+        own = Path(task.prepared.skills["with_skill"][0]) / "SKILL.md"
+        (own if changed == "snapshot" else skill / "data.csv").write_text("another\n")
+
+    name = "with_skill/sums/SKILL.md" if changed == "snapshot" else "data.csv"
+    with pytest.raises(UnavailableError, match=f"the file {name} .it differs on the worker on .* share the folders"):
+        run_on(HereEngine(change), skill)
+    assert provider.requests == []
+
+
+def test_a_unit_that_another_worker_still_runs_is_waited_for_and_not_run_again(
+    provider: ScriptedProvider, skill: Path
+) -> None:
+    engine = HereEngine()
+    run_on(engine, skill)
+    calls = len(provider.requests)
+    task: EvalUnit = engine.tasks[0]
+    folder = task.prepared.iteration.path
+    order: list[str] = []
+
+    def other() -> None:
+        async def run() -> None:
+            order.append("other begins")
+            begun.set()
+            await anyio.sleep(1.2)
+            order.append("other ends")
+
+        anyio.run(within_campaign, folder, task.unit.id, run)
+
+    begun = threading.Event()
+    with alone_in(folder):
+        worker = threading.Thread(target=other)
+        worker.start()
+        assert begun.wait(10)
+        result = run_eval_unit(task)
+        order.append("second ends")
+        worker.join()
+    assert order == ["other begins", "other ends", "second ends"]
+    assert result == task.prepared.iteration.kept(task.unit, task.plan.directory)
+    assert len(provider.requests) == calls
+
+
+def test_work_ends_with_the_command_that_began_it(tmp_path: Path) -> None:
+    folder = new_iteration(str(tmp_path))
+    ended: list[float] = []
+
+    async def endless() -> None:
+        try:
+            await anyio.sleep(60)
+        finally:
+            ended.append(time.monotonic())
+
+    with ExitStack() as held:
+        held.enter_context(alone_in(folder))
+        assert is_held(folder)
+        threading.Timer(0.5, held.close).start()
+        begun = time.monotonic()
+        with pytest.raises(UnavailableError, match="does not see that a command runs in it"):
+            anyio.run(within_campaign, folder, "1", endless)
+    assert not is_held(folder)
+    assert 0.4 < ended[0] - begun < 30
+    forget_units(folder)
+    assert not (Path(folder) / ".units").exists()
+
+
+def test_what_the_work_raises_is_raised_as_it_is(tmp_path: Path) -> None:
+    folder = new_iteration(str(tmp_path))
+
+    async def wrong() -> None:
+        raise ValueError("wrong")
+
+    with alone_in(folder), pytest.raises(ValueError, match="wrong"):
+        anyio.run(within_campaign, folder, "1", wrong)
+    assert not is_held(str(tmp_path / "nowhere"))
