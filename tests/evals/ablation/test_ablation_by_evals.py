@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prowess.cli.dispatch import run
 from tests.evals.campaigns.provider import MODEL, ScriptedProvider, text_of
 from tests.evals.campaigns.skills import an_eval, skill_at
 
@@ -126,4 +127,13 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
         assert re.search("no assertion passes reliably with the whole skill", document["error"])
         code, document = _run(provider, skill, "--tests")
         assert code == 2
-        assert "--model does not apply" in document["error"]
+        assert "without a model; leave out --model" in document["error"]
+
+
+@pytest.mark.parametrize("option", ["--seed 0", "--jobs 2", "--with other", "--runs 3", "--resume", "--max-calls 1"])
+def test_an_option_that_tests_do_not_use_is_named(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    skill = skill_at(tmp_path, body="One.")
+    assert run(["eval", "ablate", str(skill), "--tests", *option.split()]) == 2
+    assert f"leave out {option.split(maxsplit=1)[0]}\n" in capsys.readouterr().err

@@ -167,7 +167,7 @@ def test_usage_cost_and_end_are_read() -> None:
     told = {"total_cost_usd": 0.25, "usage": {"input_tokens": 5, "cache_read_input_tokens": 10, "output_tokens": 7}}
     run = read_transcript_text(lines(init(HERE), says("Hello."), {**result("error_max_turns", is_error=True), **told}))
     assert run.usage is not None
-    assert (run.usage.input_tokens, run.usage.output_tokens, run.cost_usd) == (15, 7, 0.25)
+    assert (run.usage.input_tokens, run.usage.output_tokens, run.usage.cost_usd) == (15, 7, 0.25)
     assert (run.ended, run.end_reason, run.end_at, run.answer, run.session) == (
         "limit",
         "error_max_turns",
@@ -176,7 +176,8 @@ def test_usage_cost_and_end_are_read() -> None:
         "s",
     )
     own_run = read_transcript_text(own())
-    assert (own_run.usage and own_run.usage.tokens, own_run.cost_usd) == (7, 0.5)
+    assert own_run.usage is not None
+    assert (own_run.usage.tokens, own_run.usage.cost_usd) == (7, 0.5)
 
 
 def test_activations_tell_who_made_them() -> None:

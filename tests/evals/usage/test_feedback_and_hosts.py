@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from prowess.errors import InvalidArgumentsError
 from prowess.evals.usage.feedback import MOST_NOTE, feedback_counts, read_feedback
 from prowess.evals.usage.host_usage import host_usage
 from tests.evals.scenario_skills import make_skill
@@ -73,6 +74,11 @@ def test_lines_that_are_damaged_are_left_out(tmp_path: Path) -> None:
     file.write_bytes(f"{good}\n{good[:30]}\n{good.replace('good', 'best')}\n\xff\n\n{good}\n".encode("latin-1"))
     assert [one.skill for one in read_feedback(str(file))] == ["a", "a"]
     assert list(read_feedback(str(tmp_path / "none"))) == []
+
+
+def test_feedback_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgumentsError, match="cannot be read: Is a directory"):
+        list(read_feedback(str(tmp_path)))
 
 
 def test_the_sessions_of_hosts_tell_who_used_a_skill() -> None:

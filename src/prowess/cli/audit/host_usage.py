@@ -72,7 +72,7 @@ def usage_beside_log(folders: Sequence[str], skills: CatalogOptions) -> UsageBes
     """Return what is known beside the log.
 
     Raises:
-        InvalidArgumentsError: a folder does not exist, or has too many files.
+        InvalidArgumentsError: a folder does not exist, or has too many files; or the feedback cannot be read.
     """
     names = [entry.name for entry in skills.open(quiet=True, asks=False).entries()] if folders else []
     hosts = host_usage(folders, names) if folders else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import output
@@ -25,23 +26,11 @@ from prowess.cli.options import json_option
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from prowess.evals.ablation.report import AblatedPassage, AblationReport
 
 _SHOWN = 70
-_NEED_A_MODEL = (
-    "model",
-    "host",
-    "judge",
-    "max_cost_usd",
-    "max_calls",
-    "max_tokens",
-    "max_output_tokens",
-    "price",
-    "resume",
-    "runs",
-    "detect",
-    "out",
-)
 
 
 @click.command(name="ablate")
@@ -81,10 +70,8 @@ def ablate(*, path: str, by_tests: bool, by: Any, as_json: bool, quiet: bool, **
     # Imported here: the other subcommands need no agent.
     from prowess.evals.ablation.by_tests import ablate_by_tests
 
-    if by_tests and (
-        named := next((name for name in _NEED_A_MODEL if given[name] is not None and given[name] is not False), None)
-    ):
-        raise click.UsageError(f"--tests needs no model, so --{named.replace('_', '-')} does not apply")
+    if by_tests and (unused := _first_of_command_line(given.keys() - {"negate"})) is not None:
+        raise click.UsageError(f"--tests runs what prowess test runs, without a model; leave out {unused}")
     if not by_tests and given["model"] is None and given["host"] is None:
         raise click.UsageError("name --tests to run the skill's tests, or --model M to run its evals")
     signalled = None
@@ -100,6 +87,14 @@ def ablate(*, path: str, by_tests: bool, by: Any, as_json: bool, quiet: bool, **
     else:
         _print(report, quiet=quiet and by_tests)
     return code_of_end(signalled=signalled, complete=report.complete)
+
+
+def _first_of_command_line(names: Collection[str]) -> str | None:
+    """Return the first of these options that was given, as it is written; None if none was."""
+    context = click.get_current_context()
+    given = (one for one in context.command.params if one.name in names)
+    told = (one.opts[0] for one in given if context.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE)
+    return next(told, None)
 
 
 def _by_evals(

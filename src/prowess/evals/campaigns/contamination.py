@@ -89,17 +89,26 @@ def _plain(text: str) -> str:
     return _BLANKS.sub(" ", text.replace("\\n", "\n").replace('\\"', '"')).casefold()
 
 
-def _phrases(directory: str) -> Iterator[str]:
+def texts_below(directory: str, suffix: str = "") -> Iterator[str]:
+    """Yield the texts of the files below a directory whose names end with `suffix`."""
     for folder, _, names in os.walk(directory):
         for name in sorted(names):
-            if not name.endswith(".md"):
-                continue
-            try:
-                with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-                    text = file.read(1_000_000)
-            except OSError:
-                continue
-            for line in text.splitlines():
-                plain = _plain(line).strip()
-                if len(plain) >= MIN_PHRASE:
-                    yield plain
+            if name.endswith(suffix):
+                yield readable_text(os.path.join(folder, name))
+
+
+def readable_text(path: str) -> str:
+    """Return the first million characters of a file, of one that cannot be read none."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(1_000_000)
+    except OSError:
+        return ""
+
+
+def _phrases(directory: str) -> Iterator[str]:
+    for text in texts_below(directory, ".md"):
+        for line in text.splitlines():
+            plain = _plain(line).strip()
+            if len(plain) >= MIN_PHRASE:
+                yield plain

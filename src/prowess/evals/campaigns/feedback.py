@@ -12,10 +12,9 @@ import msgspec
 
 from prowess._internal.files.bounded_read import read_regular_file
 from prowess.errors import InvalidArgumentsError
-from prowess.evals.iterations.folders import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 FEEDBACK_FILE = "feedback.json"
 _MOST_BYTES = 16 * 1024 * 1024
@@ -39,18 +38,6 @@ def read_feedback(iteration: str) -> dict[str, str]:
     if isinstance(data, dict) and all(isinstance(text, str) for text in data.values()):
         return data
     raise InvalidArgumentsError((f"{path} must be an object with one text for the directory of each eval",))
-
-
-def write_feedback(iteration: str, feedback: Mapping[str, str]) -> None:
-    """Write feedback by eval directory.
-
-    Raises:
-        InvalidArgumentsError: a name is no directory of the iteration.
-    """
-    for name in feedback:
-        if os.path.basename(name) != name or not os.path.isdir(os.path.join(iteration, name)):
-            raise InvalidArgumentsError((f"{iteration} has no eval directory {name!r}",))
-    write_json(os.path.join(iteration, FEEDBACK_FILE), dict(feedback))
 
 
 def _of_reviews(reviews: list[Any], iteration: str) -> dict[str, str]:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from prowess._internal.files.tree_digest import read_tree
 from prowess.errors import InvalidArgumentsError, LimitExceededError, SkillParseError
+from prowess.evals.campaigns.contamination import readable_text, texts_below
 from prowess.evals.campaigns.iterations import (
     CAMPAIGN,
     CampaignSettings,
@@ -28,7 +29,7 @@ from prowess.evals.ledger.journal import JournalHeader
 from prowess.format.reading import read_skill
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from prowess.evals.campaigns.options import EvalRunOptions
     from prowess.evals.campaigns.planning import PlannedEval
@@ -55,9 +56,9 @@ class PreparedCampaign(Struct, frozen=True, kw_only=True):
     def texts_of(self, configuration: str) -> tuple[str, ...]:
         """Return the texts that a run of a configuration may contain: those of its skills and of the evals' files."""
         folders = [*self.skills[configuration]]
-        texts = [text for folder in folders for text in _texts_below(folder)]
+        texts = [text for folder in folders for text in texts_below(folder)]
         for plan in self.evals:
-            texts += [_text(os.path.join(self.settings.root, *source.split("/"))) for source, _ in plan.files]
+            texts += [readable_text(os.path.join(self.settings.root, *source.split("/"))) for source, _ in plan.files]
         return tuple(texts)
 
 
@@ -246,17 +247,3 @@ def _header(settings: CampaignSettings, skills: Mapping[str, tuple[str, ...]]) -
         "max_output_tokens": settings.max_output_tokens,
     }
     return JournalHeader(skill=settings.skill, files=files, identity=identity)
-
-
-def _texts_below(folder: str) -> Iterator[str]:
-    for place, _, names in os.walk(folder):
-        for name in sorted(names):
-            yield _text(os.path.join(place, name))
-
-
-def _text(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(1_000_000)
-    except OSError:
-        return ""

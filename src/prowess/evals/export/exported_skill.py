@@ -6,7 +6,7 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, UnsetType
 
 from prowess._internal.files.contained import ContainedRoot
 from prowess.errors import InvalidArgumentsError, UnsafePathError
@@ -40,6 +40,13 @@ class ExportedSkill(Struct, frozen=True, kw_only=True):
     def name(self) -> str:
         """The name of the skill."""
         return self.skill.name
+
+
+def expected_skill(case: SuiteCase, skill: str) -> str | None:
+    """Return which skill an eval of `skill` expects to be chosen, None if none should be."""
+    if case.should_trigger is False:
+        return None
+    return skill if isinstance(case.expected_skill, UnsetType) else case.expected_skill
 
 
 def exported_skill(path: str) -> ExportedSkill:

@@ -9,9 +9,7 @@ import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UnsetType
-
-from prowess.evals.export.exported_skill import file_of, skill_files
+from prowess.evals.export.exported_skill import expected_skill, file_of, skill_files
 from prowess.format.writing import document_text
 
 if TYPE_CHECKING:
@@ -68,8 +66,6 @@ def _sample(skill: str, plan: PlannedEval, case: SuiteCase, placed: dict[str, st
         for check in case.checks
         if check.kind != "judged" and check.value is not None
     ]
-    wanted = skill if isinstance(case.expected_skill, UnsetType) else case.expected_skill
-    expected = None if case.should_trigger is False else wanted
-    about = {"checks": checks, "expected_skill": expected}
+    about = {"checks": checks, "expected_skill": expected_skill(case, skill)}
     sample: dict[str, Any] = {"id": plan.id, "input": plan.prompt, "target": "\n".join(judged), "metadata": about}
     return {**sample, "files": placed} if placed else sample

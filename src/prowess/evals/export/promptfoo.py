@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UnsetType
-
-from prowess.evals.export.exported_skill import file_of, skill_files
+from prowess.evals.export.exported_skill import expected_skill, file_of, skill_files
 from prowess.format.suites.suite import SuiteError
 from prowess.format.suites.yaml_text import yaml_of
 
@@ -64,17 +62,11 @@ def _test(case: SuiteCase, skill: str, number: int) -> dict[str, Any]:
     asserts = [_assert(check, name) for check in case.checks]
     if case.expected_output and not case.checks:
         asserts.append({"type": "llm-rubric", "value": _loadable(case.expected_output, name)})
-    if (expected := _expected_skill(case, skill)) is not None:
+    if (expected := expected_skill(case, skill)) is not None:
         asserts.append({"type": "skill-used", "value": _loadable(expected, name)})
     else:
         asserts.append({"type": "not-skill-used", "value": skill})
     return {"description": _text(name), "vars": {"prompt": _loadable(case.prompt or "", name)}, "assert": asserts}
-
-
-def _expected_skill(case: SuiteCase, skill: str) -> str | None:
-    if case.should_trigger is False:
-        return None
-    return skill if isinstance(case.expected_skill, UnsetType) else case.expected_skill
 
 
 def _assert(check: Check, name: str) -> dict[str, Any]:

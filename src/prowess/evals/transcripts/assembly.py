@@ -159,7 +159,6 @@ class Assembly(Struct):
         if self.unknown:
             named = ", ".join(f"{kind} ({count})" for kind, count in list(self.unknown.items())[:20])
             notes = (*notes, f"records of unknown types are left out: {named}")
-        cost = self.cost_usd
         return RunTranscript(
             host=self.host,
             form=self.form,
@@ -173,13 +172,15 @@ class Assembly(Struct):
             ended=self.ended,
             end_reason=self.end_reason,
             end_at=self.end_at,
-            usage=Usage(input_tokens=self.input_tokens, output_tokens=self.output_tokens, cost_usd=cost)
-            if self.has_usage
-            else None,
-            cost_usd=cost,
+            usage=self._usage(),
             directory=self.directory,
             notes=notes,
         )
+
+    def _usage(self) -> Usage | None:
+        if not self.has_usage:
+            return None
+        return Usage(input_tokens=self.input_tokens, output_tokens=self.output_tokens, cost_usd=self.cost_usd)
 
 
 def _closed(call: OpenCall) -> TranscriptCall:

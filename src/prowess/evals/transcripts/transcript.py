@@ -106,7 +106,7 @@ class RunTranscript(Struct, frozen=True, kw_only=True):
     their files, if the list has them. `commands` are the slash commands that the host listed. `ended` is `completed` if
     the model finished, `limit` if a limit of turns, time, tokens or cost stopped it, `error` if it failed, and `cut` if
     the transcript stops in the middle. `end_reason` is the host's word for it. `usage` is None if no tokens were
-    reported; `cost_usd` is None if no cost was reported. `directory` is the working directory of the host. `notes` are
+    reported. `directory` is the working directory of the host. `notes` are
     sentences about lines that could not be read and records of unknown types.
 
     `at` of messages, calls and activations counts from 1: the line in the file, or the message in a file that is a
@@ -126,7 +126,6 @@ class RunTranscript(Struct, frozen=True, kw_only=True):
     end_reason: str | None = None
     end_at: int | None = None
     usage: Usage | None = None
-    cost_usd: float | None = None
     directory: str | None = None
     notes: tuple[str, ...] = ()
 

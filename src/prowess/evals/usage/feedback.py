@@ -77,9 +77,14 @@ def give_feedback(skill: str, digest: str, opinion: Opinion, note: str | None = 
 
 
 def read_feedback(path: str = "") -> Iterator[Feedback]:
-    """Yield the statements, the oldest first. Lines that cannot be read are left out."""
+    """Yield the statements, the oldest first. Lines that cannot be read are left out.
+
+    Raises:
+        InvalidArgumentsError: the file cannot be read.
+    """
+    place = path or feedback_path()
     try:
-        with open(path or feedback_path(), "rb") as file:
+        with open(place, "rb") as file:
             for line in file:
                 try:
                     yield msgspec.json.decode(line, type=Feedback)
@@ -87,6 +92,8 @@ def read_feedback(path: str = "") -> Iterator[Feedback]:
                     continue
     except FileNotFoundError:
         return
+    except OSError as fault:
+        raise InvalidArgumentsError((f"{place} cannot be read: {fault.strerror}",)) from None
 
 
 def feedback_counts(statements: Iterable[Feedback], *, most_notes: int = 3) -> list[FeedbackCounts]:
