@@ -139,6 +139,8 @@ def test_files_are_compared_with_the_workspace_before(tmp_path: Path) -> None:
         ({"context": {"neighbours": ["/etc"]}}, "not in the skill or beside it"),
         ({"turns": [{}]}, "has neither a text nor calls"),
         ({"turns": [{"when": "12"}]}, "has neither a text nor calls"),
+        ({"turns": [{"text": "a", "else": {"text": "b"}}]}, "has an else that is never given"),
+        ({"context": ["read"]}, "cases[0].context is a list, it must be a mapping"),
     ],
 )
 def test_a_place_outside_of_the_skill_and_a_turn_that_says_nothing_are_faults(
@@ -148,6 +150,7 @@ def test_a_place_outside_of_the_skill_and_a_turn_that_says_nothing_are_faults(
     report = run_tests(with_cases(make_skill(tmp_path), data))
     assert [found.rule for found in report.diagnostics] == ["testing.tests"]
     assert reason in report.diagnostics[0].message
+    assert not report.diagnostics[0].message.endswith(" ")
 
 
 @pytest.mark.proves("evals.scenario.command-executed")
@@ -259,6 +262,8 @@ def test_a_response_can_leave_a_call_to_the_real_tool(tmp_path: Path) -> None:
     (skill / "evals" / "files" / "a.csv").write_text("real content\n", encoding="utf-8")
     context = {"tools": ["read"]}
     assert one(skill, workspace="evals/files", responses=responses, turns=turns, context=context).outcome == "passed"
+    absent = one(skill, workspace="evals/files", responses=responses, turns=turns)
+    assert (absent.outcome, "Read is no built-in tool of the case" in str(absent.reason)) == ("error", True)
 
 
 def test_restrictions_and_approvals_are_those_of_a_real_session(tmp_path: Path) -> None:

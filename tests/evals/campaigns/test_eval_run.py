@@ -417,6 +417,7 @@ def test_until_decided_stops_as_soon_as_the_skill_is_better(provider: ScriptedPr
     assert len(ran) < 30
     assert "baseline" in run(provider, *words, "--until", "decided", "--baseline", "none", code=2)["error"]
     assert "--until decided" in run(provider, *words, "--detect", "0.2", code=2)["error"]
+    assert "--detect" in run(provider, *words, "--until", "decided", "--detect", "0", code=2)["error"]
 
 
 def test_a_replay_needs_no_provider_and_a_request_that_differs_is_drift(

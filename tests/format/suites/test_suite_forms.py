@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prowess.format.suites.files import read_suite, texts_of, write_suite
-from prowess.format.suites.forms import CARRIED, FORMS, FormedData, converted, form_of, original
+from prowess.format.suites.forms import CARRIED, FORMS, IMPORTED, FormedData, converted, form_of, original
 from prowess.format.suites.suite import Check, SuiteError
 from tests.format.suites.making_suites import suite
 
@@ -158,6 +158,17 @@ def test_forms_of_other_tools_are_imported_without_loss(
     for target in FORMS.values():
         second, _ = converted(first, target)
         assert same(original(second).data, first.data)
+
+
+def test_what_an_imported_eval_says_in_other_members_is_not_lost() -> None:
+    openai = FormedData(form=IMPORTED["openai"], data={"a.json": {"query": "P", "expected_behavior": ["It sorts."]}})
+    assert converted(openai, FORMS["guide"])[1] == ()
+    caliper = formed({"skills": ["./sort"], "tasks": [{"prompt": "P", "expect": "E", "activates": "sort"}]})
+    assert caliper.suite().skill == "sort"
+    assert [row.member for row in converted(caliper, FORMS["questions"])[1]] == ["skills"]
+    assert [(row.eval, row.member) for row in converted(caliper, FORMS["guide"])[1]][1:] == [(1, "activates")]
+    axis = formed({"prompt": "P", "judge": [{"check": "It is sorted", "weight": 2}]})
+    assert [row.member for row in converted(axis, FORMS["guide"])[1]] == ["judge"]
 
 
 @pytest.mark.parametrize(

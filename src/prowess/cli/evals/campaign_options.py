@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 _Decorated = TypeVar("_Decorated", bound="Callable[..., Any]")
 SHARE = click.FloatRange(min=0, max=1)
+DIFFERENCE = click.FloatRange(min=0, max=1, min_open=True)
 
 host_option = click.option(
     "--host", metavar="H", help="Agent that does the tasks: claude, codex, copilot, gemini; or our own."

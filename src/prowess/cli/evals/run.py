@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from prowess.cli.evals.campaign_options import (
+    DIFFERENCE,
     SHARE,
     cap_options,
     host_option,
@@ -38,7 +39,7 @@ from prowess.cli.options.scheduler_options import scheduler_option
 @cap_options
 @judge_option
 @click.option("--until", type=click.Choice(["decided"]), help="Stop as soon as it is decided whether the skill helps.")
-@click.option("--detect", type=SHARE, metavar="D", help="Smallest difference that matters to --until (default: 0.15).")
+@click.option("--detect", type=DIFFERENCE, metavar="D", help="Smallest difference for --until; defaults to 0.15.")
 @neighbours_option
 @click.option("--min-pass-rate", type=SHARE, metavar="R", help="Fail if fewer runs with the skill pass.")
 @click.option("--min-delta", type=click.FloatRange(-1, 1), metavar="D", help="Fail if the skill improves less.")

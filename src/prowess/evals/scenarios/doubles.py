@@ -121,19 +121,23 @@ def _fits(value: object, glob: str) -> bool:
 
 
 class ToolDouble:
-    """A tool that exists only in the case. It takes any arguments."""
+    """A tool that exists only in the case. It takes any arguments. A call to run the real one is added to `misses`."""
 
-    def __init__(self, name: str, responses: ToolResponses) -> None:
+    def __init__(self, name: str, responses: ToolResponses, misses: list[str]) -> None:
         schema = {"type": "object", "properties": {}}
         self.spec = ToolSpec(name=name, description=f"{name}, as the case answers it.", input_schema=schema)
-        self._responses = responses
+        self._responses, self._misses = responses, misses
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return the first response that fits. Raise as `ToolResponses.to`."""
         require_executor(self, call)
         found = self._responses.to(self.spec.name, arguments)
         if found is None:
-            raise DoubleAnsweredError(f"{self.spec.name} is no built-in tool of the case, so it cannot be the real one")
+            self._misses.append(
+                f"{self.spec.name} is no built-in tool of the case, so it cannot be the real one; "
+                "name it in context.tools, or give a result"
+            )
+            raise DoubleAnsweredError(self._misses[-1])
         return found
 
 
@@ -162,4 +166,4 @@ def doubled(tools: Iterable[Tool], responses: Sequence[ToolResponse], misses: li
     for tool in tools:
         own = named.pop(tool.spec.name, None)
         found.append(tool if own is None else BuiltinDouble(tool, ToolResponses(own, misses)))
-    return (*found, *(ToolDouble(name, ToolResponses(own, misses)) for name, own in named.items()))
+    return (*found, *(ToolDouble(name, ToolResponses(own, misses), misses) for name, own in named.items()))

@@ -196,8 +196,9 @@ def read_record(
 
     def read(value: object, rule: str, path: Path, faults: Faults) -> _Value | None:
         if not isinstance(value, Mapping):
-            wanted = " and ".join(key for key, field in fields.items() if field.required)
-            faults.add(rule, f"{named(path)} is {kind(value)}, it must be a mapping with {wanted}", path)
+            needs = " and ".join(key for key, field in fields.items() if field.required)
+            wanted = f"a mapping with {needs}" if needs else "a mapping"
+            faults.add(rule, f"{named(path)} is {kind(value)}, it must be {wanted}", path)
             return None
         before = len(faults.found)
         attributes = {

@@ -294,6 +294,9 @@ def _turn(value: object, rule: str, path: Path, faults: Faults) -> TurnScript | 
     if isinstance(value, dict) and value.keys() <= {"when", "else"}:
         faults.add(rule, f"{named(path)} has neither a text nor calls", path)
         return None
+    if isinstance(value, dict) and "else" in value and "when" not in value:
+        faults.add(rule, f"{named(path)} has an else that is never given; state when the turn itself is", path)
+        return None
     return turn
 
 

@@ -15,7 +15,15 @@ from msgspec.structs import replace
 from prowess.format.suites.changes import ChangesDoNotFitError, apply, changed_paths, difference
 from prowess.format.suites.form import Parts
 from prowess.format.suites.guide import GUIDE, SKILL_CREATOR, TYPED
-from prowess.format.suites.imported import AXIS, CALIPER, OPENAI, SKILL_LAB, TRIGGERS, imported_form_of
+from prowess.format.suites.imported import (
+    AXIS,
+    CALIPER,
+    OPENAI,
+    SKILL_LAB,
+    TRIGGERS,
+    imported_form_of,
+    kept_members,
+)
 from prowess.format.suites.plugin_eval import PLUGIN_EVAL
 from prowess.format.suites.questions import CASES, QUESTIONS
 from prowess.format.suites.suite import EvalSuite, SuiteError, names_of
@@ -39,7 +47,7 @@ ORIGIN = ".prowess-origin.json"  # file of a folder, and the member of its data
 class LostMember(Struct, frozen=True, kw_only=True):
     """A member that the target form does not have. It is carried along, but no other tool reads it.
 
-    `eval` is the eval's id, or None for a member of the whole file.
+    `eval` is the eval's id, or its number from 1 if it has none. It is None for a member of the whole file.
     """
 
     eval: str | int | None
@@ -142,8 +150,11 @@ def converted(source: FormedData, to: SuiteForm) -> tuple[FormedData, tuple[Lost
     head = changes.of_head(parts.head)
     each = [changes.of_case(place, case) for place, case in enumerate(parts.cases)]
     lost = [LostMember(eval=None, **what) for what in _lost(head, source.form, to, of_case=False)]
-    for case, change in zip(cases, each, strict=True):
-        lost += [LostMember(eval=case.id, **what) for what in _lost(change, source.form, to, of_case=True)]
+    for number, (case, change) in enumerate(zip(cases, each, strict=True), 1):
+        kept = changes.kept(number - 1, case)
+        named = number if case.id is None else case.id
+        found = _lost(change, source.form, to, of_case=True)
+        lost += [LostMember(eval=named, **what) for what in found if what["member"] not in kept]
     carried: dict[str, Any] = {"form": source.form.name, "as": to.name, **({"suite": head} if head else {})}
     if source.form.layout == "folder":
         carried["names"] = parts.names
@@ -201,6 +212,9 @@ class _Changes:
     def of_case(self, place: int, case: Mapping[str, Any]) -> dict[str, Any]:
         read = self._read[place]
         return difference(self._source.write_case(read, place + 1), case)
+
+    def kept(self, place: int, case: SuiteCase) -> frozenset[str]:
+        return kept_members(self._source, case, self._read[place])
 
 
 def _lost(changes: Mapping[str, Any], source: SuiteForm, to: SuiteForm, *, of_case: bool) -> Iterator[dict[str, str]]:

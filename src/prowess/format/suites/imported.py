@@ -24,6 +24,8 @@ from prowess.format.suites.suite import Check, SuiteCase, SuiteError
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from prowess.format.suites.form import SuiteForm
+
 _ALONE = "x-single"
 
 
@@ -63,7 +65,9 @@ class ImportedForm(Struct, frozen=True, kw_only=True):
             skill = skills[0]
         if isinstance(skill, dict):
             path = text_in(skill, "path") or ""
-            skill = text_in(skill, "name") or path.removesuffix("SKILL.md").strip("./").rpartition("/")[2] or None
+            skill = text_in(skill, "name") or path
+        if isinstance(skill, str) and "/" in skill:
+            skill = skill.removesuffix("SKILL.md").strip("./").rpartition("/")[2] or None
         return skill if isinstance(skill, str) else None
 
     def write_head(self, skill: str | None) -> dict[str, Any]:
@@ -117,6 +121,27 @@ OPENAI = ImportedForm(
     name="openai", members=("name", "query", "expected_behavior", "success_criteria"), layout="folder"
 )
 AXIS = ImportedForm(name="axis", members=("name", "prompt", "judge"))
+
+
+_READ_AS = {
+    **dict.fromkeys(("expect", "expected_behavior", "success_criteria"), "checks"),
+    "activates": "expected_skill",
+    "expected": "should_trigger",
+}
+
+
+def kept_members(form: SuiteForm, before: SuiteCase, after: SuiteCase) -> frozenset[str]:
+    """Return the members of an imported eval whose meaning the converted one has in members of its own form.
+
+    The weights of axis have no place elsewhere, so `judge` is not among them.
+    """
+    if not isinstance(form, ImportedForm):
+        return frozenset()
+    return frozenset(key for key, field in _READ_AS.items() if _meaning(before, field) == _meaning(after, field))
+
+
+def _meaning(case: SuiteCase, field: str) -> object:
+    return [check.text for check in case.checks] if field == "checks" else getattr(case, field)
 
 
 def imported_form_of(data: Any) -> ImportedForm | None:  # noqa: ANN401 -- JSON
