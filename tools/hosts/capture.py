@@ -74,7 +74,7 @@ class Captured(msgspec.Struct, frozen=True, kw_only=True):
 def main() -> int:
     """Capture the cases that are named, or all."""
     out, wanted = Path(sys.argv[1]), set(sys.argv[2:])
-    if not _is_loopback_alone():
+    if not is_loopback_alone():
         print("this machine has a network: run it under unshare -n (make hosts does)", file=sys.stderr)
         return 2
     out.mkdir(parents=True, exist_ok=True)
@@ -89,7 +89,8 @@ def main() -> int:
     return 0
 
 
-def _is_loopback_alone() -> bool:
+def is_loopback_alone() -> bool:
+    """Return whether this process can reach nothing but this machine."""
     return [name for _, name in socket.if_nameindex()] == ["lo"]
 
 
