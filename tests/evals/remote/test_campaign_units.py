@@ -18,7 +18,7 @@ from prowess.evals.campaigns.iterations import Iteration
 from prowess.evals.campaigns.options import EvalRunOptions
 from prowess.evals.campaigns.running import run_evals
 from prowess.evals.iterations.folders import alone_in, is_held, new_iteration
-from prowess.evals.remote.campaign_units import forget_units, within_campaign
+from prowess.evals.remote.campaign_units import forget_locks, within_campaign
 from prowess.evals.remote.eval_units import EvalUnit, run_eval_unit
 from tests.evals.campaigns.provider import MODEL, ScriptedProvider, obedient
 from tests.evals.campaigns.skills import an_eval, skill_at
@@ -161,7 +161,7 @@ def test_work_ends_with_the_command_that_began_it(tmp_path: Path) -> None:
             anyio.run(within_campaign, folder, "1", endless)
     assert not is_held(folder)
     assert 0.4 < ended[0] - begun < 30
-    forget_units(folder)
+    forget_locks(folder)
     assert not (Path(folder) / ".units").exists()
 
 

@@ -25,7 +25,7 @@ from prowess.evals.iterations.folders import alone_in, iterations, write_json
 from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.ledger.ledger import Ledger
 from prowess.evals.ledger.opened_calls import opened_calls
-from prowess.evals.remote.campaign_units import forget_units
+from prowess.evals.remote.campaign_units import forget_locks
 from prowess.evals.remote.eval_units import RemoteRunner
 
 if TYPE_CHECKING:
@@ -168,4 +168,4 @@ def _write(report: EvalRunReport, prepared: PreparedCampaign) -> None:
     write_json(os.path.join(prepared.iteration.path, "benchmark.json"), data)
     prepared.iteration.finish(report)
     if report.complete:
-        forget_units(prepared.iteration.path)
+        forget_locks(prepared.iteration.path)

@@ -45,6 +45,7 @@ class Accounts:
         self._settled = _NOTHING
         self._doubtful = _NOTHING
         self._calls = 0
+        self._failed: set[str] = set()
         self.answers: dict[tuple[str, str], list[KeptAnswer]] = {}
         self.refusals: dict[tuple[str, str], KeptAnswer] = {}
         self.units: dict[str, list[StartedCall]] = {}
@@ -64,6 +65,7 @@ class Accounts:
                 case FailedCall():
                     started = self._open.pop(line.id, None) if line.refused else self._open.get(line.id)
                     if started is not None:
+                        self._failed.add(line.id)
                         self.failures[started.unit, started.request] = line.reason
 
     def spent(self, in_flight: Collection[str]) -> Spent:
@@ -77,6 +79,11 @@ class Accounts:
             input_tokens=settled.input_tokens,
             output_tokens=settled.output_tokens,
         )
+
+    def unsettled(self) -> list[str]:
+        """Return the ids of calls without an answer that did not fail either: in flight, or of a process that died."""
+        with self._lock:
+            return [call_id for call_id in self._open if call_id not in self._failed]
 
     def shortage(self, wanted: Amount, caps: Caps, released: Collection[str] = ()) -> Shortage | None:
         """Return the cap that a call of `wanted` could pass, or None. Reservations of `released` do not count."""

@@ -5,9 +5,10 @@
 So a campaign may be killed at any moment and resumed. A kept answer is replayed. A call without a kept answer is made
 again, and stays charged at its reservation, because the provider may have charged it.
 
-A cap holds for everything charged and reserved together. A call that does not fit waits while calls of this ledger are
-in flight that may give back a part of their reservation; if none is, it is refused. One ledger serves many tasks of one
-event loop. Several processes may each open the same journal; the reservations of the others count as spent.
+A cap holds for everything charged and reserved together. A call that does not fit waits while calls are in flight that
+may give back a part of their reservation; if none is, it is refused. One ledger serves many tasks of one event loop.
+Several processes may each open the same journal; the reservations of the others count as spent, and are waited for if
+`is_live` tells which of the others still run.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from prowess.evals.ledger.prices import Price
 
 _log = logging.getLogger("prowess.evals")
+_SECONDS_BETWEEN_LOOKS = 0.2  # at calls of other processes
 _MOST_REASON = 500  # characters of a failure that are kept
 
 
@@ -58,16 +60,27 @@ class _Execution:
 class Ledger(Closing):
     """Implements `Calls` over one journal. Use it as a context manager, or call `close`.
 
+    `mark` is unique to a ledger, and begins the ids of its calls. `is_live` tells whether the ledger of a mark, of
+    another process, may still end its calls. Without it, those of other processes are taken for dead.
+
     Raises:
         JournalError: the journal cannot be opened, or is of another campaign.
     """
 
-    def __init__(self, path: str | os.PathLike[str], header: JournalHeader, caps: Caps) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        header: JournalHeader,
+        caps: Caps,
+        *,
+        is_live: Callable[[str], bool] | None = None,
+    ) -> None:
         self._journal = Journal.create(os.fspath(path), header)
         self._caps = caps
         self._accounts = Accounts()
         self._executions: dict[str, _Execution] = {}
-        self._mark, self._made = os.urandom(5).hex(), 0
+        self.mark, self._made = os.urandom(5).hex(), 0
+        self._is_live = is_live
         self._in_flight: set[str] = set()
         self._settled = anyio.Event()
         try:
@@ -125,7 +138,7 @@ class Ledger(Closing):
         self._made += 1
         execution.calls += 1
         started = StartedCall(
-            id=f"{self._mark}-{self._made}",
+            id=f"{self.mark}-{self._made}",
             unit=unit,
             host=host,
             request=digest,
@@ -185,18 +198,24 @@ class Ledger(Closing):
     async def _reserve(self, started: StartedCall, form: str, execution: _Execution) -> None:
         while True:
             settled = self._settled
-            shortage = await to_thread.run_sync(self._try_reserve, started, form)
-            if shortage is None:
+            refused = await to_thread.run_sync(self._try_reserve, started, form)
+            if refused is None:
                 return
             if settled.is_set():
                 continue  # a call ended meanwhile, so there may be room now
-            if not self._in_flight or self._accounts.shortage(started.reserved, self._caps, self._in_flight):
+            shortage, others = refused
+            ending = self._in_flight | others
+            if not ending or self._accounts.shortage(started.reserved, self._caps, ending):
                 execution.refusal = CapReachedError(shortage.cap, shortage.left, shortage.wanted)
                 raise execution.refusal
-            await settled.wait()
+            with anyio.move_on_after(_SECONDS_BETWEEN_LOOKS if others else None):
+                await settled.wait()
 
-    def _try_reserve(self, started: StartedCall, form: str) -> Shortage | None:
-        """Book the reservation, or return the cap that it could pass. Holds the lock over reading and writing."""
+    def _try_reserve(self, started: StartedCall, form: str) -> tuple[Shortage, set[str]] | None:
+        """Book the reservation, or return the cap that it could pass, and the calls that others have in flight.
+
+        Holds the lock over reading and writing: a ledger that is not live then writes no answer any more.
+        """
         with self._journal.locked():
             self._catch_up()
             shortage = self._accounts.shortage(started.reserved, self._caps)
@@ -204,7 +223,15 @@ class Ledger(Closing):
                 self._journal.keep_form(form)
                 self._accounts.book(started, self._journal.append(started))
                 self._in_flight.add(started.id)
-        return shortage
+                return None
+            return shortage, self._of_others()
+
+    def _of_others(self) -> set[str]:
+        if self._is_live is None:
+            return set()
+        calls = {call_id: call_id.partition("-")[0] for call_id in self._accounts.unsettled()}
+        live = {mark for mark in set(calls.values()) - {self.mark} if self._is_live(mark)}
+        return {call_id for call_id, mark in calls.items() if mark in live}
 
     def _write(self, line: AnsweredCall | FailedCall) -> None:
         with self._journal.locked():

@@ -20,12 +20,12 @@ from prowess._internal.batch_worker import worker_name
 from prowess._internal.files.file_lock import locked
 from prowess.errors import UnavailableError
 from prowess.evals.iterations.folders import is_held
+from prowess.evals.remote.live_ledgers import LOCKS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
 _Result = TypeVar("_Result")
-_UNITS = ".units"
 _SECONDS_BETWEEN_LOOKS = 1.0
 _LONGEST_WAIT = 1800.0  # seconds for a worker that still runs the same unit
 
@@ -54,15 +54,15 @@ async def within_campaign(iteration: str, unit: str, work: Callable[[], Awaitabl
     return results[0]
 
 
-def forget_units(iteration: str) -> None:
-    """Remove the locks of the units of an iteration in which nothing is left to be run."""
-    shutil.rmtree(os.path.join(iteration, _UNITS), ignore_errors=True)
+def forget_locks(iteration: str) -> None:
+    """Remove the locks of workers in an iteration in which nothing is left to be run."""
+    shutil.rmtree(os.path.join(iteration, LOCKS), ignore_errors=True)
 
 
 @asynccontextmanager
 async def _alone(iteration: str, unit: str) -> AsyncIterator[None]:
     """Hold the lock of a unit."""
-    folder = os.path.join(iteration, _UNITS)
+    folder = os.path.join(iteration, LOCKS)
     path = os.path.join(folder, hashlib.sha256(unit.encode("utf-8", "surrogatepass")).hexdigest()[:32])
     os.makedirs(folder, mode=0o700, exist_ok=True)
     with ExitStack() as held:

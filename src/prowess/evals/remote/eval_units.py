@@ -7,7 +7,6 @@ a unit reads with those that the command saw.
 from __future__ import annotations
 
 import hashlib
-import os
 from typing import TYPE_CHECKING, Self
 
 import anyio
@@ -27,11 +26,10 @@ from prowess.evals.campaigns.preparation import PreparedCampaign  # noqa: TC001 
 from prowess.evals.campaigns.report import Unit  # noqa: TC001 -- a field of a Struct
 from prowess.evals.campaigns.unit_setting import unit_setting
 from prowess.evals.iterations.snapshots import installed_digests
-from prowess.evals.ledger.journal import JOURNAL
-from prowess.evals.ledger.ledger import Ledger
 from prowess.evals.recordings.drift import changed_files
 from prowess.evals.remote.campaign_units import within_campaign
 from prowess.evals.remote.engine import EngineTasks
+from prowess.evals.remote.live_ledgers import shared_ledger
 from prowess.format.suites.grader_specs import ProgramGrader
 
 if TYPE_CHECKING:
@@ -106,7 +104,7 @@ async def _run(task: EvalUnit) -> UnitResult:
         if (kept := iteration.kept(unit, plan.directory)) is not None:
             return kept  # by a worker that died, or seemed to, before its result was fetched
         _require_same_files(task)
-        with Ledger(os.path.join(iteration.path, JOURNAL), prepared.header, task.options.caps) as calls:
+        with shared_ledger(iteration.path, prepared.header, task.options.caps) as calls:
             async with LocalRunner(unit_setting(task.options, prepared, calls), at_once=1) as runner:
                 return await runner.run(plan, unit)
 

@@ -1,0 +1,90 @@
+"""Ledgers of several workers in one journal: a call that does not fit waits for the others, unless they are dead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from prowess.agent import Usage
+from prowess.evals.ledger.calls import CallAnswer, CallBound
+from prowess.evals.ledger.caps import CapReachedError, Caps
+from prowess.evals.ledger.journal import JOURNAL
+from prowess.evals.ledger.ledger import Ledger
+from prowess.evals.remote.live_ledgers import LOCKS, is_live, shared_ledger
+from tests.evals.ledger.asking import DOLLAR, HEADER, Asking, failing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BOUND = CallBound(input_tokens=1000, output_tokens=1000)  # 2000 microdollars
+CAPS = Caps(usd=0.0035)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    (tmp_path / LOCKS).mkdir()
+    return str(tmp_path)
+
+
+@pytest.mark.anyio
+async def test_a_call_waits_for_a_reservation_that_another_worker_may_give_back(folder: str) -> None:
+    begun, go_on = anyio.Event(), anyio.Event()
+
+    async def slow() -> CallAnswer:
+        begun.set()
+        await go_on.wait()
+        return CallAnswer(content=b"slow", usage=Usage(input_tokens=1, output_tokens=1))
+
+    with shared_ledger(folder, HEADER, CAPS) as left, shared_ledger(folder, HEADER, CAPS) as right:
+        ask = Asking(right)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: left.call("one", b"a", BOUND, slow, price=DOLLAR))
+            await begun.wait()
+            tasks.start_soon(lambda: right.call("two", b"b", BOUND, ask.answer, price=DOLLAR))
+            with pytest.raises(CapReachedError):  # this one would never fit
+                await ask("three", "c", most=10_000)
+            await anyio.sleep(0.5)
+            assert ask.count == 0
+            go_on.set()
+        assert ask.count == 1
+        right.refresh()
+        assert right.spent.calls == 2
+
+
+@pytest.mark.anyio
+async def test_a_call_of_a_worker_that_died_is_not_waited_for(folder: str, tmp_path: Path) -> None:
+    begun = anyio.Event()
+
+    async def endless() -> CallAnswer:
+        begun.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    with Ledger(tmp_path / JOURNAL, HEADER, CAPS) as died, shared_ledger(folder, HEADER, CAPS) as ledger:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: died.call("one", b"a", BOUND, endless, price=DOLLAR))
+            await begun.wait()
+            with pytest.raises(CapReachedError):
+                await ledger.call("two", b"b", BOUND, Asking(ledger).answer, price=DOLLAR)
+            tasks.cancel_scope.cancel()
+
+
+@pytest.mark.anyio
+async def test_a_call_of_a_live_worker_that_failed_is_not_waited_for(folder: str) -> None:
+    with shared_ledger(folder, HEADER, CAPS) as other, shared_ledger(folder, HEADER, CAPS) as ledger:
+        with pytest.raises(ConnectionError):
+            await other.call("one", b"a", BOUND, failing(ConnectionError("broken")), price=DOLLAR)
+        with pytest.raises(CapReachedError):
+            await ledger.call("two", b"b", BOUND, Asking(ledger).answer, price=DOLLAR)
+
+
+def test_a_ledger_is_live_until_it_is_closed(folder: str, tmp_path: Path) -> None:
+    with shared_ledger(folder, HEADER, CAPS) as ledger:
+        assert is_live(folder, ledger.mark)
+        (tmp_path / LOCKS / "0a.ledger").touch()
+        assert not is_live(folder, "0a")  # of a worker that was killed
+        assert not is_live(folder, "../../0a")
+    assert not is_live(folder, ledger.mark)
+    assert [path.name for path in (tmp_path / LOCKS).iterdir()] == ["0a.ledger"]
