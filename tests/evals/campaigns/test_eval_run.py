@@ -159,6 +159,40 @@ def test_assertions_that_only_a_judge_could_grade_cost_nothing_without_one(
     assert len(provider.requests) == 2
 
 
+def test_assertions_that_are_not_graded_beside_others_are_told_before_the_first_call_and_in_each_report(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    only_with = {"text": "uses it", "type": "skill_activated", "arm": "with-only"}
+    strange = {"text": "scores well", "type": "rubric"}
+    skill = skill_at(tmp_path, an_eval(1, NAMES_SUM, "is polite", strange), an_eval(2, only_with, "is polite"))
+    page = tmp_path / "page.html"
+    words = (str(skill), "--model", MODEL, "--runs", "1", "--report", str(page))
+    report = run(provider, *words)
+
+    needs_judge = "it needs a judge; name one with --judge MODEL"
+    assert report["summary"]["ungraded"] == [
+        {"eval": "1", "text": "is polite", "reason": needs_judge},
+        {"eval": "1", "text": "scores well", "reason": "no grader has the type 'rubric'"},
+        {"eval": "2", "text": "is polite", "reason": needs_judge},
+    ]
+    assert outcomes(report) == {
+        "1/with_skill/run-1": "passed",
+        "1/without_skill/run-1": "passed",
+        "2/with_skill/run-1": "passed",
+        "2/without_skill/run-1": "not_run",
+    }
+    without = report["units"][3]
+    assert without["reason"] == "no assertion of the eval can be graded in this configuration, so no call was made"
+    assert len(provider.requests) == report["spent"]["calls"] == 5
+    told = "not graded, and counted in no outcome: 2 assertions of 2 evals"
+    assert told in page.read_text()
+
+    out, errors = start(provider, *words).communicate(timeout=120)
+    first = errors.splitlines()[0]
+    assert first == f"{told} ('is polite', and others); {needs_judge}"
+    assert f"note: {first}" in out.splitlines()
+
+
 @pytest.mark.proves("evals.grading.errors")
 def test_a_crashed_run_is_an_error_and_the_others_go_on(tmp_path: Path) -> None:
     def rule(request: Request) -> Answer:

@@ -17,13 +17,13 @@ from prowess.cli.options.scheduler_options import scheduler_at
 from prowess.errors import SkillError
 from prowess.evals.campaigns.options import EvalRunOptions
 from prowess.evals.campaigns.running import run_evals
-from prowess.evals.campaigns.summary import notes_of
+from prowess.evals.campaigns.summary import notes_of, ungraded_texts
 from prowess.evals.reports.answer import delta_text, rate_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prowess.evals.campaigns.report import ConfigurationSummary, EvalRunReport
+    from prowess.evals.campaigns.report import ConfigurationSummary, EvalRunReport, UngradedAssertion
     from prowess.evals.campaigns.running import EvalRun
 
 _MOST_REASONS = 5
@@ -58,7 +58,13 @@ def carried_out(
             scheduler_at(on) as engine,
             LiveProgress(cap_usd=max_cost_usd, quiet=quiet or as_json) as progress,
         ):
-            ended = run_evals(options, engine=engine, on_begin=progress.begin, on_result=progress.show)
+            ended = run_evals(
+                options,
+                engine=engine,
+                on_begin=progress.begin,
+                on_result=progress.show,
+                on_ungraded=_tell_ungraded,
+            )
     except SkillError as fault:
         return tell_fault(fault)
     report = ended.report
@@ -74,6 +80,11 @@ def carried_out(
     except SkillError as fault:
         return tell_fault(fault)
     return _code(ended)
+
+
+def _tell_ungraded(ungraded: tuple[UngradedAssertion, ...]) -> None:
+    for text in ungraded_texts(ungraded):
+        output.note(printable_line(text))
 
 
 def _code(ended: EvalRun) -> int:

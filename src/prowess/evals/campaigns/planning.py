@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from prowess.format.suites.suite import Check, CheckKind, EvalSuite, SuiteCase
 
+NO_JUDGE = "it needs a judge; name one with --judge MODEL"
 _PLACES = ("evals/files/", "evals/")  # prefixes that the workspace does not repeat
 
 # Files in a workspace from which Claude Code, Codex, Copilot, Cursor, Gemini CLI, OpenCode and git take settings.
@@ -72,6 +73,12 @@ class PlannedAssertion(Struct, frozen=True, kw_only=True):
     def is_judged(self) -> bool:
         """Whether it needs a judge."""
         return isinstance(self.check, JudgedCheck)
+
+    def ungraded(self, *, judged: bool) -> str | None:
+        """Return why it cannot be graded, or None. `judged` is whether there is a judge."""
+        if isinstance(self.check, UngradedCheck):
+            return self.check.reason
+        return NO_JUDGE if self.is_judged and not judged else None
 
 
 class PlannedEval(Struct, frozen=True, kw_only=True):

@@ -112,6 +112,14 @@ class WeakAssertion(Struct, frozen=True, kw_only=True):
     kind: WeakKind
 
 
+class UngradedAssertion(Struct, frozen=True, kw_only=True):
+    """An assertion that was not graded, so that no outcome counts it, with the reason."""
+
+    eval: str
+    text: str
+    reason: str
+
+
 class GateResult(Struct, frozen=True, kw_only=True):
     """A gate that was named. `value` is None if nothing could be measured; then it failed."""
 
@@ -125,7 +133,8 @@ class EvalRunSummary(Struct, frozen=True, kw_only=True):
     """The result of all units.
 
     `decision` is that of `--until decided`: better, worse, futile or open; None without it. `faults` are sentences
-    about evals that could not run at all.
+    about evals that could not run at all. `ungraded` are assertions of the evals that ran: outcomes and rates are about
+    the others.
     """
 
     configurations: dict[str, ConfigurationSummary]
@@ -136,6 +145,7 @@ class EvalRunSummary(Struct, frozen=True, kw_only=True):
     flaky: tuple[str, ...] = ()
     gates: tuple[GateResult, ...] = ()
     faults: tuple[str, ...] = ()
+    ungraded: tuple[UngradedAssertion, ...] = ()
 
 
 class EvalRunReport(Struct, frozen=True, kw_only=True):

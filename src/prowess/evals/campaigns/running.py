@@ -20,7 +20,7 @@ from prowess.evals.campaigns.options import JOBS
 from prowess.evals.campaigns.preparation import prepared_campaign
 from prowess.evals.campaigns.report import EvalRunReport
 from prowess.evals.campaigns.summary import summary_of
-from prowess.evals.campaigns.unit_setting import gradable, unit_setting
+from prowess.evals.campaigns.unit_setting import gradable, ungraded_assertions, unit_setting
 from prowess.evals.iterations.folders import alone_in, iterations, write_json
 from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.ledger.ledger import Ledger
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from prowess.evals.campaigns.campaign import UnitRunner
     from prowess.evals.campaigns.options import EvalRunOptions
     from prowess.evals.campaigns.preparation import PreparedCampaign
-    from prowess.evals.campaigns.report import UnitResult
+    from prowess.evals.campaigns.report import UngradedAssertion, UnitResult
     from prowess.evals.ledger.caps import Spent
     from prowess.evals.ledger.recorded_calls import RecordedCalls
     from prowess.evals.remote.engine import CancellableEngine
@@ -58,12 +58,14 @@ def run_evals(
     engine: CancellableEngine | None = None,
     on_begin: Callable[[int, Callable[[], Spent]], object] | None = None,
     on_result: Callable[[UnitResult], object] | None = None,
+    on_ungraded: Callable[[tuple[UngradedAssertion, ...]], object] | None = None,
 ) -> EvalRun:
     """Run the evals of a skill with it and with its baseline, and write the files of the iteration.
 
     With an engine, its workers run the units. They share the folders of the skill and of the results.
     Before the first run, `on_begin` gets the number of runs, and a function that returns the cost so far, with calls of
-    the judge. `on_result` gets each result.
+    the judge. `on_result` gets each result. If some assertions cannot be graded, `on_ungraded` gets them before the
+    first call.
 
     Raises:
         SuiteError: there is no suite, or it cannot be read.
@@ -86,7 +88,9 @@ def run_evals(
             if prepared.is_new:  # nothing began, so nothing is left to be resumed
                 shutil.rmtree(prepared.iteration.path, ignore_errors=True)
             raise
-        report, signalled = _run(options, prepared, calls, runner, on_begin=on_begin, on_result=on_result)
+        report, signalled = _run(
+            options, prepared, calls, runner, on_begin=on_begin, on_result=on_result, on_ungraded=on_ungraded
+        )
     return EvalRun(report=report, signalled=signalled, feedback=feedback)
 
 
@@ -111,9 +115,13 @@ def _run(
     *,
     on_begin: Callable[[int, Callable[[], Spent]], object] | None,
     on_result: Callable[[UnitResult], object] | None,
+    on_ungraded: Callable[[tuple[UngradedAssertion, ...]], object] | None,
 ) -> tuple[EvalRunReport, int | None]:
     settings = prepared.settings
     plans = {plan.id: gradable(plan, judged=settings.judge is not None) for plan in prepared.evals}
+    ungraded = ungraded_assertions(plans.values(), judged=settings.judge is not None)
+    if on_ungraded is not None and ungraded:
+        on_ungraded(ungraded)
     units = planned_units(plans.values(), prepared.configurations, settings.runs)
 
     def spent() -> Spent:
@@ -132,6 +140,7 @@ def _run(
         seed=settings.seed,
         decision=None if decider is None else decider.decision,
         faults=[f"eval {plan.id}: {plan.fault}" for plan in plans.values() if plan.fault is not None],
+        ungraded=ungraded,
         min_pass_rate=options.min_pass_rate,
         min_delta=options.min_delta,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess._internal.text.terminal_text import counted
 from prowess.evals.campaigns.report import (
     WITH_SKILL,
     ConfigurationSummary,
@@ -18,8 +19,10 @@ from prowess.evals.statistics.intervals import rate_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from prowess.evals.campaigns.report import UnitResult
+    from prowess.evals.campaigns.report import UngradedAssertion, UnitResult
     from prowess.evals.statistics.comparison import RunGrade
+
+_SHOWN = 80
 
 
 def summary_of(
@@ -28,6 +31,7 @@ def summary_of(
     seed: int,
     decision: str | None = None,
     faults: Sequence[str] = (),
+    ungraded: Sequence[UngradedAssertion] = (),
     min_pass_rate: float | None = None,
     min_delta: float | None = None,
 ) -> EvalRunSummary:
@@ -52,6 +56,7 @@ def summary_of(
         flaky=tuple(map(str, compared.flaky)),
         gates=tuple(gates),
         faults=tuple(faults),
+        ungraded=tuple(ungraded),
     )
 
 
@@ -121,4 +126,17 @@ def notes_of(summary: EvalRunSummary, units: Mapping[str, UnitResult]) -> list[s
         for name in summary.contaminated
     ]
     notes += [f"eval {name} passes in some runs and fails in others" for name in summary.flaky]
-    return [*notes, *summary.faults]
+    return [*notes, *summary.faults, *ungraded_texts(summary.ungraded)]
+
+
+def ungraded_texts(ungraded: Sequence[UngradedAssertion]) -> list[str]:
+    """Return one sentence for each reason: how many assertions no outcome counts."""
+    texts = []
+    for reason in dict.fromkeys(one.reason for one in ungraded):
+        found = [one for one in ungraded if one.reason == reason]
+        evals = list(dict.fromkeys(one.eval for one in found))
+        where = f"eval {evals[0]}" if len(evals) == 1 else counted(len(evals), "eval")
+        what = counted(len(found), "assertion")
+        first = f" ({found[0].text[:_SHOWN]!r}{', and others' if len(found) > 1 else ''})"
+        texts.append(f"not graded, and counted in no outcome: {what} of {where}{first}; {reason}")
+    return texts

@@ -10,8 +10,6 @@ import os
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from prowess._internal.files.contained import ContainedRoot
 from prowess.errors import InvalidArgumentsError, UnsafePathError
 from prowess.evals.iterations.folders import write_json
@@ -20,18 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from prowess.evals.campaigns.planning import PlannedEval
-    from prowess.evals.campaigns.report import GradedAssertion
+    from prowess.evals.campaigns.report import GradedAssertion, UngradedAssertion
     from prowess.evals.graders.material import RunMaterial
 
 ANSWER = "answer.md"
 _MAX_OUTPUT_BYTES = 64 * 1024 * 1024  # of one run
-
-
-class UngradedAssertion(Struct, frozen=True, kw_only=True):
-    """An assertion that was not graded, with the reason."""
-
-    text: str
-    reason: str
 
 
 def write_metadata(folder: str, plan: PlannedEval) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from anyio import to_thread
 from msgspec import Struct
@@ -16,10 +16,9 @@ from msgspec.structs import replace
 from prowess.agent import ModelError
 from prowess.distribution.installation.disk.trees import remove_tree
 from prowess.errors import InvalidArgumentsError
-from prowess.evals.campaigns.planning import JudgedCheck, TextCheck, UngradedCheck
-from prowess.evals.campaigns.report import GradedAssertion, UnitResult
+from prowess.evals.campaigns.planning import NO_JUDGE, JudgedCheck, TextCheck, UngradedCheck
+from prowess.evals.campaigns.report import GradedAssertion, UngradedAssertion, UnitResult
 from prowess.evals.campaigns.unit_files import (
-    UngradedAssertion,
     new_workspace,
     prepare_workspace,
     write_grading,
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     from prowess.evals.scenarios.report import Grade
     from prowess.evals.scenarios.workspaces import FileDigests
 
-_NO_JUDGE = "it needs a judge; name one with --judge MODEL"
+_NOTHING_HERE = "no assertion of the eval can be graded in this configuration, so no call was made"
 
 
 class UnitSetting(Struct, frozen=True, kw_only=True):
@@ -109,12 +108,20 @@ async def _run_in(folder: str, directory: str, plan: PlannedEval, unit: Unit, se
             await to_thread.run_sync(remove_tree, workspace)
 
 
-def _failed(base: UnitResult, folder: str, setting: UnitSetting, reason: str, seconds: float) -> UnitResult:
+def _failed(
+    base: UnitResult,
+    folder: str,
+    setting: UnitSetting,
+    reason: str,
+    seconds: float,
+    *,
+    outcome: Literal["error", "not_run"] = "error",
+) -> UnitResult:
     spent = setting.spent(base.id)
     tokens = spent.input_tokens + spent.output_tokens
     write_timing(folder, tokens=tokens, seconds=seconds)
     write_grading(folder, (), error=reason)
-    result = replace(base, outcome="error", reason=reason, seconds=round(seconds, 3), tokens=tokens, usd=spent.usd)
+    result = replace(base, outcome=outcome, reason=reason, seconds=round(seconds, 3), tokens=tokens, usd=spent.usd)
     result = replace(result, replayed_calls=spent.replayed_calls)
     setting.iteration.keep(base.directory or "", result)
     return result
@@ -130,6 +137,9 @@ class _UnitRun:
     async def result(self, base: UnitResult) -> UnitResult:
         """Run the host, grade, and write the files."""
         setting, unit = self._setting, self._unit
+        judged = setting.judge is not None
+        if all(one.ungraded(judged=judged) is not None for _, one in self._graded_here()):
+            return _failed(base, self._folder, setting, _NOTHING_HERE, 0.0, outcome="not_run")
         try:
             await to_thread.run_sync(prepare_workspace, self._workspace, setting.root, self._plan.files)
         except InvalidArgumentsError as fault:
@@ -213,7 +223,7 @@ class _UnitRun:
                     case JudgedCheck():
                         continue
                     case UngradedCheck(reason=reason):
-                        grades.ungraded.append(UngradedAssertion(text=assertion.text, reason=reason))
+                        grades.ungraded.append(self._ungraded(assertion, reason))
                         continue
                     case TextCheck(kind=kind, value=value):
                         grade = await to_thread.run_sync(text_grade, kind, value, run.answer)
@@ -233,12 +243,15 @@ class _UnitRun:
         if not asked or grades.undecided:
             return
         if self._setting.judge is None:
-            grades.ungraded += [UngradedAssertion(text=one.text, reason=_NO_JUDGE) for _, one in asked]
+            grades.ungraded += [self._ungraded(one, NO_JUDGE) for _, one in asked]
             return
         judge = self._setting.judge(self._unit.id, self._unit.run)
         texts = [one.check.text for _, one in asked if isinstance(one.check, JudgedCheck)]
         for (place, one), grade in zip(asked, await judge.grades(texts, run), strict=True):
             grades.results[place] = _row(one, "judge", grade)
+
+    def _ungraded(self, assertion: PlannedAssertion, reason: str) -> UngradedAssertion:
+        return UngradedAssertion(eval=self._unit.eval, text=assertion.text, reason=reason)
 
     @staticmethod
     def _reason(grades: _Grades) -> str | None:

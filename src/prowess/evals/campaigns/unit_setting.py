@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from prowess.agent import model_named
 from prowess.evals.campaigns.chosen_host import chosen_host, model_price
 from prowess.evals.campaigns.contamination import SkillTraces
-from prowess.evals.campaigns.planning import UngradedCheck
-from prowess.evals.campaigns.report import OLD_SKILL, WITH_SKILL
+from prowess.evals.campaigns.report import OLD_SKILL, WITH_SKILL, UngradedAssertion
 from prowess.evals.campaigns.unit_run import UnitSetting
 from prowess.evals.graders.judge import Judge
 from prowess.evals.hosts.host import HostLimits
@@ -18,7 +17,7 @@ from prowess.evals.ledger.ledger_model import LedgerModel
 from prowess.evals.ledger.prices import price_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from prowess.evals.campaigns.iterations import CampaignSettings
     from prowess.evals.campaigns.options import EvalRunOptions
@@ -32,12 +31,22 @@ _NO_JUDGE = "its assertions need a judge; name one with --judge MODEL"
 
 def gradable(plan: PlannedEval, *, judged: bool) -> PlannedEval:
     """Return the plan with a fault if nothing could be graded, so that no call is paid for it."""
-    if plan.fault is not None or any(
-        not isinstance(one.check, UngradedCheck) and (judged or not one.is_judged) for one in plan.assertions
-    ):
+    reasons = [one.ungraded(judged=judged) for one in plan.assertions]
+    if plan.fault is not None or None in reasons:
         return plan
-    reasons = dict.fromkeys(one.check.reason for one in plan.assertions if isinstance(one.check, UngradedCheck))
-    return replace(plan, fault=_NO_JUDGE if plan.is_judged else "; ".join(reasons))
+    told = dict.fromkeys(reason for reason in reasons if reason is not None)
+    return replace(plan, fault=_NO_JUDGE if plan.is_judged else "; ".join(told))
+
+
+def ungraded_assertions(plans: Iterable[PlannedEval], *, judged: bool) -> tuple[UngradedAssertion, ...]:
+    """Return the assertions that no run will count, of evals that run."""
+    return tuple(
+        UngradedAssertion(eval=plan.id, text=one.text, reason=reason)
+        for plan in plans
+        if plan.fault is None
+        for one in plan.assertions
+        if (reason := one.ungraded(judged=judged)) is not None
+    )
 
 
 def unit_setting(options: EvalRunOptions, prepared: PreparedCampaign, calls: Ledger | RecordedCalls) -> UnitSetting:

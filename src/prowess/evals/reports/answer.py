@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from prowess._internal.text.terminal_text import counted
 from prowess.evals.campaigns.report import OLD_SKILL, WITH_SKILL, WITHOUT_SKILL
+from prowess.evals.campaigns.summary import ungraded_texts
 
 if TYPE_CHECKING:
     from prowess.evals.campaigns.report import ConfigurationSummary, EvalRunReport, RateDelta
@@ -138,5 +139,4 @@ def _notes(report: EvalRunReport) -> list[str]:
     spoilt = sum(unit.contaminated is not None for unit in report.units)
     if spoilt:
         notes.append(f"{counted(spoilt, 'run')} of the baseline saw the skill. They are no part of any rate.")
-    notes += summary.faults
-    return notes
+    return [*notes, *summary.faults, *ungraded_texts(summary.ungraded)]
