@@ -386,6 +386,34 @@ def test_a_cap_ends_the_run_with_code_5_and_resume_completes_it(
     assert "not_run" not in outcomes(again).values()
 
 
+def test_the_replay_of_a_run_that_was_not_finished_is_not_complete_either(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    skill = skill_at(tmp_path, an_eval(1, NAMES_SUM), an_eval(2, NAMES_SUM))
+    words = (str(skill), "--model", MODEL, "--runs", "2", "--jobs", "1", "--max-output-tokens", "200")
+    capped = run(provider, *words, "--max-calls", "4", code=5)
+    replay = (str(skill), "--replay", capped["iteration"])
+    report = run(None, *replay, code=5)
+
+    assert (report["complete"], report["stopped"]) == (False, "call_cap")
+    assert outcomes(report) == outcomes(capped)
+    assert list(outcomes(report).values()).count("not_run") == 6
+    assert report["units"][-1]["reason"] == "the recording ended before this run, or was made without its eval"
+    shown, _ = start(None, *replay).communicate(timeout=120)
+    assert "not complete: the recording (call_cap stopped it) lacks 6 runs; complete it with --resume, then" in shown
+
+    (Path(capped["iteration"]) / "report.json").unlink()  # as after a kill
+    killed = run(None, *replay, code=5)
+    assert (killed["complete"], killed["stopped"]) == (False, None)
+    assert outcomes(killed) == outcomes(capped)
+
+    resumed = run(provider, *words, "--resume")
+    assert resumed["iteration"] == capped["iteration"]
+    whole = run(None, *replay)
+    assert (whole["complete"], whole["stopped"]) == (True, None)
+    assert set(outcomes(whole).values()) == {"passed"}
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_writes_what_there_is_and_resume_goes_on(number: signal.Signals, tmp_path: Path) -> None:
     skill = skill_at(tmp_path, *(an_eval(number, TWO_DECIMALS) for number in range(4)))

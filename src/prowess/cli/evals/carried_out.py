@@ -71,7 +71,7 @@ def carried_out(
     if as_json:
         output.document(report.as_dict())
     else:
-        for line in _lines(report):
+        for line in _lines(report, is_replay=options.replay is not None):
             output.line(line)
         for name, text in ended.feedback.items():
             output.note(f"feedback on {printable_line(name)}: {printable_line(text)}")
@@ -95,7 +95,7 @@ def _code(ended: EvalRun) -> int:
     return code_of_end(signalled=ended.signalled, complete=report.complete, passed=passed)
 
 
-def _lines(report: EvalRunReport) -> Iterator[str]:
+def _lines(report: EvalRunReport, *, is_replay: bool) -> Iterator[str]:
     summary = report.summary
     for name, found in summary.configurations.items():
         yield f"{name:14} {_rate(found)}"
@@ -111,9 +111,18 @@ def _lines(report: EvalRunReport) -> Iterator[str]:
     yield spent_text(report.spent)
     for gate in summary.gates:
         yield gate_text(gate)
-    if report.stopped is not None:
-        yield f"stopped: {report.stopped}; raise the cap and continue with --resume"
+    if not report.complete:
+        yield _not_complete(report, is_replay=is_replay)
     yield f"results: {printable_line(report.iteration)}"
+
+
+def _not_complete(report: EvalRunReport, *, is_replay: bool) -> str:
+    left = counted(sum(unit.outcome == "not_run" for unit in report.units), "run")
+    if is_replay:
+        why = "" if report.stopped is None else f" ({report.stopped} stopped it)"
+        return f"not complete: the recording{why} lacks {left}; complete it with --resume, then replay it again"
+    advice = "continue" if report.stopped == "signal" else "raise the cap and continue"
+    return f"stopped: {report.stopped}, {left} left; {advice} with --resume"
 
 
 def _rate(found: ConfigurationSummary) -> str:

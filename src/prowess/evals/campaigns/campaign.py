@@ -17,7 +17,7 @@ from prowess.evals.hosts.host import ENDS_CAMPAIGN
 from prowess.evals.statistics.sequential import SequentialTest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from prowess.evals.campaigns.iterations import Iteration
     from prowess.evals.campaigns.planning import PlannedEval
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from prowess.evals.campaigns.unit_run import UnitSetting
 
 _DECIDED, _STOPPED = "the comparison was decided before", "the campaign was stopped before"
+_UNRECORDED = "the recording ended before this run, or was made without its eval"
 
 
 def planned_units(evals: Iterable[PlannedEval], configurations: Sequence[str], runs: int) -> tuple[Unit, ...]:
@@ -112,7 +113,7 @@ class Campaign:
     """Runs units. Afterwards `results` has one for each unit, and `stopped` why the run ended early, or None.
 
     `signalled` is the number of the signal that stopped it. `on_result` is called with each result as it comes, kept
-    ones first.
+    ones first. `unrecorded` are the ids of units that a replayed recording does not have; they are not run.
     """
 
     def __init__(
@@ -124,9 +125,10 @@ class Campaign:
         *,
         decider: Decider | None = None,
         on_result: Callable[[UnitResult], object] | None = None,
+        unrecorded: Collection[str] = (),
     ) -> None:
         self._units, self._plans, self._iteration, self._runner = units, plans, iteration, runner
-        self._decider, self._on_result = decider, on_result
+        self._decider, self._on_result, self._unrecorded = decider, on_result, unrecorded
         self._found: dict[str, UnitResult] = {}
         self._waiting: list[Unit] = []
         self.stopped: StopReason | None = None
@@ -135,8 +137,13 @@ class Campaign:
     @property
     def results(self) -> tuple[UnitResult, ...]:
         """The results in the order of the units."""
-        reason = _DECIDED if self.stopped is None else _STOPPED
-        return tuple(self._found.get(unit.id) or _not_run(unit, reason) for unit in self._units)
+        return tuple(self._found.get(unit.id) or _not_run(unit, self._why_not(unit)) for unit in self._units)
+
+    def _why_not(self, unit: Unit) -> str:
+        decided = self._decider is not None and self._decider.decision != "open"
+        if unit.id in self._unrecorded and not decided:
+            return _UNRECORDED
+        return _DECIDED if self.stopped is None else _STOPPED
 
     async def run(self) -> None:
         """Run all units that have no result yet. A failure in one unit is its outcome.
@@ -147,6 +154,8 @@ class Campaign:
             UnavailableError: other machines, on which the units run, cannot go on.
         """
         for unit in self._units:
+            if unit.id in self._unrecorded:
+                continue
             kept = self._iteration.kept(unit, self._plans[unit.eval].directory)
             if kept is None:
                 self._waiting.append(unit)

@@ -108,6 +108,10 @@ class Iteration(Struct, frozen=True, kw_only=True):
             return None
         return found if found.id == unit.id and found.outcome in ("passed", "failed") else None
 
+    def has_result(self, directory: str) -> bool:
+        """Whether a unit has a result, also one that failed to run."""
+        return os.path.isfile(os.path.join(self.path, directory, _UNIT))
+
     def keep(self, directory: str, result: UnitResult) -> None:
         """Write the result of a unit. It is the last file of a unit."""
         write_json(os.path.join(self.path, directory, _UNIT), msgspec.to_builtins(result))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.benchmark import benchmark_of
@@ -27,14 +28,17 @@ from prowess.evals.ledger.ledger import Ledger
 from prowess.evals.ledger.opened_calls import opened_calls
 from prowess.evals.remote.campaign_units import forget_locks
 from prowess.evals.remote.eval_units import RemoteRunner
+from prowess.evals.reports.iteration_files import read_report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
     from prowess.evals.campaigns.campaign import UnitRunner
+    from prowess.evals.campaigns.iterations import Iteration
     from prowess.evals.campaigns.options import EvalRunOptions
+    from prowess.evals.campaigns.planning import PlannedEval
     from prowess.evals.campaigns.preparation import PreparedCampaign
-    from prowess.evals.campaigns.report import UngradedAssertion, UnitResult
+    from prowess.evals.campaigns.report import StopReason, UngradedAssertion, Unit, UnitResult
     from prowess.evals.ledger.caps import Spent
     from prowess.evals.ledger.recorded_calls import RecordedCalls
     from prowess.evals.remote.engine import CancellableEngine
@@ -132,9 +136,14 @@ def _run(
     if on_begin is not None:
         on_begin(len(units), spent)
     decider = Decider(units, detect=settings.detect) if settings.until_decided else None
-    campaign = Campaign(units, plans, prepared.iteration, runner, decider=decider, on_result=on_result)
+    recording = None if options.replay is None else _Recording.of(options.replay, prepared.iteration, units, plans)
+    missing = frozenset() if recording is None else recording.missing
+    campaign = Campaign(
+        units, plans, prepared.iteration, runner, decider=decider, on_result=on_result, unrecorded=missing
+    )
     anyio.run(campaign.run)
     results = campaign.results
+    lacks = recording is not None and recording.missing and (decider is None or decider.decision == "open")
     summary = summary_of(
         results,
         seed=settings.seed,
@@ -145,8 +154,8 @@ def _run(
         min_delta=options.min_delta,
     )
     report = EvalRunReport(
-        complete=campaign.stopped is None,
-        stopped=campaign.stopped,
+        complete=campaign.stopped is None and not lacks,
+        stopped=campaign.stopped or (recording.stopped if recording is not None and lacks else None),
         skill=settings.skill,
         model=settings.model,
         host=settings.host,
@@ -158,6 +167,25 @@ def _run(
     )
     _write(report, prepared)
     return report, campaign.signalled
+
+
+class _Recording(Struct, frozen=True, kw_only=True):
+    """What a recording lacks: the ids of units without a result, and the cap or signal that ended it, if known."""
+
+    missing: frozenset[str]
+    stopped: StopReason | None
+
+    @classmethod
+    def of(cls, path: str, iteration: Iteration, units: Iterable[Unit], plans: Mapping[str, PlannedEval]) -> _Recording:
+        """Read what the folder of the recording has. A unit that failed to run is replayed as well."""
+        recorded = replace(iteration, path=path)
+        places = {unit.id: recorded.directory(unit, plans[unit.eval].directory) for unit in units}
+        missing = frozenset(name for name, place in places.items() if not recorded.has_result(place))
+        try:
+            stopped = read_report(path).stopped if missing else None
+        except InvalidArgumentsError:  # it was killed, and has no report
+            stopped = None
+        return cls(missing=missing, stopped=stopped)
 
 
 def _feedback(path: str) -> dict[str, str]:
