@@ -185,7 +185,6 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     ),
     (errors.ExecTimeoutError(1.5), "Timeout exceeded: it was ended after 1.5 s"),
     (errors.ExecTimeoutError(1.5, "the search", "; wait"), "Timeout exceeded: the search was ended after 1.5 s; wait"),
-    (errors.OutputLimitError(10, b"0123456789"), "output is over the limit of 10 bytes"),
     (errors.AuditError("/a/audit.jsonl", "read-only"), "audit log /a/audit.jsonl: read-only"),
     (errors.AuditReadError("/a/audit.jsonl", "there is no log here"), "audit log /a/audit.jsonl: there is no log here"),
     (errors.AuditError(None, "there is none"), "audit log of this session: there is none"),

@@ -69,8 +69,7 @@
     │   ├── ScriptUnsupportedError         .path .reason          script_unsupported  this file cannot be run
     │   ├── SandboxUnavailableError        .backend .hint         sandbox_unavailable did not start, fails closed
     │   ├── StageError                     .directory .hint       sandbox_unavailable execution: copying failed
-    │   ├── ExecTimeoutError(TimeoutError) .limit .what .rest     timeout
-    │   └── OutputLimitError               .limit .partial        limit_exceeded
+    │   └── ExecTimeoutError(TimeoutError) .limit .what .rest     timeout
     ├── AuditError                         .path .reason          unavailable         the log cannot be written
     │   └── AuditReadError                 .path .reason          unavailable         the log cannot be read
     ├── StoreError                         .url .reason           store_unavailable
@@ -506,15 +505,6 @@ class ExecTimeoutError(ExecutionError, TimeoutError):
     what: str = "it"
     rest: str = ""
     sentence = "Timeout exceeded: {what} was ended after {limit:g} s{rest}"
-
-
-class OutputLimitError(ExecutionError):
-    """The output is larger than the caller accepts. `partial` is the output so far, `limit` is in bytes."""
-
-    code = "limit_exceeded"
-    limit: int
-    partial: bytes
-    sentence = "output is over the limit of {limit} bytes"
 
 
 class AuditError(SkillError):

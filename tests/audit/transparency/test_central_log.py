@@ -22,7 +22,8 @@ from prowess.audit import AuditEvent, SharedAuditLog
 from prowess.audit.record import time_text
 from prowess.audit.selection import RecordFilter
 from prowess.audit.transparency.arriving_records import latest_records
-from prowess.audit.transparency.central_log import checkpoint_of, export_rows, newest, newest_before, page_of_store
+from prowess.audit.transparency.central_log import checkpoint_of, export_lines, newest, newest_before, page_of_store
+from prowess.audit.transparency.export import write_export
 from prowess.audit.transparency.export_verification import verify_export
 from prowess.audit.transparency.log_walk import LogWalk
 from prowess.audit.transparency.sequencer import LogSigner, continue_log, erase, event_bytes
@@ -66,9 +67,13 @@ class Log(NamedTuple):
 
         self.rows.database.run(work)
 
+    def export(self, wanted: RecordFilter, out: str) -> None:
+        found = export_lines(self.rows, wanted)
+        write_export(out, found.header, found.lines)
+
     def verified(self, wanted: RecordFilter = ALL, **more: object) -> ExportVerification:
         out = str(self.place / "export")
-        export_rows(self.rows, wanted, out)
+        self.export(wanted, out)
         return verify_export(out, KEY, **more)  # type: ignore[arg-type]  # the options of verify_export
 
 
@@ -115,7 +120,7 @@ def test_a_user_is_erased_and_every_proof_still_holds(central: Log) -> None:
     central.add(*range(10, 20), user="bob")
     before = continue_log(central.rows, SIGNER)
     proved = central.place / "proved"
-    export_rows(central.rows, RecordFilter(facts={"user": ("ann",)}), str(proved))
+    central.export(RecordFilter(facts={"user": ("ann",)}), str(proved))
     central.add(20)  # waits, and is about the user too
     assert b"ann" not in (central.place / "proved").read_bytes()
     assert erase(central.rows, SIGNER, by={"user": "root"}, user="ann", before=None) == 11

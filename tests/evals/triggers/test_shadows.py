@@ -8,7 +8,7 @@ import anyio
 
 from prowess.evals.triggers.match_host import MatchHost
 from prowess.evals.triggers.running import TriggerCampaign, TriggerOptions
-from prowess.evals.triggers.shadows import AnsweredRequest, answer_rows, causing_words, shadows_of
+from prowess.evals.triggers.shadows import AnsweredRequest, answer_rows, shadows_of
 from prowess.evals.triggers.trigger_set import read_trigger_set
 from tests.evals.triggers.planted import noisy_words_host, planted_pair
 
@@ -91,7 +91,9 @@ def test_words_that_kept_requests_or_both_skills_have_explain_less() -> None:
     texts = {"a": "Sums totals of reports", "b": "Writes invoices and reports", "c": "reports reports"}
 
     def words(lost: list[str], kept: list[str]) -> tuple[str, ...]:
-        return causing_words(lost, kept, skill="a", other="b", texts=texts)
+        requests = [request(query, {"a": "not_triggered", "b": "triggered"}) for query in lost]
+        requests += [request(query, {"a": "triggered", "b": "not_triggered"}) for query in kept]
+        return shadows_of(requests, texts)[0].words
 
     assert words(["invoice report"], ["report"]) == ("invoices",)
     assert words(["report"], ["report"]) == ()

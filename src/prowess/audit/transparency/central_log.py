@@ -21,7 +21,7 @@ from prowess.audit.record import MAX_LINE_BYTES, AuditRecord, time_text, waiting
 from prowess.audit.selection import RecordFilter, RecordPage, cursor_number
 from prowess.audit.transparency.checkpoint import Checkpoint, read_checkpoint
 from prowess.audit.transparency.erased import erased_line
-from prowess.audit.transparency.export import FORMAT, ExportHeader, header_line, proved_lines, write_export
+from prowess.audit.transparency.export import FORMAT, ExportHeader, header_line, proved_lines
 from prowess.audit.transparency.log_walk import LogWalk
 from prowess.audit.transparency.merkle import leaf_hash
 from prowess.audit.transparency.sequencer import OWN_KINDS, event_bytes
@@ -234,19 +234,6 @@ def export_lines(rows: SharedAuditRows, wanted: RecordFilter) -> LogExport:
         lines, records = proved_lines(tree, checkpoint.size, found), len(chosen)
         header = replace(header, records=records, last=chosen[-1] - 1 if chosen else None)
     return LogExport(checkpoint=checkpoint, records=records, complete=wanted.leaves_all, header=header, lines=lines)
-
-
-def export_rows(rows: SharedAuditRows, wanted: RecordFilter, out: str) -> tuple[int, Checkpoint]:
-    """Write an export of the log up to its last checkpoint. Return the number of records, and the checkpoint.
-
-    Raises:
-        AuditReadError: no record has a place yet.
-        StoreError: the store cannot be used.
-        OSError: the file cannot be written.
-    """
-    found = export_lines(rows, wanted)
-    write_export(out, found.header, found.lines)
-    return found.records, found.checkpoint
 
 
 def stored_records(

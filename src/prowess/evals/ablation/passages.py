@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from prowess._internal.markdown_blocks import TextBlock
 
 PassageKind = Literal["sentence", "item", "section"]
-PASSAGE_KINDS: tuple[PassageKind, ...] = ("sentence", "item", "section")
 MAX_FILE_BYTES = 1024 * 1024
 MOST_PASSAGES = 2000
 _END = re.compile(r"[.!?\u2026][\"')\]*_]*(?=\s)|[\u3002\uff01\uff1f]")

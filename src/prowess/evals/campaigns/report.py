@@ -14,7 +14,6 @@ from prowess.evals.ledger.caps import CapName, Spent
 
 WITH_SKILL, WITHOUT_SKILL, OLD_SKILL = "with_skill", "without_skill", "old_skill"
 UnitOutcome = Literal["passed", "failed", "error", "not_run"]
-UNIT_OUTCOMES: tuple[UnitOutcome, ...] = ("passed", "failed", "error", "not_run")
 StopReason = CapName | Literal["signal"]
 WeakKind = Literal["uninformative", "suspect"]
 

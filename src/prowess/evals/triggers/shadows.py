@@ -119,19 +119,6 @@ def _is_lost(request: AnsweredRequest, other: str) -> bool:
     return stolen >= _HALF * len(runs)
 
 
-def causing_words(
-    lost: Sequence[str], kept: Sequence[str], *, skill: str, other: str, texts: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Return the words of lost requests for `skill` that lead to the `other` skill, as its text has them.
-
-    A word explains by the share of the lost requests that have it, less the share of the kept ones; by half of that if
-    the text of `skill` has it too. The best word comes first, with those that explain at least half as much; then the
-    next best of the requests without these words. Of equal ones, the word that fewest of all `texts` have comes first.
-    """
-    roots = {name: _roots(text) for name, text in texts.items()}
-    return _causing(lost, kept, roots[skill], roots[other], roots)
-
-
 def _causing(
     lost: Sequence[str],
     kept: Sequence[str],
@@ -139,6 +126,13 @@ def _causing(
     written: Mapping[str, str],
     roots: Mapping[str, Mapping[str, str]],
 ) -> tuple[str, ...]:
+    """Return the words of lost requests for a skill that lead to another one, as the text of that one has them.
+
+    A word explains by the share of the lost requests that have it, less the share of the kept ones; by half of that if
+    the text of the skill itself (`own`) has it too. The best word comes first, with those that explain at least half as
+    much; then the next best of the requests without these words. Of equal ones, the word that fewest of all texts
+    (`roots`) have comes first.
+    """
     having = Counter(root for one in roots.values() for root in one)
     waiting = [_roots(query).keys() & written.keys() for query in lost]
     others = Counter(root for query in kept for root in _roots(query).keys() & written.keys())
