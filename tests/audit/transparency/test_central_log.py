@@ -151,16 +151,18 @@ def test_an_erasure_finds_every_record_that_writers_add_meanwhile(central: Log) 
     done, threads = threading.Event(), []
 
     def write(log: SharedAuditLog) -> None:
-        while not done.is_set():
+        while not done.wait(0.002):  # SQLite gives its lock to no one in turn
             log.append(AuditEvent(kind="x", data={"user": "ann"}))
 
     for _ in range(2):
         threads.append(threading.Thread(target=write, args=(SharedAuditLog(central.rows.database),)))
         threads[-1].start()
-    erased = sum(erase(central.rows, SIGNER, by={}, user="ann", before=None) or 0 for _ in range(5))
-    done.set()
-    for thread in threads:
-        thread.join()
+    try:
+        erased = sum(erase(central.rows, SIGNER, by={}, user="ann", before=None) or 0 for _ in range(5))
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
     erased += erase(central.rows, SIGNER, by={}, user="ann", before=None) or 0
     kinds = [record.kind for record in newest(central.rows, ALL, 10**6)]
     assert erased

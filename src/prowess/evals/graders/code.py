@@ -19,6 +19,7 @@ from prowess.evals.scenarios.report import Grade
 from prowess.evals.verdicts.judging import verdict_of
 from prowess.format.suites.grader_faults import python_pattern, regex_fault
 from prowess.format.suites.grader_specs import (
+    CodeGrader,
     CostGrader,
     FileContainsGrader,
     FileExistsGrader,
@@ -42,20 +43,6 @@ if TYPE_CHECKING:
 
 USING = frozenset({"triggered", "polluted"})  # verdicts of a run with the skill in its context
 _SHOWN = 160
-
-CodeGrader = (
-    RegexGrader
-    | ToolUsedGrader
-    | ToolOrderGrader
-    | FileExistsGrader
-    | FileContainsGrader
-    | WorkspaceGrader
-    | JsonSchemaGrader
-    | SkillActivatedGrader
-    | CostGrader
-    | TurnsGrader
-    | TokensGrader
-)
 
 
 def grade_by_code(grader: CodeGrader, run: RunMaterial) -> Grade:  # noqa: PLR0911 -- one for each type

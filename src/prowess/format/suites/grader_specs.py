@@ -149,7 +149,7 @@ class JudgedGrader(GraderSpec, frozen=True, kw_only=True, tag="llm"):
     criteria: str | None = None
 
 
-AnyGrader = (
+CodeGrader = (
     RegexGrader
     | ToolUsedGrader
     | ToolOrderGrader
@@ -157,13 +157,12 @@ AnyGrader = (
     | FileContainsGrader
     | WorkspaceGrader
     | JsonSchemaGrader
-    | ProgramGrader
     | SkillActivatedGrader
     | CostGrader
     | TurnsGrader
     | TokensGrader
-    | JudgedGrader
 )
+AnyGrader = CodeGrader | ProgramGrader | JudgedGrader
 RUNNABLE_GRADERS = frozenset(
     {
         *("regex", "tool_used", "tool_order", "file_exists", "file_contains", "workspace", "json_schema", "program"),
