@@ -25,123 +25,80 @@ class VolatilePart(Struct, frozen=True, kw_only=True):
     reason: str
 
 
-_UUID = VolatilePart(
-    name="uuid",
-    pattern=r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
-    stands="UUID",
-    reason="sessions, artifacts and messages get a new id in every run",
-)
-_TEMPORARY = VolatilePart(
-    name="temporary",
-    pattern=r"/tmp/[\w.-]+",  # noqa: S108 -- it is searched for, not opened
-    stands="/tmp/TEMPORARY",  # noqa: S108 -- as above
-    reason="temporary directories have random names",
-)
-_TIMESTAMP = VolatilePart(
-    name="timestamp",
-    pattern=r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?",
-    stands="TIMESTAMP",
-    reason="the host tells the model when something happened",
-)
-_DATE = VolatilePart(
-    name="date", pattern=r"\b20\d\d-\d\d-\d\d\b", stands="DATE", reason="the host tells the model which day it is"
-)
-_CLOCK = VolatilePart(
-    name="clock",
-    pattern=r"\b\d\d:\d\d:\d\d(?:\.\d+)?\b",
-    stands="CLOCK",
-    reason="listings of files and progress lines have times",
-)
+def _part(name: str, pattern: str, stands: str, reason: str) -> VolatilePart:
+    return VolatilePart(name=name, pattern=pattern, stands=stands, reason=reason)
 
 
 def _key(name: str, pattern: str, stands: str, reason: str) -> VolatilePart:
     r"""Return a row for the value of a JSON key, also in JSON inside of a string, where quotes are written `\"`."""
-    return VolatilePart(
-        name=name, pattern=rf'"{name}\\{{0,7}}":\s{{0,3}}(?:\\{{0,7}}")?({pattern})', stands=stands, reason=reason
-    )
+    return _part(name, rf'"{name}\\{{0,7}}":\s{{0,3}}(?:\\{{0,7}}")?({pattern})', stands, reason)
 
 
+def _id(pattern: str) -> VolatilePart:
+    return _part("call", pattern, "ID", "the provider gives every call and message a new id")
+
+
+def _hash(reason: str) -> VolatilePart:
+    return _part("hash", r"\b[0-9a-f]{32,64}\b", "HASH", reason)
+
+
+_UUID = _part(
+    "uuid",
+    r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
+    "UUID",
+    "sessions, artifacts and messages get a new id in every run",
+)
+# It is searched for, not opened.
+_TEMPORARY = _part("temporary", r"/tmp/[\w.-]+", "/tmp/TEMPORARY", "temporary directories have random names")  # noqa: S108 -- as above
+_TIMESTAMP = _part(
+    "timestamp",
+    r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?",
+    "TIMESTAMP",
+    "the host tells the model when something happened",
+)
+_DATE = _part("date", r"\b20\d\d-\d\d-\d\d\b", "DATE", "the host tells the model which day it is")
+_CLOCK = _part("clock", r"\b\d\d:\d\d:\d\d(?:\.\d+)?\b", "CLOCK", "listings of files and progress lines have times")
 _DURATION = _key("duration_ms", r"[\d.]+", "0", "it is measured")
+_OF_ALL_HOSTS = (_UUID, _TIMESTAMP, _DATE, _CLOCK, _TEMPORARY)
 
 VOLATILE: Mapping[str, tuple[VolatilePart, ...]] = {
-    "prowess": (
-        _UUID,
-        _DURATION,
-        _TEMPORARY,
-    ),
+    "prowess": (_UUID, _DURATION, _TEMPORARY),
     "claude": (
-        _UUID,
-        _TIMESTAMP,
-        _DATE,
-        _CLOCK,
-        _TEMPORARY,
-        VolatilePart(
-            name="version",
-            pattern=r"\bcc_version=([\w.]+)",
-            stands="VERSION",
-            reason="the billing line of the system prompt has a random suffix",
+        *_OF_ALL_HOSTS,
+        _part(
+            "version",
+            r"\bcc_version=([\w.]+)",
+            "VERSION",
+            "the billing line of the system prompt has a random suffix",
         ),
-        VolatilePart(
-            name="call",
-            pattern=r"\b(?:toolu|msg|req|srvtoolu)_\w+",
-            stands="ID",
-            reason="the provider gives every call and message a new id",
-        ),
-        VolatilePart(
-            name="hash", pattern=r"\b[0-9a-f]{32,64}\b", stands="HASH", reason="user and device ids are hashes"
-        ),
+        _id(r"\b(?:toolu|msg|req|srvtoolu)_\w+"),
+        _hash("user and device ids are hashes"),
         _DURATION,
     ),
     "codex": (
-        _UUID,
-        _TIMESTAMP,
-        _DATE,
-        _CLOCK,
-        _TEMPORARY,
-        VolatilePart(
-            name="call",
-            pattern=r"\b(?:call|rs|msg|fco?|ctco?|resp)_[\w-]+",
-            stands="ID",
-            reason="the provider gives every call and message a new id",
-        ),
+        *_OF_ALL_HOSTS,
+        _id(r"\b(?:call|rs|msg|fco?|ctco?|resp)_[\w-]+"),
         _key("turn_started_at_unix_ms", r"\d+", "0", "each request has the time of its turn"),
-        VolatilePart(name="chunk", pattern=r"Chunk ID: (\w+)", stands="CHUNK", reason="each output has a random id"),
-        VolatilePart(
-            name="wall", pattern=r"Wall time: ([\d.]+)", stands="0", reason="the duration of a command is measured"
-        ),
-        VolatilePart(name="hash", pattern=r"\b[0-9a-f]{32,64}\b", stands="HASH", reason="cache keys are hashes"),
+        _part("chunk", r"Chunk ID: (\w+)", "CHUNK", "each output has a random id"),
+        _part("wall", r"Wall time: ([\d.]+)", "0", "the duration of a command is measured"),
+        _hash("cache keys are hashes"),
     ),
     "gemini": (
-        _UUID,
-        _TIMESTAMP,
-        _DATE,
-        _CLOCK,
-        _TEMPORARY,
-        VolatilePart(
-            name="weekday",
-            pattern=r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \w+ \d{1,2}, 20\d\d",
-            stands="DATE",
-            reason="the first message has the day",
+        *_OF_ALL_HOSTS,
+        _part(
+            "weekday",
+            r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \w+ \d{1,2}, 20\d\d",
+            "DATE",
+            "the first message has the day",
         ),
-        VolatilePart(name="hash", pattern=r"\b[0-9a-f]{32,64}\b", stands="HASH", reason="projects are named by hashes"),
-        VolatilePart(
-            name="call", pattern=r"\b(\w+)-\d{13}-[0-9a-f]+\b", stands="ID", reason="call ids have the time in them"
-        ),
-        VolatilePart(name="process", pattern=r"PGID: (\d+)", stands="0", reason="the number of a process group"),
+        _hash("projects are named by hashes"),
+        _part("call", r"\b(\w+)-\d{13}-[0-9a-f]+\b", "ID", "call ids have the time in them"),
+        _part("process", r"PGID: (\d+)", "0", "the number of a process group"),
     ),
     "copilot": (
-        _UUID,
-        _TIMESTAMP,
-        _DATE,
-        _CLOCK,
-        _TEMPORARY,
-        VolatilePart(
-            name="call",
-            pattern=r"\b(?:call|chatcmpl|msg|toolu)[_-][\w-]+",
-            stands="ID",
-            reason="the provider gives every call and message a new id",
-        ),
-        VolatilePart(name="hash", pattern=r"\b[0-9a-f]{32,64}\b", stands="HASH", reason="session ids are hashes"),
+        *_OF_ALL_HOSTS,
+        _id(r"\b(?:call|chatcmpl|msg|toolu)[_-][\w-]+"),
+        _hash("session ids are hashes"),
     ),
 }
 
