@@ -14,6 +14,9 @@ from tests.evals.transcripts.tables.claude_session import CLAUDE_SESSION
 from tests.evals.transcripts.tables.claude_stream import CLAUDE_STREAM
 from tests.evals.transcripts.tables.codex import CODEX_ROLLOUT, CODEX_STREAM
 from tests.evals.transcripts.tables.copilot import COPILOT
+from tests.evals.transcripts.tables.further_claude import FURTHER_CLAUDE
+from tests.evals.transcripts.tables.further_codex import FURTHER_CODEX
+from tests.evals.transcripts.tables.further_others import FURTHER_OTHERS
 from tests.evals.transcripts.tables.gemini import GEMINI
 from tests.evals.transcripts.tables.other import OTHERS
 from tests.evals.transcripts.written import FILE, SKILL, E, N, O, P, T
@@ -28,6 +31,9 @@ CASES = {
         "copilot": COPILOT,
         "gemini": GEMINI,
         "other": OTHERS,
+        "further claude": FURTHER_CLAUDE,
+        "further codex": FURTHER_CODEX,
+        "further": FURTHER_OTHERS,
     }.items()
     for name, case in cases.items()
 }

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Row = dict[str, Any]
 Cases = dict[str, tuple[bytes, str]]  # name: a transcript, and the verdict on `SKILL`
@@ -24,7 +27,7 @@ def lines(*records: Row) -> bytes:
 # ── Claude Code ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def init(skills: list[str] | None = None, **further: object) -> Row:
+def init(skills: Sequence[str | Row] | None = None, **further: object) -> Row:
     """Return the first record of a stream."""
     listed = {} if skills is None else {"skills": skills}
     return {

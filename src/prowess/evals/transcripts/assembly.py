@@ -46,7 +46,7 @@ _NAME = re.compile(
 _FOLDER = re.compile(r"Base directory for this skill: (?:[^\n]*[/\\])?([^/\\\n]+)")
 
 
-class OpenCall(Struct):
+class OpenCall(Struct, gc=False):
     """A call whose records are still being read. `actions` is None if they follow from name and arguments."""
 
     id: str
@@ -117,6 +117,11 @@ class Assembly(Struct):
         self.calls.append(opened)
         return opened
 
+    def forget_ids(self) -> None:
+        """Take later calls as new ones, also with an id that came before."""
+        self.by_id.clear()
+        self.by_id_alone.clear()
+
     def find(self, id_: object, agent: str) -> OpenCall | None:
         """Return the call with this id, of this agent or else of another one."""
         if not isinstance(id_, str):
@@ -133,7 +138,8 @@ class Assembly(Struct):
         if self.offered is None:
             self.offered = {}
         self.has_paths = self.has_paths or bool(paths)
-        for name in names:
+        for one in names:
+            name = one.get("name") if type(one) is dict else one
             if type(name) is str and name:
                 self.offered.setdefault(name, None if paths is None else paths.get(name))
 

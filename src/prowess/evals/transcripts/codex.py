@@ -36,6 +36,7 @@ _SILENT = frozenset(
         "inter_agent_communication",
     }
 )
+_FEW = 20  # messages among which the request may stand already
 _ITEMS = frozenset(
     {"message", "function_call", "function_call_output", "local_shell_call", "custom_tool_call", "reasoning"}
 )
@@ -102,6 +103,7 @@ class _Reading:
         elif kind == "turn.failed":
             run.end("error", mapping(record.get("error")).get("message"), at)
         elif kind == "turn.started":
+            run.forget_ids()  # each turn of a process counts its items from 0
             run.end("cut", "a turn has no end", at)
         elif kind == "thread.started":
             run.session = text(record.get("thread_id")) or None
@@ -112,12 +114,12 @@ class _Reading:
             run.skip(kind)
 
     def _item(self, item: HostRecord, at: int) -> None:
-        run, kind, id_ = self.assembly, item.get("type"), item.get("id")
+        run, kind, id_ = self.assembly, item.get("type") or item.get("item_type"), item.get("id")
         if kind == "command_execution":
             call = run.call(id_, "command_execution", {"command": item.get("command")}, MAIN_AGENT, at)
             call.actions = _command(item.get("command"), None)
             _complete(call, item)
-        elif kind == "agent_message":
+        elif kind in ("agent_message", "assistant_message"):
             run.say("assistant", text(item.get("text")), MAIN_AGENT, at)
         elif kind == "mcp_tool_call":
             call = run.call(id_, item.get("tool"), item.get("arguments"), MAIN_AGENT, at)
@@ -136,6 +138,8 @@ class _Reading:
         kind, payload = text(record.get("type")), mapping(record.get("payload"))
         if kind == "response_item":
             self._response(payload, at)
+        elif kind == "event_msg" and payload.get("type") == "user_message":
+            self._request(text(payload.get("message")), at)
         elif kind == "event_msg":
             self._message(payload, at)
         elif kind == "session_meta":
@@ -146,6 +150,11 @@ class _Reading:
             self.assembly.directory = self.assembly.directory or text(payload.get("cwd")) or None
         elif kind not in _SILENT and record.get("record_type") != "state":
             self.assembly.skip(kind)
+
+    def _request(self, said: str, at: int) -> None:
+        """Add the user's request, unless an item has it already."""
+        if all(said != message.text for message in self.assembly.messages[-_FEW:]):
+            self.assembly.say("user", said, self._agent, at)
 
     def _meta(self, payload: HostRecord) -> None:
         run = self.assembly

@@ -14,6 +14,7 @@ from prowess.evals.transcripts.assembly import Assembly, count_of, mapping, rows
 from prowess.evals.transcripts.transcript import MAIN_AGENT
 
 if TYPE_CHECKING:
+    from prowess.evals.transcripts.assembly import OpenCall
     from prowess.evals.transcripts.records import HostRecord, Records
     from prowess.evals.transcripts.transcript import TranscriptForm
 
@@ -49,6 +50,7 @@ class _Reading:
     def __init__(self, form: TranscriptForm) -> None:
         self.assembly = Assembly(host="copilot", form=form)
         self._failed: str | None = None
+        self._open: list[OpenCall] = []  # calls of the main agent that may have no result yet
         self._preloaded: set[str] = set()
 
     def event(self, record: HostRecord, at: int) -> None:
@@ -60,7 +62,7 @@ class _Reading:
             case "assistant.message":
                 self._assistant(data, agent, at)
             case "tool.execution_start":
-                run.call(data.get("toolCallId"), data.get("toolName"), data.get("arguments"), agent, at)
+                self._call(data, data.get("toolName"), agent, at)
             case "tool.execution_complete":
                 self._complete(data, agent)
             case "tool.user_requested":
@@ -103,7 +105,8 @@ class _Reading:
                 run.end("cut", "a turn has no end", at)
                 self._failed = None
             case "assistant.turn_end" if self._failed is None:
-                pending = any(call.result is None and call.agent == MAIN_AGENT for call in run.calls)
+                self._open = [call for call in self._open if call.result is None]
+                pending = bool(self._open)
                 run.end("cut" if pending else "completed", "a call has no result" if pending else kind, at)
             case "session.error":
                 self._failed = text(data.get("message")) or kind
@@ -130,9 +133,15 @@ class _Reading:
         run = self.assembly
         run.say("assistant", text(data.get("content")), agent, at)
         for request in rows(data.get("toolRequests")):
-            run.call(request.get("toolCallId"), request.get("name"), request.get("arguments"), agent, at)
+            self._call(request, request.get("name"), agent, at)
         if (tokens := count_of(data.get("outputTokens"))) and run.form != "stream":
             run.spend(0, tokens)
+
+    def _call(self, told: HostRecord, name: object, agent: str, at: int) -> None:
+        count = len(self.assembly.calls)
+        call = self.assembly.call(told.get("toolCallId"), name, told.get("arguments"), agent, at)
+        if agent == MAIN_AGENT and len(self.assembly.calls) > count:
+            self._open.append(call)
 
     def _complete(self, data: HostRecord, agent: str) -> None:
         call = self.assembly.find(data.get("toolCallId"), agent)
@@ -163,6 +172,8 @@ class _Reading:
             run.activate(name, "user", "user-invoked", agent, at)
         elif trigger == "context-load":
             self._preload(name, "context-load", agent, at)
+        elif trigger == "agent-invoked" and name.casefold() not in run.asked:
+            run.call(None, "skill", {"skill": name}, agent, at).result = "loaded"  # the request itself was not kept
         elif trigger != "agent-invoked":
             self._preload(name, "skill.invoked", agent, at)
 

@@ -11,7 +11,8 @@ import re
 from typing import TYPE_CHECKING
 
 from prowess.evals.transcripts.assembly import Assembly, count_of, mapping, rows, text, text_of
-from prowess.evals.transcripts.transcript import MAIN_AGENT
+from prowess.evals.transcripts.tools import actions_of
+from prowess.evals.transcripts.transcript import MAIN_AGENT, FileRead
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +32,9 @@ _REFUSAL = re.compile(
 _LIMIT = re.compile(r"max(?:imum)? (?:session )?turns|turn ?limit", re.IGNORECASE)
 _HOST_TEXT = re.compile(r"\s*(?:<(?:session_context|hook_context|state_snapshot)|This is the Gemini CLI)")
 _SKILL_TOOL = "activate_skill"
+_READ_MANY = "read_many_files"
+_NOTHING_READ = re.compile(r"No files (?:were read and concatenated|matching the criteria were found)")
+_SKIPPED = re.compile(r"^- `([^`\n]+)` \(Reason: ", re.MULTILINE)
 
 
 def form_of(record: HostRecord) -> TranscriptForm | None:
@@ -118,9 +122,21 @@ def _end(run: Assembly, record: HostRecord, at: int) -> None:
 
 
 def _judge_failure(call: OpenCall) -> None:
+    if call.name == _READ_MANY and call.result is not None:
+        _leave_out_skipped(call)
     if call.failed and call.result is not None:
         call.unknown_skill = call.name == _SKILL_TOOL and _UNKNOWN_SKILL.search(call.result) is not None
         call.refused = not call.unknown_skill and _REFUSAL.search(call.result) is not None
+
+
+def _leave_out_skipped(call: OpenCall) -> None:
+    """Take the files that were not read out of the actions: the call itself succeeds without them."""
+    skipped = set(_SKIPPED.findall(call.result or ""))
+    call.failed = call.failed or _NOTHING_READ.search(call.result or "") is not None
+    if skipped:
+        reads = (action for action in actions_of(call.name, call.arguments) if isinstance(action, FileRead))
+        left = (tuple(path for path in read.paths if path not in skipped) for read in reads)
+        call.actions = tuple(FileRead(paths=paths) for paths in left)
 
 
 # ── sessions ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -142,7 +158,7 @@ def _read_session(records: Records) -> Assembly:
             run.session = text(record.get("sessionId")) or run.session
             if record.get("kind") == "subagent":
                 agent = run.session or "sub-agent"
-            messages |= dict(_numbered(record, at, in_document=len(records.items) == 1))
+            messages |= dict(_numbered(record, at, in_document=records.is_single))
         elif type(record.get("id")) is str and text(record.get("type")) in _MESSAGES:
             messages[text(record.get("id"))] = (at, record)
         else:

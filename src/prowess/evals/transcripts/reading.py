@@ -7,6 +7,7 @@ Claude Code brings the folder beside it that has its name.
 from __future__ import annotations
 
 import os
+from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Protocol
@@ -18,7 +19,7 @@ from prowess._internal.files.bounded_read import read_regular_file
 from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess.errors import SkillError, UnsafePathError
 from prowess.evals.transcripts import claude, codex, copilot, cursor, gemini, opencode, own_agent
-from prowess.evals.transcripts.records import read_records
+from prowess.evals.transcripts.records import FaultyLineError, read_records, read_records_with_faults
 from prowess.evals.transcripts.transcript import MAIN_AGENT, RunTranscript
 
 if TYPE_CHECKING:
@@ -57,11 +58,18 @@ def read_transcript_text(data: bytes) -> RunTranscript:
 
     read_transcript_text(stream).ended == "completed"
     """
-    records = read_records(data)
-    for _, record in records.items[:_LOOKED_AT]:
+    try:
+        return _transcript(read_records(data), data)
+    except FaultyLineError:
+        return _transcript(read_records_with_faults(data), data)
+
+
+def _transcript(records: Records, data: bytes) -> RunTranscript:
+    for _, record in islice(records.items, _LOOKED_AT):
         for host in _HOSTS:
             if (form := host.form_of(record)) is not None:
-                return host.read(records, form).transcript(records.notes)
+                assembly = host.read(records, form)
+                return assembly.transcript(records.notes)
     reason = "the file is empty" if not data.strip() else "no record of a known host is in it"
     return RunTranscript(host=None, form=None, ended="error", end_reason=reason, notes=records.notes)
 

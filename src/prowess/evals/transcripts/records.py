@@ -24,44 +24,92 @@ _MOST_DOCUMENTS_TRIED = 200  # starts of documents over several lines that turne
 _NAMED = 5
 
 
-class Records(Struct, frozen=True, kw_only=True):
+class FaultyLineError(ValueError):
+    """A line is no JSON object, so that the file has to be read as one with faults."""
+
+
+class Records(Struct, kw_only=True):
     """The records of a file that are JSON objects, each with its number, and sentences about the rest.
 
-    The number is the line in the file, from 1; the place in the list if the whole file is one JSON list. `torn` is true
-    if the last line is the beginning of a record.
+    The number is the line in the file, from 1; the place in the list if the whole file is one JSON list. `is_single` is
+    true if the file is one document. `torn` is true if the last line is the beginning of a record. The lines of a file
+    without faults are decoded one by one, each time that `items` is asked for: a long session is never held as a whole.
     """
 
-    items: tuple[tuple[int, HostRecord], ...]
+    lines: tuple[bytes, ...] = ()
+    decoded: tuple[tuple[int, HostRecord], ...] = ()
     notes: tuple[str, ...] = ()
     torn: bool = False
 
+    @property
+    def is_single(self) -> bool:
+        """Whether there is one record."""
+        return len(self.decoded) == 1 or sum(not _is_blank(line) for line in self.lines[:_FEW]) == 1
+
+    @property
+    def items(self) -> Iterator[tuple[int, HostRecord]]:
+        """The records, each with its number.
+
+        Raises:
+            FaultyLineError: a line cannot be read.
+        """
+        return iter(self.decoded) if self.decoded else self._decode_lines()
+
+    def _decode_lines(self) -> Iterator[tuple[int, HostRecord]]:
+        decode, others, found = _decode, 0, False
+        for number, line in enumerate(self.lines, start=1):
+            if not line or line == b"\r":
+                continue
+            try:
+                value = decode(line)
+            except (ValueError, RecursionError):
+                raise FaultyLineError from None
+            if type(value) is dict:
+                found = True
+                yield number, value
+            elif type(value) is list and not found:
+                raise FaultyLineError  # a list of records, or the start of a document over several lines
+            else:
+                others += 1
+        self.notes = tuple(_notes([], others))
+
 
 _decode = msgspec.json.Decoder().decode
+_FEW = 1000
 
 
 def read_records(data: bytes) -> Records:
-    """Return the records of a file. Never raises."""
-    data = _as_utf8(data)
-    items: list[tuple[int, HostRecord]] = []
-    broken: list[int] = []
-    others = 0
+    """Return the records of a file, taken as JSON lines without a fault, as almost every file is."""
+    return Records(lines=tuple(as_utf8(data).split(b"\n")))
+
+
+def read_records_with_faults(data: bytes) -> Records:
+    """Return the records of a file, whatever is broken in it. Never raises."""
+    data = as_utf8(data)
     try:
-        # Almost every file is JSON lines without a fault.
-        for number, line in enumerate(data.split(b"\n"), start=1):
-            if line and (line != b"\r"):
-                value = _decode(line)
-                if type(value) is dict:
-                    items.append((number, value))
-                elif type(value) is list and not items:
-                    raise ValueError  # noqa: TRY301 -- a list of records, or the start of a document over several lines
-                else:
-                    others += 1
+        whole = _decode(data)
     except (ValueError, RecursionError):
         return _read_with_faults(data)
-    return Records(items=tuple(items), notes=tuple(_notes(broken, others)))
+    return Records(decoded=tuple(_rows(whole)), notes=tuple(_notes([], not isinstance(whole, dict | list))))
 
 
-def _as_utf8(data: bytes) -> bytes:
+def _rows(value: object) -> Iterator[tuple[int, HostRecord]]:
+    if isinstance(value, list):
+        yield from ((place, row) for place, row in enumerate(filter(_is_row, value), start=1))
+    elif isinstance(value, dict):
+        yield 1, value
+
+
+def _is_row(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_blank(line: bytes) -> bool:
+    return not line or line == b"\r"
+
+
+def as_utf8(data: bytes) -> bytes:
+    """Return a text without its byte order mark, in UTF-8."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             text = data[len(mark) :]
@@ -78,12 +126,12 @@ def _read_with_faults(data: bytes) -> Records:
         match value:
             case dict():
                 items.append((number, value))
-            case list() if not items and (rows := [row for row in value if isinstance(row, dict)]):
-                items += [(place, row) for place, row in enumerate(rows, start=1)]
+            case list() if not items and (rows := list(_rows(value))):
+                items += rows
             case _:
                 others += 1
     torn = bool(broken) and broken[-1] > last_line
-    return Records(items=tuple(items), notes=tuple(_notes(broken, others)), torn=torn)
+    return Records(decoded=tuple(items), notes=tuple(_notes(broken, others)), torn=torn)
 
 
 def _documents(text: str, broken: list[int]) -> Iterator[tuple[int, object]]:

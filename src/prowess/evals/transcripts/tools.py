@@ -6,6 +6,7 @@ another type than the tool's is as if it were absent.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import cast
 
@@ -16,9 +17,11 @@ Arguments = Mapping[str, object]
 _SKILL_KEYS = ("skill", "name", "skill_name", "skillName", "command", "names", "id")
 _PATH_KEYS = (
     *("file_path", "path", "absolute_path", "filePath", "target_file", "filename", "file", "relative_workspace_path"),
-    *("notebook_path", "paths", "include", "files", "uri"),
+    *("notebook_path", "paths", "include", "files", "uri", "absolutePath", "targetFile"),
 )
 _LINE_KEYS = ("command", "cmd", "script")
+_TYPED_KEYS = ("chars", "input")
+_KEY = re.compile(r"\{(?:enter|up|down|left|right|backspace)\}")
 _DIRECTORY_KEYS = ("workdir", "working_directory", "workingDirectory", "cwd", "dir_path", "directory")
 
 
@@ -71,6 +74,11 @@ def _shell(arguments: Arguments) -> tuple[CallAction, ...]:
     return ()
 
 
+def _typed(arguments: Arguments) -> tuple[CallAction, ...]:
+    """Return what is typed into a shell that runs already. Copilot CLI writes keys as `{enter}`."""
+    return tuple(ShellRun(line=_KEY.sub("\n", text)) for text in texts_at(arguments, _TYPED_KEYS))
+
+
 def _power_shell(arguments: Arguments) -> tuple[CallAction, ...]:
     """Return the command with slashes: a backslash is no escape in PowerShell."""
     return tuple(
@@ -99,7 +107,7 @@ _KINDS: dict[Callable[[Arguments], tuple[CallAction, ...]], tuple[str, ...]] = {
     _read: (
         *("read", "read_file", "view", "view_file", "open_file", "fs_read", "notebookread", "read_notebook"),
         *("read_many_files", "readmanyfiles", "read_text_file", "read_multiple_files", "readfile", "show_file"),
-        "get_file_contents",
+        *("get_file_contents", "read_mcp_resource", "readmcpresourcetool", "read_resource", "fetchmcpresource"),
     ),
     _edit_or_view: ("str_replace_editor", "str_replace_based_edit_tool"),
     _shell: (
@@ -107,6 +115,7 @@ _KINDS: dict[Callable[[Arguments], tuple[CallAction, ...]], tuple[str, ...]] = {
         *("run_terminal_cmd", "run_in_terminal", "terminal", "execute_command", "run_command"),
         *("execute_bash", "bash_exec", "local_shell_call"),
     ),
+    _typed: ("write_stdin", "write_bash", "write_powershell"),
     _power_shell: ("powershell", "pwsh", "local_powershell"),
     _skill_file: ("skills.read", "skills_read", "skills-read"),
     _skill_script: ("skills.run_script", "skills_run_script", "skills-run_script", "skills-run-script"),

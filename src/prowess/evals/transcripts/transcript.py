@@ -23,26 +23,26 @@ ActivatedBy = Literal["model", "user", "host"]
 MAIN_AGENT = "main"
 
 
-class SkillUse(Struct, frozen=True, kw_only=True):
+class SkillUse(Struct, frozen=True, kw_only=True, gc=False):
     """A call of the host's skill tool. `skill` is the name as the model wrote it."""
 
     skill: str
 
 
-class FileRead(Struct, frozen=True, kw_only=True):
+class FileRead(Struct, frozen=True, kw_only=True, gc=False):
     """A call of a tool that returns the contents of files."""
 
     paths: tuple[str, ...]
 
 
-class ScriptRun(Struct, frozen=True, kw_only=True):
+class ScriptRun(Struct, frozen=True, kw_only=True, gc=False):
     """A call of a tool that runs a script of a skill. `path` is relative to the skill's directory."""
 
     skill: str
     path: str
 
 
-class ShellRun(Struct, frozen=True, kw_only=True):
+class ShellRun(Struct, frozen=True, kw_only=True, gc=False):
     """A call of a shell tool. `line` is for a shell; `words` is an argument vector, which one of both is None.
 
     `directory` is where the command runs, if the call tells it.
@@ -56,7 +56,7 @@ class ShellRun(Struct, frozen=True, kw_only=True):
 CallAction = SkillUse | FileRead | ScriptRun | ShellRun
 
 
-class TranscriptCall(Struct, frozen=True, kw_only=True):
+class TranscriptCall(Struct, frozen=True, kw_only=True, gc=False):
     """One tool call of the model, with its result.
 
     `actions` are its effects, if the host's tool is known; none for other tools. `result` is the text that the
@@ -77,7 +77,7 @@ class TranscriptCall(Struct, frozen=True, kw_only=True):
     at: int = 0
 
 
-class TranscriptMessage(Struct, frozen=True, kw_only=True):
+class TranscriptMessage(Struct, frozen=True, kw_only=True, gc=False):
     """One text of a message. The role `host` is for texts that the host adds by itself, such as a skill's body."""
 
     role: Literal["user", "assistant", "host"]
@@ -86,7 +86,7 @@ class TranscriptMessage(Struct, frozen=True, kw_only=True):
     at: int = 0
 
 
-class SkillActivation(Struct, frozen=True, kw_only=True):
+class SkillActivation(Struct, frozen=True, kw_only=True, gc=False):
     """An activation that the host recorded, or a call of its skill tool.
 
     `how` names its record, such as `command`, `skill block`, `context-load` or the tool's name.

@@ -111,6 +111,8 @@ class _Uses(Struct):
     found: list[Evidence] = field(default_factory=list)
     answers: list[Evidence] = field(default_factory=list)
     unread_lines: int = 0
+    inside: dict[str, bool] = field(default_factory=dict)
+    copies: set[tuple[str, ...]] = field(default_factory=set)  # of its SKILL.md
 
     @property
     def is_cut(self) -> bool:
@@ -168,13 +170,18 @@ class _Uses(Struct):
         self.answers.append(Evidence(kind="answer", at=call.at, agent=call.agent, detail=_short(detail)))
 
     def _is_skill_file(self, path: str, call: TranscriptCall, folders: frozenset[str]) -> bool:
+        if not self.copies and not _may_name_skill_file(path):
+            return False
         parts = path_parts(path, self.transcript.directory)
+        if tuple(parts) in self.copies:
+            return True
         if len(parts) == 1 or not fits_text(SKILL_FILE, parts[-1]):
             return False
         if parts[-2] in folders:
-            return True
+            return not self._is_of_another_plugin(parts)
         is_pattern = "*" in path and any(fits_text(folder, parts[-2]) for folder in folders)
-        return is_pattern and any(f"{folder}/{SKILL_FILE}" in folded(call.result or "") for folder in folders)
+        shown = folded(call.result or "").replace("\\", "/") if is_pattern else ""
+        return any(f"{folder}/{SKILL_FILE}" in shown for folder in folders)
 
     def _concerns(self, action: ShellRun, start: str | None, folders: frozenset[str]) -> bool:
         """Whether a command can have to do with the skill. Most commands have not, and are not taken apart."""
@@ -183,23 +190,43 @@ class _Uses(Struct):
             text = folded(text)
         if SKILL_FILE in text or any(folder in text for folder in folders):
             return True
-        return any(part in folders for place in (start, action.directory) if place for part in path_parts(place))
+        if self.copies and any(copy[-1] in text for copy in self.copies):
+            return True
+        return any(self._is_inside(place, folders) for place in (start, action.directory) if place)
+
+    def _is_inside(self, place: str, folders: frozenset[str]) -> bool:
+        """Whether a directory can be one of the skill. A run has few directories."""
+        if (known := self.inside.get(place)) is None:
+            known = self.inside[place] = any(part in folders for part in path_parts(place))
+        return known
 
     def _shell(self, action: ShellRun, call: TranscriptCall, folders: frozenset[str], start: str | None) -> str | None:
-        uses = shell_uses(action, call, folders, start, is_cut=self.is_cut)
+        uses = shell_uses(action, call, folders, start, is_cut=self.is_cut, copies=self.copies)
         self.unread_lines += uses.unread
         for use in uses.uses:
+            if self._is_of_another_plugin(path_parts(use.path)):
+                continue
             if not use.failed:
                 self._add(use.kind, call, use.path)
             elif use.missing and self._tells_absence(use.path, call):
                 self._answer(call, f"{use.path} is not there")
         return uses.directory
 
+    def _is_of_another_plugin(self, parts: list[str]) -> bool:
+        """Whether a path lies in the folder of a plugin that has a skill of the same name."""
+        plugin = skill_name(self.skill).plugin
+        return plugin is not None and "plugins" in parts and plugin not in parts
+
     def _tells_absence(self, path: str, call: TranscriptCall) -> bool:
         """Whether a failed read answers that the host has no such skill: Codex has no skill tool that could."""
         run = self.transcript
         could_tell = run.host == "codex" and run.offered is None and call.result is not None and not call.refused
         return could_tell and _OF_A_HOST.search(path) is not None
+
+
+def _may_name_skill_file(path: str) -> bool:
+    """Whether a path can end with SKILL.md, at a glance: most paths do not."""
+    return not path.isascii() or "*" in path or "?" in path or "[" in path or SKILL_FILE in path.casefold()
 
 
 def _short(text: str) -> str:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from prowess.evals.verdicts.programs import READERS
 from prowess.evals.verdicts.skill_names import folded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _NOT_THERE = re.compile(
     r"no such file|not found|cannot (?:open|find|access|stat)|can't (?:open|find|read)|could not (?:open|find|read)"
@@ -31,7 +35,9 @@ _FRAME = re.compile(  # lines that a host adds to the output
 )
 _LINE = r"^[ \t\d:|\u2502.]*+"  # numbers and lines that `cat -n` and `bat` put in front
 _MARKDOWN = re.compile(rf"{_LINE}(?:---[ \t]*\r?$|name:|#)", re.MULTILINE)
-_NAME = re.compile(r"^(?:[^\n:]*[:\t\u2502][ \t]*|[ \t]+)?name:([^\n]*)$", re.MULTILINE)
+_NAME = re.compile(r"(?<![^\n:\t\u2502 ])name:([^\n]*)")
+_BEFORE_NAME = re.compile(r"(?:[^\n:\t\u2502]*[:\t\u2502])*[ \t]*")
+_MOST_BEFORE_NAME = 200  # characters
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _LINES_OF_A_COMPLAINT = 12  # of PowerShell, which shows the command below it
 
@@ -62,7 +68,7 @@ class ShellOutput(Struct, frozen=True, kw_only=True):
         return cls(
             complaints=complaints,
             not_started=tuple(line for line in _NOT_STARTED.findall(result) if _NOT_THERE.search(line)),
-            names=frozenset(folded(name.strip(" \t\r\"'")) for name in _NAME.findall(result)),
+            names=frozenset(_names(result)),
             is_empty=not rest or (not has_markdown and _is_complaint(rest)),
             has_markdown=has_markdown,
         )
@@ -72,6 +78,14 @@ class ShellOutput(Struct, frozen=True, kw_only=True):
         written = path.removeprefix("~")
         about = [line for line in self.complaints if written in line or written in line.replace("\\", "/")]
         return any(_NOT_THERE.search(line) or re.search(rf"{re.escape(written)}['\u2019]?:? ", line) for line in about)
+
+
+def _names(text: str) -> Iterator[str]:
+    """Yield the folded names in lines such as `name: x` and `FILE:name: x`, also behind the number of the line."""
+    for match in _NAME.finditer(text):
+        start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - _MOST_BEFORE_NAME)
+        if _BEFORE_NAME.fullmatch(text, start, match.start()):
+            yield folded(match[1].strip(" \t\r\"'"))
 
 
 def _is_complaint(text: str) -> bool:

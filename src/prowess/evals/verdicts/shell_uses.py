@@ -49,8 +49,8 @@ _CHECKING = frozenset({"--check", "noexec"})  # the script is parsed only
 _INLINE = frozenset({"-c", "-e", "--eval", "-p", "--print", "-command"})
 _SUBCOMMANDS = frozenset({"run", "exec", "x"})
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
-_BACKSLASHES = re.compile(r"[\w.]\\[\w.]")
 _MAX_DEPTH = 5
+_MAX_COPIES = 100  # of the SKILL.md that are followed
 SKILL_FILE = "skill.md"
 
 
@@ -75,21 +75,28 @@ class ShellUses(Struct, frozen=True, kw_only=True):
 
 
 def shell_uses(
-    run: ShellRun, call: TranscriptCall, folders: frozenset[str], directory: str | None, *, is_cut: bool = False
+    run: ShellRun,
+    call: TranscriptCall,
+    folders: frozenset[str],
+    directory: str | None,
+    *,
+    is_cut: bool = False,
+    copies: set[tuple[str, ...]] | None = None,
 ) -> ShellUses:
     """Return the uses of a skill in a call that starts in `directory`.
 
     `folders` are the folded names that the skill's directory may have. If the transcript `is_cut`, a call without a
-    result may never have ended, and has read nothing.
+    result may never have ended, and has read nothing. `copies` are the components of the paths of copies of the
+    SKILL.md; the call adds its own.
     """
     start = run.directory or directory
-    finder = _Finder(call, folders, is_cut=is_cut)
+    finder = _Finder(call, folders, set() if copies is None else copies, is_cut=is_cut)
     text = run.line or ""
     try:
         if run.words is not None:
             return ShellUses(uses=finder.of_words(run.words, start), directory=start)
         uses, after = finder.of_line(text, start)
-        if not uses and _BACKSLASHES.search(text):  # paths of Windows, in a shell of Windows
+        if not uses and "\\" in text and finder.has_windows_path(text):  # in a shell of Windows
             uses, after = finder.of_line(power_shell_line(text), start)
     except GrammarMissingError:
         return ShellUses(directory=start, unread=True)
@@ -97,11 +104,13 @@ def shell_uses(
 
 
 class _Finder:
-    def __init__(self, call: TranscriptCall, folders: frozenset[str], *, is_cut: bool) -> None:
+    def __init__(
+        self, call: TranscriptCall, folders: frozenset[str], copies: set[tuple[str, ...]], *, is_cut: bool
+    ) -> None:
         self._call, self._folders = call, folders
         self._is_open = is_cut and call.result is None
         self._told: ShellOutput | None = None
-        self._copies: set[tuple[str, ...]] = set()
+        self._copies = copies
 
     @property
     def _output(self) -> ShellOutput:
@@ -110,11 +119,16 @@ class _Finder:
             self._told = ShellOutput.of(self._call.result or "")
         return self._told
 
+    def has_windows_path(self, text: str) -> bool:
+        """Whether the name of the skill's folder stands beside a backslash."""
+        text = text.casefold()
+        return any(f"\\{folder}" in text or f"{folder}\\" in text for folder in self._folders)
+
     def of_words(self, words: tuple[str, ...], directory: str | None) -> tuple[ShellUse, ...]:
         """Return the uses in an argument vector."""
         step = ShellStep(words=tuple(ShellWord(text=word) for word in words), directory=directory)
         uses = tuple(self.of_step(step))
-        if not uses and any(map(_BACKSLASHES.search, words)):
+        if not uses and any(map(self.has_windows_path, words)):
             words = tuple(power_shell_line(word) for word in words)
             step = replace(step, words=tuple(ShellWord(text=word) for word in words))
             uses = tuple(self.of_step(step))
@@ -250,9 +264,8 @@ class _Finder:
     def _copy(self, step: ShellStep) -> None:
         """Note where `cp` and the like put the SKILL.md, or the folder of the skill."""
         for source, target in is_copied_from(step):
-            parts = path_parts(source, step.directory)
-            if parts[-1] in self._folders:
-                self._copies.add((*path_parts(target, step.directory), SKILL_FILE))
+            if path_parts(source, step.directory)[-1] in self._folders:
+                self._add_copies((*path_parts(target, step.directory), SKILL_FILE))
             else:
                 self._keep([source], (ShellWord(text=target),), step.directory)
 
@@ -260,8 +273,12 @@ class _Finder:
         """Note the copies of the SKILL.md, if it is among the sources."""
         if any(self._is_skill_file(path_parts(source, directory)) for source in sources):
             for target in targets:
-                parts = path_parts(target.text, directory)
-                self._copies |= {tuple(parts), (*parts, SKILL_FILE)}
+                parts = tuple(path_parts(target.text, directory))
+                self._add_copies(parts, (*parts, SKILL_FILE))
+
+    def _add_copies(self, *paths: tuple[str, ...]) -> None:
+        if len(self._copies) < _MAX_COPIES:
+            self._copies.update(paths)
 
     # ── programs in another language ────────────────────────────────────────────────────────────────────────
 
