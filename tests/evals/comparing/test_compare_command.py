@@ -87,6 +87,25 @@ def test_a_failing_judge_makes_errors(place: Path) -> None:
     assert (code, json.loads(text)["summary"]["errors"]) == (0, 3)
 
 
+def test_an_answer_that_cannot_be_read_is_asked_for_again_at_once_and_by_the_next_command(place: Path) -> None:
+    bad: list[str] = ["I cannot say."]
+
+    def rule(request: Request) -> Answer:
+        return bad.pop() if bad else judging(request)
+
+    with ScriptedProvider(rule) as provider:
+        found = json.loads(compare(provider, place, "--jobs", "1", "--json")[1])
+        assert (found["summary"]["errors"], found["spent"]["calls"], len(provider.requests)) == (0, 7, 7)
+
+        bad += ["I cannot say."] * 6  # for the first order of each pair, twice
+        found = json.loads(compare(provider, place, "--jobs", "1", "--seed", "1", "--json")[1])
+        assert (found["summary"]["errors"], found["spent"]["calls"]) == (3, 6)
+        again = json.loads(compare(provider, place, "--jobs", "1", "--seed", "1", "--json")[1])
+        assert (again["summary"]["errors"], again["spent"]["calls"]) == (0, 6 + 6)
+        whole = json.loads(compare(provider, place, "--jobs", "1", "--seed", "1", "--json")[1])
+        assert (whole["pairs"], whole["spent"]["calls"]) == (again["pairs"], 12)
+
+
 def test_faults_are_one_sentence(provider: ScriptedProvider, place: Path) -> None:
     (place / "iteration-2" / "sums").rename(place / "iteration-2" / "other")
     (place / "iteration-2" / "talks").rename(place / "iteration-2" / "more")

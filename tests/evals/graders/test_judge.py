@@ -7,8 +7,14 @@ import anyio
 import pytest
 
 from prowess.agent import ModelError, ScriptedModel
-from prowess.evals.graders.judge import Judge
+from prowess.evals.graders.judge import Judge, JudgeError
+from prowess.evals.ledger.caps import Caps
+from prowess.evals.ledger.journal import JOURNAL
+from prowess.evals.ledger.ledger import Ledger
+from prowess.evals.ledger.ledger_model import LedgerModel
+from prowess.evals.ledger.recorded_calls import RecordedCalls
 from tests.evals.graders.runs import call, material
+from tests.evals.ledger.asking import HEADER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,7 +97,29 @@ def test_the_judge_sees_the_same_of_a_run_with_the_skill_and_of_one_without(tmp_
 @pytest.mark.parametrize("answer", ["yes", "[]", '[{"passed": true', "[1, 2]"])
 def test_an_answer_that_cannot_be_read_is_an_error_of_the_judge(answer: str, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="gave no grades"):
-        judged(ScriptedModel([answer]), tmp_path, "x")
+        judged(ScriptedModel([answer] * 2), tmp_path, "x")
+    good = vote((True, "a"))
+    model = ScriptedModel([answer, good, good])
+    assert judged(model, tmp_path, "x")[0].passed
+    assert [request.settings.seed for request in model.requests] == [7, 1007, 8]
+
+
+def test_a_resumed_campaign_asks_a_judge_again_and_a_replay_gets_what_was_recorded(tmp_path: Path) -> None:
+    good, run = vote((True, "a")), material(tmp_path, "The total is 12.50")
+    path = tmp_path / JOURNAL
+
+    def grades(calls: Ledger | RecordedCalls, *answers: str) -> bool:
+        asked = ScriptedModel(list(answers)) if answers else None
+        with calls:
+            model = LedgerModel(asked, calls, "u", name="judge")
+            return anyio.run(Judge(model).grades, ("x",), run)[0].passed
+
+    with pytest.raises(JudgeError):
+        grades(Ledger(path, HEADER, Caps()), "no", "no")
+    with pytest.raises(JudgeError):
+        grades(RecordedCalls(path))
+    assert grades(Ledger(path, HEADER, Caps()), "no", good, good)
+    assert grades(RecordedCalls(path))
 
 
 def test_words_around_the_array_and_another_order_are_read(tmp_path: Path) -> None:

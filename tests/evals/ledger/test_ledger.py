@@ -6,6 +6,7 @@ import json
 import math
 import os
 import stat
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import anyio
@@ -17,7 +18,7 @@ from prowess.evals.ledger.calls import HIDDEN_TOKENS, CallAnswer, CallBound
 from prowess.evals.ledger.caps import CapReachedError, Caps
 from prowess.evals.ledger.journal import JOURNAL, JournalError, JournalHeader
 from prowess.evals.ledger.ledger import Ledger
-from prowess.evals.ledger.prices import Price
+from prowess.evals.ledger.prices import NANO, Price, nano_within
 from tests.evals.ledger.asking import DOLLAR, HEADER, Asking, failing
 
 if TYPE_CHECKING:
@@ -186,6 +187,29 @@ async def test_a_call_that_needs_exactly_what_is_left_is_made_and_one_that_needs
             else:
                 await ledger.call("one", b"b", BOUND, ask.answer, price=DOLLAR)
             assert ask.count == made
+
+
+@pytest.mark.parametrize("usd", [1.001, 0.3, 0.1 + 0.2, 2.009, 0.000000003, 1e-9, 123456.789012345])
+def test_a_cap_is_the_number_that_was_written(usd: float) -> None:
+    assert nano_within(usd) == math.floor(Fraction(repr(usd)) * NANO)
+
+
+@pytest.mark.anyio
+async def test_a_cap_that_equals_the_bound_allows_the_call(tmp_path: Path) -> None:
+    # 1.001 * 1e9 is 1000999999.9999999 as a product of floats.
+    bound, price = CallBound(input_tokens=1_001_000, output_tokens=0), Price(input=1.0, output=1.0, given=True)
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps(usd=1.001)) as ledger:
+        ask = Asking(ledger, usage=Usage(input_tokens=1_001_000, output_tokens=0))
+        await ledger.call("one", b"a", bound, ask.answer, price=price)
+        with pytest.raises(CapReachedError, match=r"may need 0.000000001 US dollars, and 0.000000 US dollars is left"):
+            await ledger.call(
+                "two",
+                b"a",
+                CallBound(input_tokens=1, output_tokens=0),
+                ask.answer,
+                price=Price(input=0.001, output=0.0, given=True),
+            )
+    assert ask.count == 1
 
 
 @pytest.mark.anyio

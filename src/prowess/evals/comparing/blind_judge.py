@@ -15,7 +15,7 @@ from msgspec import Struct
 from prowess._internal.text.terminal_text import printable_line
 from prowess.agent.model import ModelSettings
 from prowess.evals.graders.judge import JudgeError
-from prowess.evals.graders.model_answer import asked_once, json_within
+from prowess.evals.graders.model_answer import asked_until_read, json_within
 from prowess.evals.statistics.paired_tests import SignTest, sign_test
 from prowess.tools.prompt_escaping import json_for_model
 
@@ -81,7 +81,7 @@ class BlindJudge:
         self._model, self._seed, self._most = model, seed, max_output_tokens
 
     async def compare(self, pair: RunPair) -> JudgedPair:
-        """Ask for both orders. An answer that cannot be read is an error of the pair.
+        """Ask for both orders. Two answers in a row that cannot be read are an error of the pair.
 
         Raises:
             ModelError: the model gave no answer at all.
@@ -103,7 +103,9 @@ class BlindJudge:
         first, second = (pair.a, pair.b) if order == "ab" else (pair.b, pair.a)
         question = blind_question(pair.prompt, first, second)
         settings = ModelSettings(max_output_tokens=self._most, temperature=None, seed=self._seed)
-        return self._read(await asked_once(self._model, BLIND_INSTRUCTIONS, question, settings), order)
+        return await asked_until_read(
+            self._model, BLIND_INSTRUCTIONS, question, settings, lambda text: self._read(text, order)
+        )
 
     def _read(self, text: str, order: Literal["ab", "ba"]) -> BlindVote:
         data = json_within(text, "{}")

@@ -4,7 +4,7 @@ The judge sees the task, the answer, the files and the calls of a run. It is not
 calls that concern skills are left out, because they would tell. The words of the answer may still do so.
 
 All assertions of a run are asked for at once. A third vote is asked for only if the first two differ. A pass without
-evidence is no pass.
+evidence is no pass. An answer that cannot be read is asked for again, once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.agent import ModelError
 from prowess.agent.model import ModelSettings
 from prowess.evals.graders.material import arguments_json, concerns_skills
-from prowess.evals.graders.model_answer import asked_once, json_within
+from prowess.evals.graders.model_answer import asked_until_read, json_within
 from prowess.evals.scenarios.report import Grade
 from prowess.tools.prompt_escaping import json_for_model
 
@@ -73,8 +73,10 @@ class Judge:
 
     async def _vote(self, assertions: Sequence[str], run: RunMaterial, number: int) -> tuple[Grade, ...]:
         settings = ModelSettings(temperature=None, seed=self._seed + number)
-        text = await asked_once(self._model, INSTRUCTIONS, _question(assertions, run), settings)
-        return self._read(text, len(assertions))
+        question = _question(assertions, run)
+        return await asked_until_read(
+            self._model, INSTRUCTIONS, question, settings, lambda text: self._read(text, len(assertions))
+        )
 
     def _read(self, text: str, count: int) -> tuple[Grade, ...]:
         rows = _rows(text)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess._internal.text.terminal_text import counted
 from prowess.evals.ledger.caps import CapName, Caps, Spent, UnitSpent
 from prowess.evals.ledger.journal import Amount, AnsweredCall, FailedCall, JournalLine, LinePlace, StartedCall
-from prowess.evals.ledger.prices import NANO
+from prowess.evals.ledger.prices import NANO, nano_within
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -94,11 +95,11 @@ class Accounts:
         if caps.tokens is not None:
             left, tokens = caps.tokens - _tokens(charged), _tokens(wanted)
             if tokens > left:
-                return Shortage(cap="token_cap", left=f"{max(0, left)} tokens", wanted=f"{tokens} tokens")
+                return Shortage(cap="token_cap", left=counted(max(0, left), "token"), wanted=counted(tokens, "token"))
         if caps.usd is not None:
             if charged.nano_usd is None:
                 return Shortage(cap="cost_cap", left="an unknown amount", wanted=_dollars(wanted.nano_usd or 0))
-            left = int(caps.usd * NANO) - charged.nano_usd
+            left = nano_within(caps.usd) - charged.nano_usd
             if (wanted.nano_usd or 0) > left:
                 return Shortage(cap="cost_cap", left=_dollars(max(0, left)), wanted=_dollars(wanted.nano_usd or 0))
         return None
@@ -166,4 +167,6 @@ def exceeds(charged: Amount, reserved: Amount) -> bool:
 
 
 def _dollars(nano: int) -> str:
-    return f"{nano / NANO:.6f} US dollars"
+    whole, rest = divmod(nano, NANO)
+    micro, digits = divmod(rest, 1000)
+    return f"{whole}.{micro:06}{f'{digits:03}' if digits else ''} US dollars"

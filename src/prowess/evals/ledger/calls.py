@@ -15,6 +15,7 @@ from prowess.agent.model import Usage  # noqa: TC001 -- msgspec reads the types 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from prowess.evals.ledger.caps import UnitSpent
     from prowess.evals.ledger.prices import Price
 
 OWN_HOST = "prowess"
@@ -69,6 +70,10 @@ class Calls(Protocol):
 
         `places` are absolute paths that differ between executions, such as the workspace, with a short name for each.
         """
+        ...
+
+    def unit_spent(self, unit: str) -> UnitSpent:
+        """Return the use of the last execution of a unit."""
         ...
 
     async def call(

@@ -24,6 +24,7 @@ from prowess.agent.model import (
 from prowess.agent.transcript import json_data
 from prowess.evals.ledger.calls import MOST_OUTPUT_TOKENS, CallAnswer, CallBound, is_measured
 from prowess.evals.ledger.prices import price_of
+from prowess.evals.ledger.recorded_calls import RecordedCalls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -84,6 +85,16 @@ class LedgerModel:
     def name(self) -> str:
         """The name of the model; a replay has the name that the recording was made with."""
         return self._name
+
+    @property
+    def replayed_calls(self) -> int:
+        """How many calls of this execution of the unit were answered from the journal or the recording."""
+        return self._calls.unit_spent(self._unit).replayed_calls
+
+    @property
+    def can_answer(self) -> bool:
+        """Whether one more request may get an answer: a recording may have none left of the unit."""
+        return not isinstance(self._calls, RecordedCalls) or self._calls.has_more(self._unit)
 
     async def __aenter__(self) -> Self:
         """Enter the model if it is an async context manager."""

@@ -7,6 +7,7 @@ provider may charge a text token, such as writing it to a cache for an hour.
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -78,6 +79,11 @@ FREE = Price(input=0.0, output=0.0)
 def nano_of(usd: float) -> int:
     """Return US dollars as whole nano-dollars, rounded up."""
     return math.ceil(round(usd * NANO, 3))  # `round` drops the error of the floating-point product
+
+
+def nano_within(usd: float) -> int:
+    """Return US dollars as whole nano-dollars, rounded down. The number is taken as it is written: 1.001 is exact."""
+    return int(Decimal(repr(usd)) * NANO)
 
 
 def listed_price(model: str, *, provider: str | None = None, api_url: str | None = None) -> Price | None:

@@ -74,6 +74,11 @@ class RecordedCalls(Closing):
         """Return the cost of the replayed calls of the unit when they were made."""
         return unit_spent(self._execution(unit).used)
 
+    def has_more(self, unit: str) -> bool:
+        """Whether the unit has recorded answers that this execution did not ask for yet."""
+        taken = self._execution(unit).taken
+        return any(call.id not in taken for call in self._accounts.answered(unit))
+
     def begin(self, unit: str, places: Mapping[str, str] | None = None) -> None:
         """As in `Calls`."""
         self._executions[unit] = _Execution(places or {})
