@@ -21,17 +21,17 @@ class VolatilePart(Struct, frozen=True, kw_only=True):
 
     name: str
     pattern: str
-    stands: str
+    replacement: str
     reason: str
 
 
-def _part(name: str, pattern: str, stands: str, reason: str) -> VolatilePart:
-    return VolatilePart(name=name, pattern=pattern, stands=stands, reason=reason)
+def _part(name: str, pattern: str, replacement: str, reason: str) -> VolatilePart:
+    return VolatilePart(name=name, pattern=pattern, replacement=replacement, reason=reason)
 
 
-def _key(name: str, pattern: str, stands: str, reason: str) -> VolatilePart:
+def _key(name: str, pattern: str, replacement: str, reason: str) -> VolatilePart:
     r"""Return a row for the value of a JSON key, also in JSON inside of a string, where quotes are written `\"`."""
-    return _part(name, rf'"{name}\\{{0,7}}":\s{{0,3}}(?:\\{{0,7}}")?({pattern})', stands, reason)
+    return _part(name, rf'"{name}\\{{0,7}}":\s{{0,3}}(?:\\{{0,7}}")?({pattern})', replacement, reason)
 
 
 def _id(pattern: str) -> VolatilePart:
@@ -106,15 +106,15 @@ VOLATILE: Mapping[str, tuple[VolatilePart, ...]] = {
 def stable_text(host: str, text: str) -> str:
     """Return a text without the volatile parts of `host`, those that differ in every run. A host may have none."""
     for row in VOLATILE.get(host, ()):
-        text = _compiled(row.pattern).sub(partial(_replaced, row.stands), text)
+        text = _compiled(row.pattern).sub(partial(_replaced, row.replacement), text)
     return text
 
 
-def _replaced(stands: str, match: re.Match[str]) -> str:
+def _replaced(replacement: str, match: re.Match[str]) -> str:
     if not match.re.groups:
-        return stands
+        return replacement
     start, end = (place - match.start() for place in match.span(1))
-    return f"{match[0][:start]}{stands}{match[0][end:]}"
+    return f"{match[0][:start]}{replacement}{match[0][end:]}"
 
 
 @cache
