@@ -127,6 +127,11 @@ class GateResult(Struct, frozen=True, kw_only=True):
     value: float | None
     passed: bool
 
+    @classmethod
+    def of(cls, name: str, wanted: float, value: float | None) -> GateResult:
+        """Return the result of a gate that wants at least this value."""
+        return cls(name=name, wanted=wanted, value=value, passed=value is not None and value >= wanted)
+
 
 class EvalRunSummary(Struct, frozen=True, kw_only=True):
     """The result of all units.

@@ -45,8 +45,11 @@ def summary_of(
     if baseline is not None and compared.delta.mean is not None:
         delta = RateDelta(mean=compared.delta.mean, low=compared.delta.low, high=compared.delta.high)
     measured = configurations[WITH_SKILL].rate if WITH_SKILL in configurations else None
-    gates = [*_gate("min_pass_rate", min_pass_rate, measured)]
-    gates += _gate("min_delta", min_delta, None if delta is None else delta.mean)
+    gates: list[GateResult] = []
+    if min_pass_rate is not None:
+        gates.append(GateResult.of("min_pass_rate", min_pass_rate, measured))
+    if min_delta is not None:
+        gates.append(GateResult.of("min_delta", min_delta, None if delta is None else delta.mean))
     return EvalRunSummary(
         configurations=configurations,
         delta=delta,
@@ -91,11 +94,6 @@ def _outcomes(units: Sequence[UnitResult], name: str, configuration: str | None)
     return tuple(
         int(unit.outcome == "passed") if unit.counted else None for unit in chosen if unit.outcome != "not_run"
     )
-
-
-def _gate(name: str, wanted: float | None, value: float | None) -> Iterator[GateResult]:
-    if wanted is not None:
-        yield GateResult(name=name, wanted=wanted, value=value, passed=value is not None and value >= wanted)
 
 
 def _weak(units: Sequence[UnitResult], baseline: str) -> Iterator[WeakAssertion]:

@@ -135,17 +135,13 @@ def trigger_gates(
     gates: list[GateResult] = []
     if min_pass_rate is not None:
         rate = sum(row.passed is True for row in rows) / len(rows) if rows else None
-        gates.append(_gate("min_pass_rate", min_pass_rate, rate))
+        gates.append(GateResult.of("min_pass_rate", min_pass_rate, rate))
     if min_consistency is not None:
         shares = [row.consistency for row in rows if row.runs or not row.not_run]
         known = [share for share in shares if share is not None]
         least = min(known) if known and len(known) == len(shares) else None
-        gates.append(_gate("min_consistency", min_consistency, least))
+        gates.append(GateResult.of("min_consistency", min_consistency, least))
     return tuple(gates)
-
-
-def _gate(name: str, wanted: float, value: float | None) -> GateResult:
-    return GateResult(name=name, wanted=wanted, value=value, passed=value is not None and value >= wanted)
 
 
 def _passing(rows: Iterable[TriggerRow]) -> Rate:
