@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal.files.atomic_write import write_all, write_atomically
+from prowess._internal.files.atomic_write import write_all, write_atomically, write_new
 from tests.disk_steps import needs_proc, record_steps, steps_around
 
 if TYPE_CHECKING:
@@ -86,3 +86,21 @@ def test_a_pipe_is_neither_replaced_nor_written_to(tmp_path: Path) -> None:
         write_atomically(str(tmp_path / "pipe"), b"new")
     assert stat.S_ISFIFO((tmp_path / "pipe").lstat().st_mode)
     assert os.listdir(tmp_path) == ["pipe"]
+
+
+def test_a_new_file_takes_no_place_of_another_and_a_half_one_does_not_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "key"
+    write_new(str(path), b"first")
+    with pytest.raises(FileExistsError):
+        write_new(str(path), b"second")
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"first", 0o600)
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="no space left"):
+        write_new(str(tmp_path / "other"), b"half")
+    assert os.listdir(tmp_path) == ["key"]

@@ -8,8 +8,7 @@ from contextlib import suppress
 
 import click
 
-from prowess._internal.files.atomic_write import write_all
-from prowess._internal.files.open_flags import NEW_FILE
+from prowess._internal.files.atomic_write import write_new
 from prowess._internal.places import OTHERS, exposed
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import output
@@ -79,13 +78,8 @@ def write_key_files(path: str, key: PrivateKey) -> str:
     made: list[str] = []
     try:
         for file, data, mode in ((path, key.pem(), 0o600), (public, key.public.pem, 0o644)):
-            descriptor = os.open(file, NEW_FILE, mode)
+            write_new(file, data, mode)
             made.append(file)
-            try:
-                write_all(descriptor, data)
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
     except BaseException as fault:
         for file in made:
             with suppress(OSError):

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.files.atomic_write import write_all
-from prowess._internal.files.open_flags import NEW_FILE
+from prowess._internal.files.atomic_write import write_new
 from prowess._internal.places import OTHERS, ensure_private_directory, exposed, prowess_home
 from prowess._internal.uuid7 import uuid7
 from prowess.errors import SigningKeyError
@@ -65,7 +64,8 @@ def found_organisation(url: str, origin: str | None, user: str) -> Founded:
     name = origin or f"prowess-{hashlib.sha256(key.public.der).hexdigest()[:8]}"
     public_key = str(note_key(name, key.public))
     path = _default_path(public_key)
-    _write_key(path, key)
+    ensure_private_directory(os.path.dirname(path))
+    write_new(path, key.pem())
     try:
         create_store(url, origin=name, public_key=public_key)
     except BaseException:
@@ -149,16 +149,3 @@ def token_digest(text: str) -> bytes:
 def _default_path(public_key: str) -> str:
     """The name of the file is the id in the public key: the name of an organisation is never part of a path."""
     return os.path.join(prowess_home(), "organisation", f"{read_note_key(public_key).id.hex()}.key")
-
-
-def _write_key(path: str, key: PrivateKey) -> None:
-    ensure_private_directory(os.path.dirname(path))
-    descriptor = os.open(path, NEW_FILE, 0o600)
-    try:
-        write_all(descriptor, key.pem())
-        os.fsync(descriptor)
-    except BaseException:
-        os.unlink(path)
-        raise
-    finally:
-        os.close(descriptor)

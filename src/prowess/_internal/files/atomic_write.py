@@ -1,4 +1,4 @@
-"""Replace a file atomically: after any failure, a reader sees either the old bytes or the new ones."""
+"""Replace a file atomically, or write a new one: after any failure, a reader sees the old bytes or the new ones."""
 
 from __future__ import annotations
 
@@ -63,6 +63,26 @@ def _require_replaceable(path: str) -> None:
         return  # there is no file, or opening the draft raises the right error
     if kind not in {stat.S_IFREG, stat.S_IFLNK, stat.S_IFDIR}:  # a rename over a directory fails by itself
         raise FileExistsError(errno.EEXIST, "it is a device, a pipe or a socket, which is not replaced", path)
+
+
+def write_new(path: str, data: bytes, mode: int = 0o600) -> None:
+    """Write a file that does not exist yet. Its bytes are on the disk on return; after a failure it does not exist.
+
+    Raises:
+        FileExistsError: it exists.
+        OSError: it was not written.
+    """
+    descriptor = os.open(path, NEW_FILE, mode)
+    try:
+        try:
+            write_all(descriptor, data)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(path)
+        raise
 
 
 def write_all(descriptor: int, data: bytes) -> None:

@@ -12,9 +12,9 @@ import os
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from prowess._internal.files.atomic_write import sync_directory, write_all
+from prowess._internal.files.atomic_write import sync_directory, write_new
 from prowess._internal.files.file_lock import descriptor_locked, locked
-from prowess._internal.files.open_flags import NEW_FILE, READ_ROOT, Closing
+from prowess._internal.files.open_flags import READ_ROOT, Closing
 from prowess._internal.places import NotPrivateError, ensure_private_directory
 from prowess.distribution.installation.disk.trees import remove_tree
 from prowess.errors import SkillError, StoreError
@@ -86,7 +86,7 @@ class Stage(Closing):
             OSError: the file was not changed.
         """
         draft = self.fresh()
-        _write_synced(draft, data, mode)
+        write_new(draft, data, mode)
         try:
             os.replace(draft, path)
         except OSError as fault:
@@ -95,7 +95,7 @@ class Stage(Closing):
             beside = draft_beside(path)
             with suppress(FileNotFoundError):
                 os.unlink(beside)
-            _write_synced(beside, data, mode)
+            write_new(beside, data, mode)
             os.replace(beside, path)
         sync_directory(os.path.dirname(path))
 
@@ -106,15 +106,6 @@ def draft_beside(path: str) -> str:
     The path is always the same one, so that the next command can remove the draft of a killed one.
     """
     return os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.draft")
-
-
-def _write_synced(path: str, data: bytes, mode: int) -> None:
-    descriptor = os.open(path, NEW_FILE, mode)
-    try:
-        write_all(descriptor, data)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager
