@@ -4,7 +4,7 @@ report = run_tests("examples/skills/csv-report")
 assert report.passed
 
 Public names are imported lazily: pytest imports `prowess.evals.pytest_plugin` in every run of an environment that has
-Prowess.
+`pytest-prowess`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tests that `pytest --prowess PATH` adds: one for each scenario of a skill, and one for faults of its files.
+"""The tests that `pytest --prowess PATH` adds: scenarios of skills, recorded evals, and faults of their files.
 
 They are added to the tests that pytest has found. The folders of skills are not given to pytest: it would run the
 `conftest.py` of a foreign skill. The code behind the fixtures of `pytest_plugin` is here too.
@@ -6,7 +6,6 @@ They are added to the tests that pytest has found. The folders of skills are not
 
 from __future__ import annotations
 
-import os
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,34 +15,62 @@ import pytest
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.agent import ScriptedModel
-from prowess.errors import SkillError
+from prowess.errors import InvalidArgumentsError, SkillError
+from prowess.evals.campaigns.report import WITH_SKILL
+from prowess.evals.found_tests import FoundTests
 from prowess.evals.pytest_plugin import MARKER
-from prowess.evals.scenarios.planning import planned_cases
 from prowess.evals.scenarios.running import run_case
 from prowess.evals.transcripts.reading import read_transcript
-from prowess.format.skill_directories import find_skill_directories
 from prowess.format.suites.case_scripts import TESTS_FILE
 from prowess.runtime import SyncSession
 
 __all__ = ["read_transcript"]  # for the fixture `transcript`
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from prowess.agent import ModelRequest, ScriptedTurn
+    from prowess.evals.campaigns.report import UnitResult
+    from prowess.evals.found_tests import RecordedTests
+    from prowess.evals.replays.replay import IterationReplay, ReplayableUnit
     from prowess.evals.scenarios.planning import PlannedCase, SkillCases
     from prowess.evals.scenarios.report import CaseResult
 
 
-@pytest.hookimpl(tryfirst=True)  # -k, -m and --lf choose among all tests afterwards
-def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Add the scenarios of the skills that `--prowess` names.
+_FOUND = pytest.StashKey["FoundTests"]()
+_NOT_RECORDED = "was added after the recording; record the evals again with prowess eval run"
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist starts its workers
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Search the paths that `--prowess` names. Relative ones count from where pytest was started.
 
     Raises:
-        pytest.UsageError: a path does not exist, or has no skill.
+        pytest.UsageError: a path does not exist, or has neither a skill nor a recording.
     """
-    items += scenario_items(session, config.getoption("prowess_paths"))
+    config = session.config
+    paths, started = config.getoption("prowess_paths"), config.invocation_params.dir
+    try:
+        found = FoundTests(paths, started=started, shown_from=config.rootpath)
+    except InvalidArgumentsError as fault:
+        raise pytest.UsageError(str(fault)) from None
+    config.stash[_FOUND] = found
+    config.add_cleanup(found.close)
+
+
+@pytest.hookimpl(tryfirst=True)  # -k, -m and --lf choose among all tests afterwards
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Add the scenarios and the recorded evals of the skills that `--prowess` names."""
+    items += prowess_items(session, config.stash[_FOUND])
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Name the paths that had nothing to run."""
+    if _FOUND in config.stash:
+        for line in config.stash[_FOUND].without_tests():
+            terminalreporter.write_line(line)
 
 
 class OpenedSessions(ExitStack):
@@ -63,8 +90,8 @@ class ScenarioFailedError(Exception):
     """A scenario failed, or its files have a fault. pytest prints its text."""
 
 
-class ScenarioFile(pytest.File):
-    """The file that has the scenarios of one skill. Its tests are made by `scenario_items`."""
+class ProwessFile(pytest.File):
+    """The file that has the scenarios of one skill, or the folder of an iteration. `prowess_items` makes its tests."""
 
     def collect(self) -> Iterable[pytest.Item]:
         """Return nothing: pytest collects no folder of skills."""
@@ -102,8 +129,43 @@ class ScenarioItem(pytest.Item):
         return self.path, None, self.name
 
 
+class RecordedItem(pytest.Item):
+    """One run of an eval, replayed from its recording."""
+
+    def __init__(self, *, replay: IterationReplay, replayable: ReplayableUnit, **keywords: Any) -> None:  # noqa: ANN401 -- as above
+        super().__init__(**keywords)
+        self._replay, self._replayable = replay, replayable
+        self.add_marker(MARKER)
+
+    def runtest(self) -> None:
+        """Replay and grade the run. With the skill it has to pass; a baseline only has to be replayed.
+
+        Raises:
+            ScenarioFailedError: it failed, it differs from the recording, or the recording is stale.
+        """
+        unit = self._replayable.unit
+        if not self._replayable.is_recorded:
+            raise ScenarioFailedError(printable_line(f"eval {unit.eval} {_NOT_RECORDED}"))
+        try:
+            result = self._replay.result(unit)
+        except SkillError as fault:  # drift comes with lines of a difference
+            raise ScenarioFailedError("\n".join(map(printable_line, str(fault).splitlines()))) from None
+        if result.outcome == "error" or (result.outcome != "passed" and unit.configuration == WITH_SKILL):
+            raise ScenarioFailedError("\n".join(_told_of_unit(result)))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401 -- as in pytest
+        """Return the reason and the assertions in place of a traceback."""
+        if isinstance(excinfo.value, ScenarioFailedError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Return the iteration and the name of the run."""
+        return self.path, None, self.name
+
+
 class FaultItem(pytest.Item):
-    """A test that fails: the skill or its scenarios cannot be read."""
+    """A test that fails: a skill, its scenarios or a recording cannot be read."""
 
     def __init__(self, *, messages: Sequence[str], **keywords: Any) -> None:  # noqa: ANN401 -- as pytest passes them on
         super().__init__(**keywords)
@@ -128,40 +190,20 @@ class FaultItem(pytest.Item):
         return self.path, None, self.name
 
 
-def scenario_items(session: pytest.Session, paths: Iterable[str]) -> list[pytest.Item]:
-    """Return the tests of the skills at `paths`, each skill once. Relative paths count from where pytest was started.
-
-    Raises:
-        pytest.UsageError: a path does not exist, or has no skill.
-    """
-    found: list[pytest.Item] = []
-    for directory in _directories(session, paths):
-        try:
-            planned = planned_cases(directory, os.path.relpath(directory, session.config.rootpath))
-        except SkillError as fault:  # the skill cannot be read
-            file = ScenarioFile.from_parent(session, path=Path(directory, "SKILL.md"))
-            found.append(FaultItem.from_parent(file, name="skill", messages=[printable_line(str(fault))]))
+def prowess_items(session: pytest.Session, found: FoundTests) -> Iterator[pytest.Item]:
+    """Yield the tests that were found: scenarios first."""
+    for skill in found.skills:
+        if skill.cases is None:  # the skill cannot be read
+            file = ProwessFile.from_parent(session, path=Path(skill.directory, "SKILL.md"))
+            yield FaultItem.from_parent(file, name="skill", messages=[printable_line(skill.fault or "")])
         else:
-            found += _of_skill(session, directory, planned)
-    return found
+            yield from _scenarios(session, skill.directory, skill.cases)
+    for recorded in found.recordings:
+        yield from _recorded(session, recorded)
 
 
-def _directories(session: pytest.Session, paths: Iterable[str]) -> dict[str, None]:
-    started = session.config.invocation_params.dir
-    found: dict[str, None] = {}
-    for path in paths:
-        named = os.path.normpath(os.path.join(started, path))
-        if not os.path.isdir(named):
-            raise pytest.UsageError(f"--prowess {printable_line(path)}: there is no such directory")
-        below = find_skill_directories(named).paths
-        if not below:
-            raise pytest.UsageError(f"--prowess {printable_line(path)}: there is no skill in this directory")
-        found |= dict.fromkeys(below)
-    return found
-
-
-def _of_skill(session: pytest.Session, directory: str, planned: SkillCases) -> Iterator[pytest.Item]:
-    file = ScenarioFile.from_parent(session, path=Path(directory, *TESTS_FILE.split("/")))
+def _scenarios(session: pytest.Session, directory: str, planned: SkillCases) -> Iterator[pytest.Item]:
+    file = ProwessFile.from_parent(session, path=Path(directory, *TESTS_FILE.split("/")))
     if planned.diagnostics:
         messages = [printable_line(f"{one.location}: {one.rule}: {one.message}") for one in planned.diagnostics]
         yield FaultItem.from_parent(file, name="faults", messages=messages)
@@ -170,8 +212,23 @@ def _of_skill(session: pytest.Session, directory: str, planned: SkillCases) -> I
         yield ScenarioItem.from_parent(file, name=name, planned=case)
 
 
+def _recorded(session: pytest.Session, recorded: RecordedTests) -> Iterator[pytest.Item]:
+    file = ProwessFile.from_parent(session, path=Path(recorded.iteration))
+    if recorded.replay is None:
+        yield FaultItem.from_parent(file, name="recording", messages=[printable_line(recorded.fault or "")])
+    for one in recorded.units:
+        yield RecordedItem.from_parent(file, name=printable_line(one.unit.id), replay=recorded.replay, replayable=one)
+
+
 def _told(result: CaseResult) -> Iterator[str]:
     yield printable_line(f"{result.outcome}: {result.reason}")
     for one in result.assertions:
         held = "holds" if one.passed else "does not hold"
         yield printable_line(f"  {one.type} {one.value!r} {held}: {one.evidence}")
+
+
+def _told_of_unit(result: UnitResult) -> Iterator[str]:
+    yield printable_line(f"{result.outcome}: {result.reason or 'an assertion does not hold'}")
+    for one in result.assertions:
+        held = "holds" if one.passed else "does not hold"
+        yield printable_line(f"  {one.type} {one.text!r} {held}: {one.evidence}")

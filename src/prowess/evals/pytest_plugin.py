@@ -1,7 +1,7 @@
-"""The pytest plugin: `pytest --prowess PATH` runs the scenarios of skills as tests, and three fixtures.
+"""The pytest plugin: `pytest --prowess PATH` runs scenarios and recorded evals of skills as tests, and three fixtures.
 
-pytest imports this module in every run of an environment that has Prowess, so it imports nothing but pytest itself. The
-rest of the plugin is `pytest_items`, which pytest imports when the option or a fixture is used.
+pytest imports this module in every run of an environment that has `pytest-prowess`, so it imports nothing but pytest.
+The rest of the plugin is `pytest_items`, which pytest imports when the option or a fixture is used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MARKER = "prowess"
 _ITEMS = "prowess.evals.pytest_items"
-_HELP = "run the scenarios of the skill or folder of skills PATH (repeatable); -m prowess runs nothing else"
+_HELP = "run the scenarios and replay the recorded evals of the skills in PATH (repeatable); -m prowess runs only them"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,8 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker of scenarios, and import their collector if the option is given."""
-    config.addinivalue_line("markers", f"{MARKER}: a scenario of a skill (pytest --prowess PATH)")
+    """Declare the marker, and import the collector if the option is given."""
+    config.addinivalue_line("markers", f"{MARKER}: a scenario or a recorded eval of a skill (pytest --prowess PATH)")
     if config.getoption("prowess_paths"):
         _rest_of_plugin(config)
 

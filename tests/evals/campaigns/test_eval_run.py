@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prowess.evals.found_tests import FoundTests
 from prowess.evals.reports.answer import money
 from tests.evals.campaigns.provider import JUDGE, MODEL, ScriptedProvider, obedient, text_of
 from tests.evals.campaigns.skills import PHRASE, an_eval, skill_at
@@ -558,7 +559,9 @@ def test_a_name_with_control_characters_reaches_no_terminal(provider: ScriptedPr
     assert "passes with and without the skill" in out
 
 
-def test_another_host_runs_behind_the_gateway_and_its_run_is_replayed(tmp_path: Path) -> None:
+def test_another_host_runs_behind_the_gateway_and_its_run_is_replayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     programs = tmp_path / "programs"
     programs.mkdir()
     (programs / "claude").write_text(f'#!/bin/sh\nexec {sys.executable} {FAKE_HOST} "$@"\n')
@@ -585,3 +588,9 @@ def test_another_host_runs_behind_the_gateway_and_its_run_is_replayed(tmp_path: 
     replayed = run(None, str(skill), "--replay", report["iteration"], environment={"PATH": path})
     assert outcomes(replayed) == outcomes(report)
     assert replayed["spent"]["calls"] == 0
+    monkeypatch.setenv("PATH", path)
+    with FoundTests([str(skill)], started=tmp_path, shown_from=tmp_path) as found:  # each run with a gateway of its own
+        (recorded,) = found.recordings
+        assert recorded.replay is not None
+        again = {one.unit.id: recorded.replay.result(one.unit).outcome for one in recorded.units}
+    assert again == outcomes(report)

@@ -99,6 +99,16 @@ def prepared_campaign(options: EvalRunOptions) -> PreparedCampaign:
     )
 
 
+def configurations_of(baseline: str) -> tuple[str, ...]:
+    """Return the configuration with the skill, and that of the baseline if there is one."""
+    match baseline:
+        case "none":
+            return (WITH_SKILL,)
+        case "without":
+            return (WITH_SKILL, WITHOUT_SKILL)
+    return (WITH_SKILL, OLD_SKILL)
+
+
 def _name_of(root: str) -> str:
     try:
         return read_skill(root).name
@@ -170,12 +180,7 @@ class _Sources:
     @property
     def configurations(self) -> tuple[str, ...]:
         """The configuration with the skill, and the baseline if there is one."""
-        match self._settings.baseline:
-            case "none":
-                return (WITH_SKILL,)
-            case "without":
-                return (WITH_SKILL, WITHOUT_SKILL)
-        return (WITH_SKILL, OLD_SKILL)
+        return configurations_of(self._settings.baseline)
 
     def take(self, iteration: Iteration) -> dict[str, str]:
         """Take all snapshots, and return their digests."""

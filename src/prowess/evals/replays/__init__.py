@@ -1,0 +1,1 @@
+"""Recorded iterations of evals: finding them beside skills, and replaying their units one at a time."""
