@@ -98,13 +98,30 @@ class ProwessFile(pytest.File):
         return ()
 
 
-class ScenarioItem(pytest.Item):
+class ProwessItem(pytest.Item):
+    """A test with the marker `prowess`, whose failure is a text in place of a traceback."""
+
+    def __init__(self, **keywords: Any) -> None:  # noqa: ANN401 -- as pytest passes them on
+        super().__init__(**keywords)
+        self.add_marker(MARKER)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401 -- as in pytest
+        """Return the reason and the assertions in place of a traceback."""
+        if isinstance(excinfo.value, ScenarioFailedError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Return the file or the iteration, and the name of the test."""
+        return self.path, None, self.name
+
+
+class ScenarioItem(ProwessItem):
     """One scenario."""
 
     def __init__(self, *, planned: PlannedCase, **keywords: Any) -> None:  # noqa: ANN401 -- as pytest passes them on
         super().__init__(**keywords)
         self._planned = planned
-        self.add_marker(MARKER)
 
     def runtest(self) -> None:
         """Run the case, and skip it if it has no turns.
@@ -118,24 +135,13 @@ class ScenarioItem(pytest.Item):
         if result.outcome != "passed":
             raise ScenarioFailedError("\n".join(_told(result)))
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401 -- as in pytest
-        """Return the reason and the assertions in place of a traceback."""
-        if isinstance(excinfo.value, ScenarioFailedError):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
 
-    def reportinfo(self) -> tuple[Path, None, str]:
-        """Return the file and the name of the scenario."""
-        return self.path, None, self.name
-
-
-class RecordedItem(pytest.Item):
+class RecordedItem(ProwessItem):
     """One run of an eval, replayed from its recording."""
 
     def __init__(self, *, replay: IterationReplay, replayable: ReplayableUnit, **keywords: Any) -> None:  # noqa: ANN401 -- as above
         super().__init__(**keywords)
         self._replay, self._replayable = replay, replayable
-        self.add_marker(MARKER)
 
     def runtest(self) -> None:
         """Replay and grade the run. With the skill it has to pass; a baseline only has to be replayed.
@@ -153,24 +159,13 @@ class RecordedItem(pytest.Item):
         if result.outcome == "error" or (result.outcome != "passed" and unit.configuration == WITH_SKILL):
             raise ScenarioFailedError("\n".join(_told_of_unit(result)))
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401 -- as in pytest
-        """Return the reason and the assertions in place of a traceback."""
-        if isinstance(excinfo.value, ScenarioFailedError):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
 
-    def reportinfo(self) -> tuple[Path, None, str]:
-        """Return the iteration and the name of the run."""
-        return self.path, None, self.name
-
-
-class FaultItem(pytest.Item):
+class FaultItem(ProwessItem):
     """A test that fails: a skill, its scenarios or a recording cannot be read."""
 
     def __init__(self, *, messages: Sequence[str], **keywords: Any) -> None:  # noqa: ANN401 -- as pytest passes them on
         super().__init__(**keywords)
         self._messages = messages
-        self.add_marker(MARKER)
 
     def runtest(self) -> None:
         """Fail.
@@ -179,15 +174,6 @@ class FaultItem(pytest.Item):
             ScenarioFailedError: always.
         """
         raise ScenarioFailedError("\n".join(self._messages))
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401 -- as in pytest
-        """Return the faults in place of a traceback."""
-        del style
-        return str(excinfo.value)
-
-    def reportinfo(self) -> tuple[Path, None, str]:
-        """Return the file and the name of the test."""
-        return self.path, None, self.name
 
 
 def prowess_items(session: pytest.Session, found: FoundTests) -> Iterator[pytest.Item]:

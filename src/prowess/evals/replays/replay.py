@@ -13,16 +13,17 @@ from msgspec import Struct
 from prowess._internal.files.open_flags import Closing
 from prowess.distribution.installation.disk.trees import remove_tree
 from prowess.errors import SkillError
-from prowess.evals.campaigns.campaign import Campaign, planned_units
+from prowess.evals.campaigns.campaign import Campaign, LocalRunner, planned_units
 from prowess.evals.campaigns.options import EvalRunOptions
 from prowess.evals.campaigns.planning import plan_evals
 from prowess.evals.campaigns.preparation import configurations_of, prepared_campaign
-from prowess.evals.campaigns.running import gradable, unit_setting
+from prowess.evals.campaigns.unit_setting import gradable, unit_setting
 from prowess.evals.ledger.opened_calls import opened_calls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from prowess.evals.campaigns.iterations import Iteration
     from prowess.evals.campaigns.planning import PlannedEval
     from prowess.evals.campaigns.report import Unit, UnitResult
     from prowess.evals.campaigns.unit_run import UnitSetting
@@ -38,6 +39,7 @@ class ReplayableUnit(Struct, frozen=True, kw_only=True):
 
 class _Prepared(Struct, frozen=True, kw_only=True):
     plans: Mapping[str, PlannedEval]
+    iteration: Iteration
     setting: UnitSetting
 
 
@@ -76,7 +78,8 @@ class IterationReplay(Closing):
             KeyboardInterrupt: a signal stopped it.
         """
         prepared = self._ready()
-        campaign = Campaign([unit], prepared.plans, prepared.setting, jobs=1)
+        runner = LocalRunner(prepared.setting, at_once=1)
+        campaign = Campaign([unit], prepared.plans, prepared.iteration, runner)
         anyio.run(campaign.run)
         if campaign.signalled is not None:
             raise KeyboardInterrupt
@@ -108,4 +111,5 @@ class IterationReplay(Closing):
         self._opened.callback(calls.close)
         is_judged = prepared.settings.judge is not None
         plans = {plan.id: gradable(plan, judged=is_judged) for plan in prepared.evals}
-        return _Prepared(plans=plans, setting=unit_setting(options, prepared, calls))
+        setting = unit_setting(options, prepared, calls)
+        return _Prepared(plans=plans, iteration=prepared.iteration, setting=setting)
