@@ -19,7 +19,7 @@ from prowess.http_server.live_records import LiveRecords
 from prowess.http_server.login.login_server import LoginServer
 from prowess.http_server.login.settings import LoginSettings
 from prowess.http_server.metrics import ServerMetrics
-from prowess.http_server.pages.skill_texts import SkillTexts
+from prowess.http_server.skill_texts import SkillTexts
 from prowess.store.shared.organisation import OrganisationStore
 from prowess.store.shared.tokens import SharedTokenStore
 from prowess.store.tenants import EVERY

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from prowess.governance.service.service_call import ServiceCall
     from prowess.governance.service.skills import SkillSummary
     from prowess.http_server.pages.rendering.page_request import Fields, PageRequest
-    from prowess.http_server.pages.skill_texts import SkillText
+    from prowess.http_server.skill_texts import SkillText
     from prowess.policy.approvals.matching import ApprovalState
 
 _LIMIT = 100

@@ -39,7 +39,7 @@ class SkillTexts:
             with self._lock:
                 text = self._known.get(skill.tree)
             if text is None:
-                text = text_of((services.unpacked(files, skill) or {}).get(_SKILL, b""))
+                text = _text_of((services.unpacked(files, skill) or {}).get(_SKILL, b""))
                 self._keep(skill.tree, text)
             found[skill.tree] = text
         return found
@@ -51,7 +51,7 @@ class SkillTexts:
                 self._known.popitem(last=False)
 
 
-def text_of(skill: bytes) -> SkillText:
+def _text_of(skill: bytes) -> SkillText:
     """Return the description and the tags in a SKILL.md, empty if it has none."""
     document = parse_document(skill.decode(errors="replace"))
     fields = document.mapping()
