@@ -21,8 +21,8 @@ from prowess.evals.optimising.improve_folder import ImproveFolder
 from prowess.evals.optimising.measuring import Measurements
 from prowess.evals.optimising.proposer import Proposer
 from prowess.evals.optimising.search import ROUNDS, DescriptionSearch, by_rounds
-from prowess.evals.triggers.running import TriggerOptions
 from prowess.evals.triggers.split import split_queries
+from prowess.evals.triggers.trigger_runs import TriggerOptions
 from prowess.evals.triggers.trigger_set import read_trigger_set
 from tests.evals.optimising.landscapes import PHRASE, Landscape, PlantedProposer, planted_landscape
 

@@ -38,6 +38,7 @@ class Machines(Struct, kw_only=True):
 
     cluster: Cluster
     provider: ScriptedProvider
+    rule: Callable[[Request], Answer] = obedient
     on_request: Callable[[int], object] | None = None
     numbers: Iterator[int] = count(1)
 
@@ -49,10 +50,10 @@ class Machines(Struct, kw_only=True):
         self.on_request = None
 
     def answer(self, request: Request) -> Answer:
-        """Tell `on_request`, and answer as an obedient model."""
+        """Tell `on_request`, and answer by the rule."""
         if self.on_request is not None:
             self.on_request(next(self.numbers))
-        return obedient(request)
+        return self.rule(request)
 
 
 @contextmanager

@@ -12,7 +12,6 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from prowess._internal.batch import BatchResult
 from prowess.errors import UnavailableError
 from prowess.evals.campaigns.iterations import Iteration
 from prowess.evals.campaigns.options import EvalRunOptions
@@ -22,35 +21,15 @@ from prowess.evals.remote.campaign_units import forget_locks, within_campaign
 from prowess.evals.remote.eval_units import EvalUnit, run_eval_unit
 from tests.evals.campaigns.provider import MODEL, ScriptedProvider, obedient
 from tests.evals.campaigns.skills import an_eval, skill_at
+from tests.evals.remote.here_engine import HereEngine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator
 
-    from prowess._internal.batch import BatchUnit
     from prowess.evals.campaigns.report import UnitResult
     from prowess.evals.remote.engine import CancellableEngine
 
 TWO_DECIMALS = {"text": "two decimals", "type": "contains_phrase", "phrase": "12.50"}
-RIGHT = "import sys; sys.exit(0)\n"
-
-
-class HereEngine:
-    """Carries out units in this process, and keeps their tasks. `before` is called with each task."""
-
-    at_once, remote = 1, True
-
-    def __init__(self, before: Callable[[Any], object] = lambda task: None) -> None:
-        self.tasks: list[Any] = []
-        self._before = before
-
-    def run(self, work: Callable[[Any], Any], units: Sequence[BatchUnit[Any]]) -> Iterator[BatchResult[Any]]:
-        for unit in units:
-            self.tasks.append(unit.task)
-            self._before(unit.task)
-            yield BatchResult(id=unit.id, value=work(unit.task))
-
-    def cancel(self) -> None:
-        pass
 
 
 @pytest.fixture

@@ -11,8 +11,9 @@ import pytest
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.ledger.caps import CapReachedError
 from prowess.evals.triggers.rows import QueryRuns, count_rows
-from prowess.evals.triggers.running import TriggerCampaign, TriggerOptions, TriggerRun
+from prowess.evals.triggers.running import TriggerCampaign
 from prowess.evals.triggers.split import split_queries
+from prowess.evals.triggers.trigger_runs import LocalTriggers, TriggerOptions, TriggerRun
 from prowess.evals.triggers.trigger_set import TriggerQuery, read_trigger_set
 from tests.evals.triggers.planted import ChoosingHost, make_triggered
 
@@ -44,7 +45,9 @@ def ran(
     directory = make_triggered(folder, "sums", "Sums rows.", queries)
     one = read_trigger_set(directory)
     host = ChoosingHost(choose)
-    campaign = TriggerCampaign([one], host, installed=[directory], options=TriggerOptions(**options), kept=kept)  # type: ignore[arg-type]  # each test names its options
+    given = TriggerOptions(**options)  # type: ignore[arg-type]  # each test names its options
+    runner = LocalTriggers(host, given, skills=("sums",), installed=(directory,))
+    campaign = TriggerCampaign([one], runner, given, kept=kept)
     anyio.run(campaign.run)
     (found,) = campaign.results({"sums": split_queries(one.queries)})
     return Ran(campaign, host, found.results)

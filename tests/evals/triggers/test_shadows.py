@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import anyio
 
 from prowess.evals.triggers.match_host import MatchHost
-from prowess.evals.triggers.running import TriggerCampaign, TriggerOptions
+from prowess.evals.triggers.running import TriggerCampaign
 from prowess.evals.triggers.shadows import AnsweredRequest, answer_rows, shadows_of
+from prowess.evals.triggers.trigger_runs import LocalTriggers, TriggerOptions
 from prowess.evals.triggers.trigger_set import read_trigger_set
 from tests.evals.triggers.planted import noisy_words_host, planted_pair
 
@@ -26,7 +27,9 @@ PAIRS = 20
 def shadows(pair: PlantedPair, host: Host, runs: int) -> tuple[tuple[Shadow, ...], dict[str, dict[str, int]]]:
     sets = [read_trigger_set(directory) for directory in pair.directories]
     options = TriggerOptions(runs=runs, jobs=2, workspaces=False)
-    campaign = TriggerCampaign(sets, host, installed=pair.directories, options=options)
+    names = tuple(one.skill for one in sets)
+    runner = LocalTriggers(host, options, skills=names, installed=tuple(pair.directories))
+    campaign = TriggerCampaign(sets, runner, options)
     anyio.run(campaign.run)
     texts = {one.skill: f"{one.skill} {one.description}" for one in sets}
     rows = answer_rows(campaign.answered(), list(texts))

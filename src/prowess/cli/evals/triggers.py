@@ -22,6 +22,7 @@ from prowess.cli.evals.campaign_options import (
 )
 from prowess.cli.evals.run_ends import code_of_end, gate_text, spent_text, tell_fault
 from prowess.cli.options import json_option
+from prowess.cli.options.scheduler_options import scheduler_at, scheduler_option
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from prowess.evals.campaigns.report import Unit
     from prowess.evals.triggers.report import SkillTriggers, TriggerReport
     from prowess.evals.triggers.rows import TriggerRow
-    from prowess.evals.triggers.running import TriggerRun
     from prowess.evals.triggers.shadows import AnswerRow, Shadow
+    from prowess.evals.triggers.trigger_runs import TriggerRun
 
 
 @click.command(name="triggers")
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 @click.option("--together", is_flag=True, help="Install all skills at once, and show who answers whose requests.")
 @click.option("--runs", type=click.IntRange(1, 1000), help="Runs of each request; defaults to 3.")
 @click.option("--all-runs", is_flag=True, help="Also make runs that can no longer change a result.")
-@jobs_option("Requests")
+@jobs_option("Requests", anywhere=True)
 @click.option(
     "--min-consistency",
     "consistency",
@@ -57,10 +58,12 @@ if TYPE_CHECKING:
 @out_option
 @resume_option
 @replay_option
+@scheduler_option("Run")
 @json_option
 @quiet_option
 def triggers(
     *,
+    on: str | None,
     as_json: bool,
     quiet: bool,
     **given: Any,  # noqa: ANN401 -- the other options above, by name
@@ -78,7 +81,9 @@ def triggers(
 
     try:
         options = triggers_as_recorded(**capped(given))
-        ended = run_triggers(options, on_run=None if quiet or as_json or options.is_estimate else _tell)
+        with scheduler_at(on) as engine:
+            told = None if quiet or as_json or options.is_estimate else _tell
+            ended = run_triggers(options, engine=engine, on_run=told)
     except SkillError as fault:
         return tell_fault(fault)
     report = ended.report

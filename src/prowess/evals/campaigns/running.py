@@ -6,6 +6,7 @@ import os
 import shutil
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
@@ -24,9 +25,9 @@ from prowess.evals.campaigns.summary import summary_of
 from prowess.evals.campaigns.unit_setting import gradable, ungraded_assertions, unit_setting
 from prowess.evals.iterations.folders import alone_in, iterations, write_json
 from prowess.evals.ledger.calls import OWN_HOST
-from prowess.evals.ledger.ledger import Ledger
-from prowess.evals.ledger.opened_calls import opened_calls
+from prowess.evals.ledger.opened_calls import opened_calls, spent_by_all
 from prowess.evals.remote.campaign_units import forget_locks
+from prowess.evals.remote.engine import require_workers_are_needed
 from prowess.evals.remote.eval_units import RemoteRunner
 from prowess.evals.reports.iteration_files import read_report
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from prowess.evals.campaigns.preparation import PreparedCampaign
     from prowess.evals.campaigns.report import StopReason, UngradedAssertion, Unit, UnitResult
     from prowess.evals.ledger.caps import Spent
+    from prowess.evals.ledger.ledger import Ledger
     from prowess.evals.ledger.recorded_calls import RecordedCalls
     from prowess.evals.remote.engine import CancellableEngine
 
@@ -78,8 +80,8 @@ def run_evals(
         DriftError, StaleRecordingError: a replayed campaign differs from the recording.
         UnavailableError: the engine cannot go on.
     """
-    if engine is not None and options.replay is not None:
-        raise InvalidArgumentsError(("a replay asks no model, so it needs no workers; leave --on or --replay out",))
+    if engine is not None:
+        require_workers_are_needed(replay=options.replay)
     prepared = prepared_campaign(options)
     with ExitStack() as opened:
         opened.enter_context(alone_in(prepared.iteration.path))
@@ -127,14 +129,8 @@ def _run(
     if on_ungraded is not None and ungraded:
         on_ungraded(ungraded)
     units = planned_units(plans.values(), prepared.configurations, settings.runs)
-
-    def spent() -> Spent:
-        if isinstance(calls, Ledger):
-            calls.refresh()  # workers book their calls themselves
-        return calls.spent
-
     if on_begin is not None:
-        on_begin(len(units), spent)
+        on_begin(len(units), partial(spent_by_all, calls))
     decider = Decider(units, detect=settings.detect) if settings.until_decided else None
     recording = None if options.replay is None else _Recording.of(options.replay, prepared.iteration, units, plans)
     missing = frozenset() if recording is None else recording.missing
@@ -160,7 +156,7 @@ def _run(
         model=settings.model,
         host=settings.host,
         seed=settings.seed,
-        spent=spent(),
+        spent=spent_by_all(calls),
         units=results,
         summary=summary,
         iteration=prepared.iteration.path,

@@ -10,7 +10,7 @@ from prowess.evals.ledger.ledger import Ledger
 from prowess.evals.ledger.recorded_calls import RecordedCalls
 
 if TYPE_CHECKING:
-    from prowess.evals.ledger.caps import Caps
+    from prowess.evals.ledger.caps import Caps, Spent
     from prowess.evals.ledger.journal import JournalHeader
 
 
@@ -30,3 +30,14 @@ def opened_calls(folder: str, header: JournalHeader, caps: Caps, *, replay: str 
         calls.close()
         raise
     return calls
+
+
+def spent_by_all(calls: Ledger | RecordedCalls) -> Spent:
+    """Return the cost of a campaign, with calls that workers booked meanwhile.
+
+    Raises:
+        JournalError: the journal cannot be read.
+    """
+    if isinstance(calls, Ledger):
+        calls.refresh()
+    return calls.spent

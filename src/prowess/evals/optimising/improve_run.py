@@ -29,8 +29,8 @@ from prowess.evals.optimising.report import ImproveReport
 from prowess.evals.optimising.search import ROUNDS, DescriptionSearch, by_rounds
 from prowess.evals.statistics.intervals import rate_difference
 from prowess.evals.triggers.match_host import MATCH_HOST, MatchHost
-from prowess.evals.triggers.running import RUNS, TriggerOptions
 from prowess.evals.triggers.split import keep_split, read_split, split_queries
+from prowess.evals.triggers.trigger_runs import RUNS, TriggerOptions
 from prowess.evals.triggers.trigger_set import read_trigger_set
 from prowess.fix.applying import difference, replace_file
 from prowess.format.reading import read_skill

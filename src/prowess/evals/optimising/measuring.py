@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from prowess.evals.campaigns.workers import Workers
 from prowess.evals.triggers.running import TriggerCampaign
+from prowess.evals.triggers.trigger_runs import LocalTriggers
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from prowess.evals.campaigns.report import StopReason, Unit
     from prowess.evals.hosts.host import Host
     from prowess.evals.triggers.rows import TriggerRow
-    from prowess.evals.triggers.running import TriggerOptions, TriggerRun
     from prowess.evals.triggers.split import TriggerSplit
+    from prowess.evals.triggers.trigger_runs import TriggerOptions, TriggerRun
     from prowess.evals.triggers.trigger_set import TriggerQuery, TriggerSet
 
 
@@ -90,15 +91,16 @@ class Measurements:
             self._made[description, unit.id] = run
             folder.keep(unit, run)
 
-        campaign = TriggerCampaign(
-            [replace(self._set, queries=tuple(queries))],
+        options = replace(self._options, runs=runs)
+        runner = LocalTriggers(
             self._host,
+            options,
+            skills=(self._set.skill,),
             installed=self._places.installed(description),
-            options=replace(self._options, runs=runs),
             directory_of=folder.directory,
-            kept=kept,
-            on_run=keep,
         )
+        requests = replace(self._set, queries=tuple(queries))
+        campaign = TriggerCampaign([requests], runner, options, kept=kept, on_run=keep)
         await campaign.run()
         if campaign.stopped is not None:
             raise StoppedError(campaign.stopped, campaign.signalled)

@@ -18,12 +18,14 @@ from anyio import to_thread
 
 from prowess._internal.batch_worker import worker_name
 from prowess._internal.files.file_lock import locked
+from prowess._internal.text.terminal_text import printable_line
 from prowess.errors import UnavailableError
 from prowess.evals.iterations.folders import is_held
+from prowess.evals.recordings.drift import changed_files
 from prowess.evals.remote.live_ledgers import LOCKS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
 _Result = TypeVar("_Result")
 _SECONDS_BETWEEN_LOOKS = 1.0
@@ -57,6 +59,18 @@ async def within_campaign(iteration: str, unit: str, work: Callable[[], Awaitabl
 def forget_locks(iteration: str) -> None:
     """Remove the locks of workers in an iteration in which nothing is left to be run."""
     shutil.rmtree(os.path.join(iteration, LOCKS), ignore_errors=True)
+
+
+def require_same_files(expected: Mapping[str, str], found: Mapping[str, str]) -> None:
+    """Require that this worker sees the files that the command saw. Values are digests.
+
+    Raises:
+        UnavailableError: one differs.
+    """
+    if changed := changed_files(expected, found):
+        reason = f"it differs on {worker_name()}"
+        advice = "share the folders of the skill and of the results, and resume"
+        raise UnavailableError(f"the file {printable_line(changed[0])}", reason=reason, advice=advice)
 
 
 @asynccontextmanager

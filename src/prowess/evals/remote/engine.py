@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from anyio import CapacityLimiter, to_thread
 
 from prowess._internal.batch import BatchEngine, BatchUnit
+from prowess.errors import InvalidArgumentsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +22,18 @@ class CancellableEngine(BatchEngine, Protocol):
     def cancel(self) -> None:
         """End all batches: their iterators raise. Units that have not begun are not carried out."""
         ...
+
+
+def require_workers_are_needed(*, replay: str | None, is_estimate: bool = False) -> None:
+    """Require that a campaign on workers asks a model.
+
+    Raises:
+        InvalidArgumentsError: it is a replay or an estimate.
+    """
+    if is_estimate:
+        raise InvalidArgumentsError(("an estimate asks no model, so it needs no workers; leave --on out",))
+    if replay is not None:
+        raise InvalidArgumentsError(("a replay asks no model, so it needs no workers; leave --on or --replay out",))
 
 
 class EngineTasks:

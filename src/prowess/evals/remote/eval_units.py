@@ -15,10 +15,9 @@ from msgspec.structs import replace
 
 import prowess
 from prowess._internal.batch import BatchUnit
-from prowess._internal.batch_worker import require_version, worker_name
+from prowess._internal.batch_worker import require_version
 from prowess._internal.files.contained import ContainedRoot
-from prowess._internal.text.terminal_text import printable_line
-from prowess.errors import UnavailableError, UnsafePathError
+from prowess.errors import UnsafePathError
 from prowess.evals.campaigns.campaign import LocalRunner
 from prowess.evals.campaigns.options import EvalRunOptions  # noqa: TC001 -- a field of a Struct
 from prowess.evals.campaigns.planning import PlannedEval  # noqa: TC001 -- a field of a Struct
@@ -26,8 +25,7 @@ from prowess.evals.campaigns.preparation import PreparedCampaign  # noqa: TC001 
 from prowess.evals.campaigns.report import Unit  # noqa: TC001 -- a field of a Struct
 from prowess.evals.campaigns.unit_setting import unit_setting
 from prowess.evals.iterations.snapshots import installed_digests
-from prowess.evals.recordings.drift import changed_files
-from prowess.evals.remote.campaign_units import within_campaign
+from prowess.evals.remote.campaign_units import require_same_files, within_campaign
 from prowess.evals.remote.engine import EngineTasks
 from prowess.evals.remote.live_ledgers import shared_ledger
 from prowess.format.suites.grader_specs import ProgramGrader
@@ -103,20 +101,12 @@ async def _run(task: EvalUnit) -> UnitResult:
     async def run() -> UnitResult:
         if (kept := iteration.kept(unit, plan.directory)) is not None:
             return kept  # by a worker that died, or seemed to, before its result was fetched
-        _require_same_files(task)
+        require_same_files(task.files, _files(prepared, plan, unit))
         with shared_ledger(iteration.path, prepared.header, task.options.caps) as calls:
             async with LocalRunner(unit_setting(task.options, prepared, calls), at_once=1) as runner:
                 return await runner.run(plan, unit)
 
     return await within_campaign(iteration.path, unit.id, run)
-
-
-def _require_same_files(task: EvalUnit) -> None:
-    if changed := changed_files(task.files, _files(task.prepared, task.plan, task.unit)):
-        advice = "share the folders of the skill and of the results, and resume"
-        raise UnavailableError(
-            f"the file {printable_line(changed[0])}", reason=f"it differs on {worker_name()}", advice=advice
-        )
 
 
 def _files(prepared: PreparedCampaign, plan: PlannedEval, unit: Unit) -> dict[str, str]:

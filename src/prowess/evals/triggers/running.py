@@ -1,23 +1,16 @@
-"""Runs trigger sets on a host, and counts the choices of skills.
+"""Runs trigger sets, and counts the choices of skills.
 
 Each request is one task: its runs follow one another, so that it stops as soon as its result is settled. Requests run
-beside each other. Every run has an empty workspace of its own. All skills of a campaign are installed in every run.
+beside each other.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-from contextlib import ExitStack
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
-
-from anyio import to_thread
-from msgspec import Struct
 
 from prowess.evals.campaigns.report import Unit
 from prowess.evals.campaigns.workers import Workers
-from prowess.evals.hosts.host import ENDS_CAMPAIGN, HostLimits, HostRequest
 from prowess.evals.transcripts.transcript import RunTranscript
 from prowess.evals.triggers.report import SkillTriggers
 from prowess.evals.triggers.rows import QueryRuns, count_rows
@@ -29,35 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from prowess.evals.campaigns.report import StopReason
-    from prowess.evals.hosts.host import Host, HostRun
     from prowess.evals.triggers.split import TriggerSplit
+    from prowess.evals.triggers.trigger_runs import TriggerOptions, TriggerRun, TriggerRunner
     from prowess.evals.triggers.trigger_set import TriggerQuery, TriggerSet
 
-RUNS = 3  # of each request, as in the guide
 _NOTHING = RunTranscript(host=None, form=None, ended="completed")
-
-
-class TriggerOptions(Struct, frozen=True, kw_only=True):
-    """How requests are run. `consistency` is the least share of equal outcomes of a request, None if any will do.
-
-    With `all_runs`, requests are also run when their result can no longer change. Without `workspaces`, all runs share
-    one directory, for a host that uses no files.
-    """
-
-    runs: int = RUNS
-    jobs: int = 1
-    seed: int = 0
-    consistency: float | None = None
-    all_runs: bool = False
-    workspaces: bool = True
-    limits: HostLimits = HostLimits()
-
-
-class TriggerRun(Struct, frozen=True, kw_only=True):
-    """One run: the verdict on each skill that has a trigger set in this campaign."""
-
-    unit: str
-    verdicts: dict[str, VerdictName]
 
 
 class _Request:
@@ -80,29 +49,25 @@ class _Request:
 
 
 class TriggerCampaign:
-    """The requests of one or more trigger sets on one host.
+    """The requests of one or more trigger sets.
 
-    `installed` are the directories of all skills that each run has. `directory_of` returns the directory for the files
-    of a unit, None if they are not kept. `kept` returns a run of an earlier campaign that is continued, or None.
+    `kept` returns a run of an earlier campaign that is continued, or None. `on_run` is called with each run that is
+    made.
     """
 
     def __init__(
         self,
         sets: Sequence[TriggerSet],
-        host: Host,
-        *,
-        installed: Sequence[str],
+        runner: TriggerRunner,
         options: TriggerOptions,
-        directory_of: Callable[[Unit], str] | None = None,
+        *,
         kept: Callable[[Unit], TriggerRun | None] | None = None,
         on_run: Callable[[Unit, TriggerRun], object] | None = None,
     ) -> None:
-        self._sets, self._host, self._installed, self._options = sets, host, tuple(installed), options
-        self._directory_of, self._kept, self._on_run = directory_of, kept, on_run
-        self._names = [one.skill for one in sets]
+        self._sets, self._runner, self._options = sets, runner, options
+        self._kept, self._on_run = kept, on_run
         self._requests = [_Request(one.skill, query, options) for one in sets for query in one.queries]
         self._waiting = list(self._requests)
-        self._scratch: str | None = None
         self.stopped: StopReason | None = None
         self.signalled: int | None = None
 
@@ -112,14 +77,11 @@ class TriggerCampaign:
         Raises:
             SkillError: the campaign cannot go on.
         """
-        workers = Workers(self._next, self._run_request, jobs=self._options.jobs)
-        with ExitStack() as entered:
-            if not self._options.workspaces:
-                self._scratch = entered.enter_context(TemporaryDirectory(prefix="prowess-triggers-"))
-            try:
-                await workers.run(self._host)
-            finally:
-                self.stopped, self.signalled = workers.stopped, workers.signalled
+        workers = Workers(self._next, self._run_request, jobs=self._runner.at_once)
+        try:
+            await workers.run(self._runner)
+        finally:
+            self.stopped, self.signalled = workers.stopped, workers.signalled
 
     @property
     def complete(self) -> bool:
@@ -170,39 +132,7 @@ class TriggerCampaign:
         kept = None if self._kept is None else self._kept(unit)
         if kept is not None and kept.unit == unit.id:
             return kept
-        try:
-            ran = await self._made(query, unit)
-        except ENDS_CAMPAIGN:
-            raise
-        except Exception:  # noqa: BLE001 -- whatever breaks in one run, the others go on
-            ran = None
-        verdicts: dict[str, VerdictName] = dict.fromkeys(self._names, "error")
-        if ran is not None and ran.error is None:
-            verdicts = {name: verdict_of(ran.transcript, skill=name, query=query).verdict for name in self._names}
-        found = TriggerRun(unit=unit.id, verdicts=verdicts)
+        found = await self._runner.run(query, unit)
         if self._on_run is not None:
             self._on_run(unit, found)
         return found
-
-    async def _made(self, query: str, unit: Unit) -> HostRun:
-        if self._scratch is not None:
-            return await self._ask(query, unit, self._scratch)
-        with TemporaryDirectory(prefix="prowess-triggers-", ignore_cleanup_errors=True) as made:
-            return await self._ask(query, unit, await to_thread.run_sync(os.path.realpath, made))
-
-    async def _ask(self, query: str, unit: Unit, place: str) -> HostRun:
-        """Run the host with a workspace in the directory `place`."""
-        workspace, other = os.path.join(place, "workspace"), os.path.join(place, "run")
-        directory = other if self._directory_of is None else self._directory_of(unit)
-        for made in (workspace, directory):
-            os.makedirs(made, exist_ok=True)
-        request = HostRequest(
-            unit=unit.id,
-            prompt=query,
-            skills=self._installed,
-            workspace=workspace,
-            directory=directory,
-            limits=self._options.limits,
-            seed=self._options.seed + unit.run - 1,
-        )
-        return await self._host.run(request)

@@ -24,7 +24,7 @@ from prowess.evals.iterations.folders import NEIGHBOURS, new_iteration, skill_di
 from prowess.evals.iterations.settings_file import SettingsFile
 from prowess.evals.iterations.snapshots import content_digests, installed_digests, take_snapshots
 from prowess.evals.ledger.journal import JournalHeader
-from prowess.evals.triggers.running import TriggerRun
+from prowess.evals.triggers.trigger_runs import TriggerRun
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,17 +12,21 @@ import msgspec
 from msgspec import Struct
 
 from prowess.errors import InvalidArgumentsError
-from prowess.evals.campaigns.chosen_host import chosen_host
+from prowess.evals.campaigns.chosen_host import chosen_host, require_model
 from prowess.evals.campaigns.neighbours import neighbour_directories, require_distinct
+from prowess.evals.campaigns.options import JOBS
 from prowess.evals.hosts.host import HostLimits
 from prowess.evals.iterations.folders import alone_in, require_one_source, workspace_at
 from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.ledger.caps import Caps, Spent
-from prowess.evals.ledger.opened_calls import opened_calls
+from prowess.evals.ledger.opened_calls import opened_calls, spent_by_all
+from prowess.evals.remote.campaign_units import forget_locks
+from prowess.evals.remote.engine import require_workers_are_needed
+from prowess.evals.remote.trigger_units import RemoteTriggers, TriggerSetting
 from prowess.evals.triggers.match_host import MATCH_HOST, MatchHost
 from prowess.evals.triggers.report import TriggerReport
 from prowess.evals.triggers.rows import trigger_gates
-from prowess.evals.triggers.running import RUNS, TriggerCampaign, TriggerOptions
+from prowess.evals.triggers.running import TriggerCampaign
 from prowess.evals.triggers.shadows import answer_rows, shadows_of
 from prowess.evals.triggers.split import keep_split, read_split, split_queries
 from prowess.evals.triggers.trigger_folder import (
@@ -32,6 +36,7 @@ from prowess.evals.triggers.trigger_folder import (
     new_folder,
     unfinished_folder,
 )
+from prowess.evals.triggers.trigger_runs import RUNS, LocalTriggers, TriggerOptions
 from prowess.evals.triggers.trigger_set import read_trigger_set
 
 if TYPE_CHECKING:
@@ -41,8 +46,9 @@ if TYPE_CHECKING:
     from prowess.evals.ledger.ledger import Ledger
     from prowess.evals.ledger.prices import Price
     from prowess.evals.ledger.recorded_calls import RecordedCalls
-    from prowess.evals.triggers.running import TriggerRun
+    from prowess.evals.remote.engine import CancellableEngine
     from prowess.evals.triggers.split import TriggerSplit
+    from prowess.evals.triggers.trigger_runs import TriggerRun, TriggerRunner
     from prowess.evals.triggers.trigger_set import TriggerSet
 
 TOGETHER = "together"
@@ -54,7 +60,8 @@ class TriggerRunOptions(Struct, frozen=True, kw_only=True):
 
     `paths` are directories of skills, several only with `together`. `file` is the trigger set of a single skill, None
     for the one in its folder `evals/`. `host` is `match` for an estimate without a model. `out` is where the workspace
-    is made, beside the first skill by default. `replay` is an iteration whose calls are replayed.
+    is made, beside the first skill by default. `replay` is an iteration whose calls are replayed. `jobs` is the number
+    of requests at the same time; the default is `JOBS`, or what an engine can carry out.
     """
 
     paths: tuple[str, ...]
@@ -64,7 +71,7 @@ class TriggerRunOptions(Struct, frozen=True, kw_only=True):
     neighbours: tuple[str, ...] = ()
     together: bool = False
     runs: int = RUNS
-    jobs: int = 2
+    jobs: int | None = None
     seed: int = 0
     consistency: float | None = None
     min_pass_rate: float | None = None
@@ -103,16 +110,22 @@ def triggers_as_recorded(*, replay: str | None, **given: Any) -> TriggerRunOptio
 
 
 def run_triggers(
-    options: TriggerRunOptions, *, on_run: Callable[[Unit, TriggerRun], object] | None = None
+    options: TriggerRunOptions,
+    *,
+    engine: CancellableEngine | None = None,
+    on_run: Callable[[Unit, TriggerRun], object] | None = None,
 ) -> TriggersEnded:
-    """Run trigger sets. An estimate writes nothing.
+    """Run trigger sets. With an engine, its workers do it, which share the folder. An estimate writes nothing.
 
     Raises:
         SuiteError: a trigger set cannot be read.
         InvalidArgumentsError: an option, a skill or the folder cannot be used.
         JournalError: the journal cannot be used.
         DriftError, StaleRecordingError: replayed runs differ from the recording.
+        UnavailableError: the engine cannot go on.
     """
+    if engine is not None:
+        require_workers_are_needed(replay=options.replay, is_estimate=options.is_estimate)
     require_one_source(resume=options.resume, replay=options.replay)
     sets = _sets(options)
     if options.replay is not None:
@@ -135,36 +148,77 @@ def run_triggers(
         try:
             calls = opened_calls(folder.path, folder.header(settings), options.caps, replay=options.replay)
             opened.callback(calls.close)
-            host = chosen_host(
-                options.host,
-                calls,
-                model=options.model,
-                price=options.price,
-                caps=options.caps,
-                is_replay=options.replay is not None,
-            )
+            if engine is None:
+                runner: TriggerRunner = _local(options, sets, folder.installed(settings), folder, calls)
+            else:
+                runner = _remote(options, sets, folder, settings, engine)
         except InvalidArgumentsError:
             if is_new:
                 folder.remove()
             raise
         campaign = TriggerCampaign(
             sets,
-            host,
-            installed=folder.installed(settings),
-            options=_options(options),
-            directory_of=folder.directory,
+            runner,
+            _options(options),
             kept=folder.kept,
             on_run=_keeping(folder, on_run),
         )
         anyio.run(campaign.run)
         report = _report(options, sets, campaign, _kept_splits(options, sets), calls=calls, folder=folder)
+        if report.complete:
+            forget_locks(folder.path)
     folder.finish(report)
     return TriggersEnded(report=report, signalled=campaign.signalled)
 
 
+def _remote(
+    options: TriggerRunOptions,
+    sets: Sequence[TriggerSet],
+    folder: TriggerFolder,
+    settings: TriggerSettings,
+    engine: CancellableEngine,
+) -> RemoteTriggers:
+    if options.host == OWN_HOST:
+        require_model(options.model)
+    setting = TriggerSetting(
+        folder=folder,
+        header=folder.header(settings),
+        options=_options(options),
+        skills=_names(sets),
+        installed=folder.installed(settings),
+        host=options.host,
+        model=options.model,
+        price=options.price,
+        caps=options.caps,
+    )
+    return RemoteTriggers(engine, setting, most=options.jobs)
+
+
+def _local(
+    options: TriggerRunOptions,
+    sets: Sequence[TriggerSet],
+    installed: tuple[str, ...],
+    folder: TriggerFolder,
+    calls: Ledger | RecordedCalls,
+) -> LocalTriggers:
+    host = chosen_host(
+        options.host,
+        calls,
+        model=options.model,
+        price=options.price,
+        caps=options.caps,
+        is_replay=options.replay is not None,
+    )
+    return LocalTriggers(
+        host, _options(options), skills=_names(sets), installed=installed, directory_of=folder.directory
+    )
+
+
 def _estimate(options: TriggerRunOptions, sets: Sequence[TriggerSet], neighbours: Mapping[str, str]) -> TriggersEnded:
     installed = (*(one.directory for one in sets), *neighbours.values())
-    campaign = TriggerCampaign(sets, MatchHost(), installed=installed, options=_options(options))
+    run = _options(options)
+    runner = LocalTriggers(MatchHost(), run, skills=_names(sets), installed=installed)
+    campaign = TriggerCampaign(sets, runner, run)
     anyio.run(campaign.run)
     return TriggersEnded(report=_report(options, sets, campaign, _splits(options, sets)), signalled=campaign.signalled)
 
@@ -172,7 +226,7 @@ def _estimate(options: TriggerRunOptions, sets: Sequence[TriggerSet], neighbours
 def _options(options: TriggerRunOptions) -> TriggerOptions:
     return TriggerOptions(
         runs=1 if options.is_estimate else options.runs,
-        jobs=1 if options.is_estimate else options.jobs,
+        jobs=1 if options.is_estimate else options.jobs or JOBS,
         seed=options.seed,
         consistency=options.consistency,
         all_runs=options.all_runs,
@@ -204,6 +258,10 @@ def _sets(options: TriggerRunOptions) -> list[TriggerSet]:
     sets = [read_trigger_set(path, options.file) for path in options.paths]
     require_distinct([one.skill for one in sets])
     return sets
+
+
+def _names(sets: Sequence[TriggerSet]) -> tuple[str, ...]:
+    return tuple(one.skill for one in sets)
 
 
 def _label(sets: Sequence[TriggerSet]) -> str:
@@ -269,7 +327,7 @@ def _report(
         seed=options.seed,
         runs=1 if options.is_estimate else options.runs,
         consistency=options.consistency,
-        spent=Spent() if calls is None else calls.spent,
+        spent=Spent() if calls is None else spent_by_all(calls),
         skills=skills,
         matrix=answer_rows(requests, list(texts)) if len(sets) > 1 else (),
         shadows=shadows_of(requests, texts),
