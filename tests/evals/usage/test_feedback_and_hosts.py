@@ -60,6 +60,15 @@ def test_feedback_is_kept_by_version_for_this_user_and_without_contents(tmp_path
     assert "feedback: ledger  sha256:" in run(tmp_path, "report", *root)[1]
 
 
+def test_feedback_can_be_read_as_json(tmp_path: Path) -> None:
+    make_skill(tmp_path / "skills")
+    code, text = run(tmp_path, "feedback", "ledger", "bad", "--note", "slow", "--root", "skills", "--json")
+    recorded = json.loads(text)["recorded"]
+    file = tmp_path / "home" / "feedback" / "feedback.jsonl"
+    assert (code, recorded) == (0, json.loads(file.read_text("utf-8")))
+    assert (recorded["skill"], recorded["opinion"], recorded["note"]) == ("ledger", "bad", "slow")
+
+
 def test_feedback_on_an_unknown_skill_and_a_long_note_are_refused(tmp_path: Path) -> None:
     make_skill(tmp_path / "skills")
     assert run(tmp_path, "feedback", "nobody", "good", "--root", "skills")[0] == 1

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prowess._internal.files import bounded_read
 from prowess.cli import exit_codes
 from prowess.cli.dispatch import run
 from tests.evals.transcripts.written import BODY, FILE, HERE, SKILL, answer, init, lines, result, says, skill, use
@@ -112,8 +115,8 @@ def test_a_wrong_command_line_gets_one_sentence(
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("{", "line 2: this is not a JSON object"),
-        ("[]", "line 2: this is not a JSON object"),
+        ("{", "cases.jsonl:2: this is not a JSON object"),
+        ("[]", "cases.jsonl:2: this is not a JSON object"),
         ('{"skill": "x"}', "'transcript' must be a path"),
         ('{"transcript": "a\\u0000b", "skill": "x"}', "'transcript' must be a path"),
         ('{"transcript": "free.jsonl"}', "'skill' must be the name of a skill"),
@@ -142,13 +145,42 @@ def test_the_transcripts_of_cases_are_beside_their_file(place: Path, capsys: pyt
     assert [row["verdict"] for row in judged(capsys, "--cases", "cases/all.jsonl")["verdicts"]] == ["error"] * 3
 
 
-def test_pipes_and_devices_are_never_waited_for(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pipe_without_a_writer_a_device_and_pipes_that_a_file_names_are_not_waited_for(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded_read, "PIPE_SECONDS", 0.1)
     os.mkfifo(place / "pipe.jsonl")
-    for cases in ("pipe.jsonl", "/dev/zero"):
-        assert run(["eval", "judge", "--cases", cases]) == exit_codes.USAGE
-        assert "not a regular file" in capsys.readouterr().err
+    for path, reason in (("pipe.jsonl", "it is a pipe that nobody writes to"), ("/dev/zero", "not a regular file")):
+        assert run(["eval", "judge", "--cases", path]) == exit_codes.USAGE
+        assert reason in capsys.readouterr().err
+        assert run(["eval", "judge", path, "--skill", SKILL]) == exit_codes.UNAVAILABLE
+        assert reason in capsys.readouterr().err
     (place / "cases.jsonl").write_bytes(lines({"transcript": "pipe.jsonl", "skill": SKILL}))
     assert judged(capsys, "--cases", "cases.jsonl")["verdicts"][0]["verdict"] == "error"
+
+
+def test_pipes_that_a_person_names_are_read_to_their_end(place: Path) -> None:
+    script = (
+        'test -n "$SKILL"; slow() { sleep 0.3; cat called.jsonl; }; '
+        'prowess() { "$PYTHON" -m prowess "$@" | tail -1; }; mkfifo named; cat called.jsonl > named & '
+        'prowess eval judge <(slow) --skill "$SKILL"; cat called.jsonl | prowess eval judge - --skill "$SKILL"; '
+        'prowess eval judge named --skill "$SKILL"; cat called.jsonl | prowess eval judge /dev/stdin --skill "$SKILL"; '
+        'echo "{\\"transcript\\": \\"called.jsonl\\", \\"skill\\": \\"$SKILL\\"}" | prowess eval judge --cases -; '
+        'prowess eval stats <(echo "{\\"rows\\": [{\\"id\\": 1, \\"a\\": [0], \\"b\\": [1]}]}")'
+    )
+    names = {**os.environ, "PYTHON": sys.executable, "SKILL": SKILL}
+    ran = subprocess.run(
+        ["bash", "-c", script], cwd=place, env=names, capture_output=True, text=True, timeout=120, check=True
+    )
+    told = ran.stdout.splitlines()
+    assert told[:5] == ["1 transcript: 1 triggered; rate 1.000"] * 5, (told, ran.stderr)
+    assert told[5:] == ["repeated, b: pass@1 1.000, all runs 1.000"]
+    assert ran.stderr == ""
+
+
+def test_standard_input_has_one_transcript(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["eval", "judge", "-", "-", "--skill", SKILL]) == exit_codes.USAGE
+    assert "name it once" in capsys.readouterr().err
 
 
 def test_lines_that_need_the_missing_grammar_are_counted(

@@ -1,14 +1,19 @@
-"""Reading up to a limit: an open descriptor, or a regular file by its path."""
+"""Reading up to a limit: an open descriptor, a regular file by its path, or what a person named as input."""
 
 from __future__ import annotations
 
 import errno
 import os
+import select
 import stat
+import time
 
 from prowess._internal.files.open_flags import NO_FOLLOW, READ
 
+STANDARD_INPUT = "-"
+PIPE_SECONDS = 2.0  # until somebody opens a named pipe for writing
 _CHUNK = 1 << 20
+_BETWEEN_LOOKS = 0.02
 
 
 def read_at_most(descriptor: int, most: int, chunk: int | None = None) -> bytes:
@@ -43,6 +48,63 @@ def read_regular_file(path: str | os.PathLike[str], most: int) -> bytes:
         data = read_at_most(descriptor, most + 1, _CHUNK)
     finally:
         os.close(descriptor)
+    return _bounded(data, most, path)
+
+
+def is_stream(path: str | os.PathLike[str]) -> bool:
+    """Whether a path that a person named is `-`, standard input, or a named pipe."""
+    if os.fspath(path) == STANDARD_INPUT:
+        return True
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def read_input(path: str | os.PathLike[str], most: int) -> bytes:
+    """Return the content of a file that a person named: `-` is standard input, and a pipe is read to its end.
+
+    A pipe with a writer is waited for. A path that comes from a file must go to `read_regular_file` instead.
+
+    Raises:
+        OSError: as `read_regular_file`; or nobody opened the pipe for writing within `PIPE_SECONDS`.
+        ValueError: the path has a NUL.
+    """
+    if os.fspath(path) == STANDARD_INPUT:
+        return _bounded(read_at_most(0, most + 1, _CHUNK), most, path)
+    if not is_stream(path):
+        return read_regular_file(path, most)
+    descriptor = os.open(path, READ & ~NO_FOLLOW | getattr(os, "O_CLOEXEC", 0))
+    try:
+        return _bounded(_of_pipe(descriptor, most + 1, path), most, path)
+    finally:
+        os.close(descriptor)
+
+
+def _of_pipe(descriptor: int, most: int, path: str | os.PathLike[str]) -> bytes:
+    """Read a pipe that was opened without waiting: at its end there is no writer any more, or not yet."""
+    parts: list[bytes] = []
+    left, has_writer, until = most, False, time.monotonic() + PIPE_SECONDS
+    while left > 0:
+        try:
+            part = os.read(descriptor, min(_CHUNK, left))
+        except BlockingIOError:  # somebody may write later
+            has_writer = True
+            select.select([descriptor], [], [])
+            continue
+        if part:
+            parts.append(part)
+            left -= len(part)
+        elif parts or has_writer:
+            break
+        elif time.monotonic() > until:
+            raise OSError(errno.EINVAL, "it is a pipe that nobody writes to", os.fspath(path))
+        else:
+            time.sleep(_BETWEEN_LOOKS)
+    return b"".join(parts)
+
+
+def _bounded(data: bytes, most: int, path: str | os.PathLike[str]) -> bytes:
     if len(data) > most:
         limit = f"{most >> 20} MiB" if most >= 1 << 20 else f"{most} bytes"
         raise OSError(errno.EFBIG, f"it has more than {limit}", os.fspath(path))

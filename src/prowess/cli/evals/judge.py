@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, get_args
 import click
 from msgspec import Struct, to_builtins
 
+from prowess._internal.files.bounded_read import STANDARD_INPUT
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options import json_option
-from prowess.evals.transcripts.reading import TranscriptFileError, read_transcript
+from prowess.evals.transcripts.reading import TranscriptFileError, read_named_transcript, read_transcript
 from prowess.evals.transcripts.transcript import RunTranscript
 from prowess.evals.verdicts.case_files import CaseFileError, JudgedCase, read_cases
 from prowess.evals.verdicts.judging import verdict_of
@@ -37,12 +38,16 @@ def judge(
     """Judge transcripts of agents: was the skill chosen?
 
     TRANSCRIPT is a file that Claude Code, Codex, Copilot CLI, Gemini CLI, Cursor, OpenCode or `prowess agent` wrote, as
-    a stream or as a session, or a folder with a session and its sub-agents. The host is found from the content.
+    a stream or as a session, or a folder with a session and its sub-agents; - is standard input. The host is found from
+    the content.
 
     Example: prowess eval judge run.jsonl --skill csv-report
     """
     if (cases_file is not None) == bool(transcripts):
         output.error("give transcripts, or --cases FILE: one of the two")
+        return exit_codes.USAGE
+    if transcripts.count(STANDARD_INPUT) > 1:
+        output.error("standard input (-) has one transcript; name it once")
         return exit_codes.USAGE
     if cases_file is None and not (skill or "").strip():
         output.error("name the skill with --skill NAME")
@@ -74,7 +79,10 @@ class _Judged(Struct, frozen=True, kw_only=True):
 
 def _judge(case: JudgedCase, *, may_be_missing: bool) -> _Judged:
     try:
-        run = read_transcript(case.transcript, within=case.within)
+        if case.within is None:
+            run = read_named_transcript(case.transcript)
+        else:
+            run = read_transcript(case.transcript, within=case.within)
     except TranscriptFileError as fault:
         if not may_be_missing:
             raise

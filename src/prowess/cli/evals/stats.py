@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.argument("file", metavar="FILE")
 @json_option
 def stats(*, file: str, as_json: bool) -> int:
-    """Compare the outcomes of two configurations in FILE, JSON.
+    """Compare the outcomes of two configurations in FILE, JSON; - is standard input.
 
     With a list `rows` of evals it prints rates, their difference, exact tests and the worth of repeated attempts.
     With a list `sequences` of pairs it tells for each when a comparison could have stopped.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from prowess._internal.files.bounded_read import read_regular_file
+from prowess._internal.files.bounded_read import read_input
 from prowess._internal.text.strict_json import StrictJsonError, strict_json
 from prowess.errors import SkillError
 from prowess.evals.statistics.comparison import OutcomeRow
@@ -49,13 +49,13 @@ class OutcomeSequences(Struct, frozen=True, kw_only=True):
 
 
 def read_outcomes(path: str) -> OutcomeRows | OutcomeSequences:
-    """Read a file of outcomes.
+    """Read a file of outcomes that a person named; `-` is standard input, and a pipe is read to its end.
 
     Raises:
         OutcomeFileError: it cannot be read, or a value in it is not as described above.
     """
     try:
-        data = read_regular_file(path, MAX_BYTES)
+        data = read_input(path, MAX_BYTES)
     except (OSError, ValueError) as fault:
         reason = fault.strerror if isinstance(fault, OSError) else "the path has a NUL"
         raise OutcomeFileError(path, f"cannot be read: {reason}") from None

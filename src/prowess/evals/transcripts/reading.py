@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prowess._internal.files.bounded_read import read_regular_file
+from prowess._internal.files.bounded_read import is_stream, read_input, read_regular_file
 from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess.errors import SkillError, UnsafePathError
 from prowess.evals.transcripts import claude, codex, copilot, cursor, gemini, opencode, own_agent
@@ -93,6 +93,20 @@ def read_transcript(path: str | os.PathLike[str], *, within: str | os.PathLike[s
     if main.host in ("claude", "gemini") and main.form == "session" and beside.is_dir() and not beside.is_symlink():
         return _joined(main, _parts(beside, base))
     return main
+
+
+def read_named_transcript(path: str) -> RunTranscript:
+    """As `read_transcript`, for a path that a person named: `-` is standard input, and a pipe is read to its end.
+
+    Raises:
+        TranscriptFileError: as `read_transcript`.
+    """
+    if not is_stream(path):
+        return read_transcript(path)
+    try:
+        return read_transcript_text(read_input(path, MAX_BYTES))
+    except OSError as fault:
+        raise TranscriptFileError(path, fault.strerror or str(fault)) from None
 
 
 def _contained(path: str | os.PathLike[str], within: str | os.PathLike[str]) -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, field
 
-from prowess._internal.files.bounded_read import read_regular_file
+from prowess._internal.files.bounded_read import is_stream, read_input
 from prowess.errors import SkillError
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -22,7 +22,10 @@ class CaseFileError(SkillError):
     path: str
     line: int
     reason: str
-    sentence = "{path} line {line}: {reason}"
+
+    def __str__(self) -> str:
+        """Return the sentence, with the line if there is one."""
+        return f"{self.path}{f':{self.line}' if self.line else ''}: {self.reason}"
 
 
 class JudgedCase(Struct, frozen=True, kw_only=True):
@@ -39,24 +42,29 @@ class JudgedCase(Struct, frozen=True, kw_only=True):
 
 
 def read_cases(path: str | os.PathLike[str]) -> tuple[JudgedCase, ...]:
-    """Return the cases of a file, in order. Paths of transcripts are relative to its folder, and cannot leave it.
+    """Return the cases of a file that a person named, in order. `-` is standard input, and a pipe is read to its end.
+
+    Paths of transcripts are relative to the folder of the file, and cannot leave it; those of a stream to the working
+    directory.
 
     Raises:
         CaseFileError: the file or a line cannot be read, or there is no case.
     """
     place = Path(path)
+    folder = Path() if is_stream(path) else place.parent
     try:
-        data = read_regular_file(place, MAX_BYTES)
-    except OSError as fault:
-        raise CaseFileError(os.fspath(path), 0, f"the file cannot be read: {fault.strerror}") from None
+        data = read_input(path, MAX_BYTES)
+    except (OSError, ValueError) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) else "the path has a NUL"
+        raise CaseFileError(os.fspath(path), 0, f"the file cannot be read: {reason}") from None
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    cases = tuple(_case(place, number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    cases = tuple(_case(place, folder, number, line) for number, line in enumerate(lines, start=1) if line.strip())
     if not cases:
         raise CaseFileError(os.fspath(path), 0, "the file has no case")
     return cases
 
 
-def _case(place: Path, number: int, line: bytes) -> JudgedCase:
+def _case(place: Path, folder: Path, number: int, line: bytes) -> JudgedCase:
     def fault(reason: str) -> CaseFileError:
         return CaseFileError(os.fspath(place), number, reason)
 
@@ -75,7 +83,7 @@ def _case(place: Path, number: int, line: bytes) -> JudgedCase:
         raise fault("'query' must be a text")
     return JudgedCase(
         transcript=transcript,
-        within=os.fspath(place.parent),
+        within=os.fspath(folder),
         skill=skill,
         query=query,
         further={key: value for key, value in row.items() if key not in _KEYS},
