@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import anyio
 import pytest
@@ -193,6 +193,26 @@ async def test_gates_are_asked_in_order_with_structured_arguments_and_the_first_
     assert seen == ["first test.echo 1 test.echo", "second test.echo 1 test.echo"]
     assert result.error == "denied by rule 7: not today"
     assert tool.runs == []
+
+
+async def test_a_gate_that_asks_about_changed_arguments_is_heard_though_it_came_before_the_change() -> None:
+    class Asking:
+        async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed:
+            return Proceed(asks="it deletes") if call.arguments["text"] == "rm" else Proceed()
+
+    class Changing:
+        async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed:
+            return Proceed(arguments={"text": "rm"}, asks="it was changed")
+
+    class Seeing:
+        seen: ClassVar[list[str | None]] = []
+
+        async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed:
+            self.seen.append(spec.needs_approval)
+            return Proceed()
+
+    await ToolExecutor([Echo()], gates=[Asking(), Changing(), Seeing()]).call(call())
+    assert Seeing.seen == ["it deletes; it was changed"]
 
 
 async def test_a_call_that_does_not_fit_never_reaches_a_gate() -> None:

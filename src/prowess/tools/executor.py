@@ -179,10 +179,8 @@ class ToolExecutor:
                 audit.measure(changed.arguments, _canonical(changed.arguments))
                 call = await self._completed(replace(changed, arguments=_fitting(changed, spec)), audit)
                 for earlier in self._gates[:place]:
-                    await _passed(earlier, call, spec, audit)
-            if decision.asks is not None:
-                reasons = decision.asks if spec.needs_approval is None else f"{spec.needs_approval}; {decision.asks}"
-                spec = replace(spec, needs_approval=reasons)
+                    spec = _asking(spec, await _passed(earlier, call, spec, audit))
+            spec = _asking(spec, decision)
         return call
 
     async def _run(self, tool: Tool, call: ToolCall, audit: CallAudit, begun: int) -> ToolResult:
@@ -253,6 +251,14 @@ _RUN_BUT_NOT_ALL_RECORDED = (
     "The tool did run, but not all that it did could be recorded, so its result is withheld; "
     "do not repeat the call until the log works again."
 )
+
+
+def _asking(spec: ToolSpec, decision: Proceed) -> ToolSpec:
+    """Return the specification of a call with the reasons for which a gate wants a person to be asked."""
+    if decision.asks is None:
+        return spec
+    reasons = decision.asks if spec.needs_approval is None else f"{spec.needs_approval}; {decision.asks}"
+    return replace(spec, needs_approval=reasons)
 
 
 async def _passed(gate: Gate, call: ToolCall, spec: ToolSpec, audit: CallAudit) -> Proceed:
