@@ -137,3 +137,29 @@ def test_an_option_that_tests_do_not_use_is_named(
     skill = skill_at(tmp_path, body="One.")
     assert run(["eval", "ablate", str(skill), "--tests", *option.split()]) == 2
     assert f"leave out {option.split(maxsplit=1)[0]}\n" in capsys.readouterr().err
+
+
+def test_evals_that_would_not_notice_a_gutted_skill_are_named(tmp_path: Path) -> None:
+    shared = "This line stands in both of the files of the skill."
+    notices = an_eval("notices", {"text": "says it", "type": "contains_phrase", "phrase": "marker3z"})
+    silent = an_eval("silent", {"text": "says done", "type": "contains_phrase", "phrase": "done"})
+    skill = skill_at(tmp_path, notices, silent, body=f"{_sentence(3)}\n\n{shared}")
+    (skill / "references").mkdir()
+    (skill / "references" / "more.md").write_text(f"{shared}\n\nNobody reads this line of the reference.\n")
+
+    def rule(request: Request) -> Answer:
+        if not any(message["role"] == "assistant" for message in request["messages"]):
+            return [("skills_load", {"names": ["sums"]})]
+        return "It is done: marker3z." if "marker3z" in text_of(request) else "It is done."
+
+    with ScriptedProvider(rule) as provider:
+        code, document = _run(provider, skill, "--by", "file", "--runs", "3", "--jobs", "2")
+    assert code == 0, document
+    assert [(one["eval"], one["verdict"], one["removals"]) for one in document["evals"]] == [
+        ("notices", "notices", 1),
+        ("silent", "silent", 0),
+    ]
+    body, reference = document["units"]
+    assert (body["verdict"], body["text"].startswith("In a task")) == ("needed", True)
+    # What both files hold was sent, but nothing of the reference alone.
+    assert (reference["path"], reference["verdict"], reference["runs"]) == ("references/more.md", "no_effect", 0)

@@ -65,6 +65,30 @@ def test_the_skill_stays_as_it_is_and_references_are_tried_too(tmp_path: Path) -
     ]
 
 
+def test_a_whole_file_is_removed_and_tests_that_do_not_notice_it_are_named(tmp_path: Path) -> None:
+    skill = make_skill(tmp_path, body="# Steps\n\nKeep it short.\n\nThen [look](references/rates.md).\n")
+    (skill / "references").mkdir()
+    (skill / "references" / "rates.md").write_text("# Rates\n\nThe rate is 7.\n")
+    read = {"name": "skills_read", "arguments": {"skill": "ledger", "path": "references/rates.md"}}
+    rates = case(
+        case="rates",
+        turns=[{"calls": [read]}, {"when": "The rate is 7.", "text": "7"}],
+        context={"skills": ["ledger"]},
+    )
+    idle = case(case="idle", turns=[{"text": "Done."}], context={"skills": ["ledger"]})
+    with_cases(skill, _waiting("short", ["Keep it short."]), rates, idle)
+    report = ablate_by_tests(str(skill), "file")
+    assert [(unit.path, unit.line, unit.verdict) for unit in report.units] == [
+        ("SKILL.md", 5, "needed"),
+        ("references/rates.md", 1, "needed"),
+    ]
+    assert [(one.eval, one.verdict, one.removals) for one in report.evals] == [
+        ("short", "notices", 1),
+        ("rates", "notices", 1),
+        ("idle", "silent", 0),
+    ]
+
+
 def test_a_test_that_fails_with_the_whole_skill_says_nothing(tmp_path: Path) -> None:
     skill = make_skill(tmp_path, body="Keep it short.\n")
     good = _waiting("good", ["Keep it short."])

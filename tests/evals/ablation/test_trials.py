@@ -62,3 +62,16 @@ def test_the_interval_of_a_loss_contains_it_and_stays_within_bounds() -> None:
     known = Loss.between(PassedRuns(passed=56, runs=70), PassedRuns(passed=48, runs=80))
     assert known is not None
     assert [known.low, known.high] == pytest.approx([0.0524, 0.3339], abs=1e-4)
+
+
+def test_each_eval_is_decided_for_itself_if_that_is_asked_for() -> None:
+    keys = [AssertionKey(eval=name, text="t") for name in ("notices", "silent")]
+    telling = {key: PassedRuns(passed=5, runs=5) for key in keys}
+    for every in (False, True):
+        trial = PassageTrial(telling, ["notices", "silent"], most_runs=5, every_eval=every)
+        while names := trial.next_evals:
+            for name in names:
+                trial.add(name, {"t": name == "silent"})
+        assert (trial.decision, trial.decision_of("notices")) == ("needed", "needed")
+        assert trial.decision_of("silent") == ("no_effect" if every else "open")
+        assert trial.decision_of("never reached") == "no_effect"

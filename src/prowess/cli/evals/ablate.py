@@ -38,7 +38,7 @@ _SHOWN = 70
 @click.option("--tests", "by_tests", is_flag=True, help="Run the tests of prowess test, without a model.")
 @click.option(
     "--by",
-    type=click.Choice(["sentence", "item", "section"]),
+    type=click.Choice(["sentence", "item", "section", "file"]),
     default="sentence",
     show_default=True,
     help="What is removed at once.",
@@ -131,6 +131,9 @@ def _print(report: AblationReport, *, quiet: bool) -> None:
             _tell(unit)
     for name in report.without_verdict:
         output.note(f"left out, because it does not pass with the whole skill: {printable_line(name)}")
+    for eval_ in report.evals:
+        if eval_.verdict == "silent":
+            output.line(f"notices no removal: {printable_line(eval_.eval)}")
     counts = {verdict: sum(unit.verdict == verdict for unit in report.units) for verdict in ("needed", "no_effect")}
     unsure = len(report.units) - sum(counts.values())
     passages = counted(len(report.units), "passage")

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.ablation.passages import passages_of
-from prowess.evals.ablation.report import AblatedPassage, AblationReport
+from prowess.evals.ablation.report import AblatedPassage, AblationReport, EvalNotice
 from prowess.evals.ablation.trials import DETECT, AssertionKey, PassageTrial, PassedRuns, informative
 from prowess.evals.campaigns.campaign import Campaign, LocalRunner, planned_units
 from prowess.evals.campaigns.options import JOBS
@@ -120,6 +120,7 @@ class _EvalAblation:
         self._plans = {plan.id: gradable(plan, judged=judged) for plan in prepared.evals}
         self._cuts: list[_Cut] = []
         self._silent: list[str] = []
+        self._names: list[str] = []  # of evals that can notice something
         self._stopped: StopReason | None = None
         self.signalled: int | None = None
 
@@ -146,12 +147,17 @@ class _EvalAblation:
             by=by,
             tried_by="evals",
             units=tuple(_result(cut) for cut in self._cuts),
+            evals=tuple(self._notices()),
             without_verdict=tuple(self._silent),
             complete=self._stopped is None,
             stopped=self._stopped,
             spent=self._calls.spent,
             iteration=self._prepared.iteration.path,
         )
+
+    def _notices(self) -> Iterable[EvalNotice]:
+        for name in self._names:
+            yield EvalNotice.of(name, [cut.trial.decision_of(name) for cut in self._cuts])
 
     async def _campaign(self, units: Sequence[Unit]) -> tuple[UnitResult, ...]:
         campaign = Campaign(
@@ -167,16 +173,19 @@ class _EvalAblation:
 
     def _planned(self, by: PassageKind, telling: Mapping[AssertionKey, PassedRuns], runs: int) -> Iterable[_Cut]:
         root = self._skills[WITH_SKILL][0]
-        names = sorted({key.eval for key in telling})
+        names = self._names = sorted({key.eval for key in telling})
         sent = {name: self._sent(name) for name in names}
-        for file in passages_of(root, by):
+        files = passages_of(root, by)
+        letters = {file.path: _letters(file.text) for file in files}
+        for file in files:
+            others = "\n".join(text for path, text in letters.items() if path != file.path)
             for passage in file.passages:
-                held = [name for name in names if _holds(sent[name], passage.text)]
+                held = [name for name in names if _holds(sent[name], passage.text, others)]
                 yield _Cut(
                     file=file,
                     passage=passage,
                     configuration=_configuration(passage, negate=self._negate),
-                    trial=PassageTrial(telling, held, most_runs=runs, detect=self._detect),
+                    trial=PassageTrial(telling, held, most_runs=runs, detect=self._detect, every_eval=by == "file"),
                 )
 
     def _sent(self, name: str) -> str | None:
@@ -257,7 +266,11 @@ def _letters(text: str) -> str:
     return _OTHERS.sub("", _ESCAPES.sub("", text)).lower()
 
 
-def _holds(sent: str | None, passage: str) -> bool:
-    """Return whether requests held a part of a passage. Without a recognisable part they may have held it."""
+def _holds(sent: str | None, passage: str, others: str) -> bool:
+    """Return whether requests held a part of a passage. Without a recognisable part they may have held it.
+
+    Parts that stand in `others` too, the letters of the skill's other files, are recognised only if there are no more.
+    """
     signs = [sign for part in _WITH_DIGITS.split(passage) if len(sign := _letters(part)) >= _LEAST_SIGN]
-    return sent is None or not signs or any(sign in sent for sign in signs)
+    own = [sign for sign in signs if sign not in others] or signs
+    return sent is None or not own or any(sign in sent for sign in own)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import defaultdict
 from collections.abc import Callable
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ import anyio
 from prowess._internal.files.tree_digest import read_tree
 from prowess.errors import InvalidArgumentsError, LimitExceededError, SkillParseError, UnavailableError
 from prowess.evals.ablation.passages import passages_of
-from prowess.evals.ablation.report import AblatedPassage, AblationReport
+from prowess.evals.ablation.report import AblatedPassage, AblationReport, EvalNotice
 from prowess.evals.iterations.snapshots import copy_files
 from prowess.evals.scenarios.planning import planned_cases
 from prowess.evals.scenarios.running import run_case
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from prowess.evals.ablation.passages import Passage, PassageFile, PassageKind
+    from prowess.evals.ablation.trials import TrialDecision
     from prowess.evals.scenarios.planning import PlannedCase
     from prowess.evals.scenarios.report import CaseResult
 
@@ -58,6 +60,7 @@ class _TestAblation:
         self._copy = os.path.join(place, os.path.basename(directory))
         _copied(directory, self._copy, found.cases, place)
         self._files = passages_of(self._copy, by)
+        self._decisions: dict[int, list[TrialDecision]] = defaultdict(list)  # by the place of the case
 
     async def report(self, on_passage: OnPassage | None) -> AblationReport:
         """Run the tests with every passage, and then without each."""
@@ -72,9 +75,13 @@ class _TestAblation:
             if on_passage is not None:
                 on_passage(found[-1])
         silent = [_label(result) for result in before if result.outcome != "passed"]
-        name = planned.cases[0].skill
         return AblationReport(
-            skill=name, by=self._by, tried_by="tests", units=tuple(found), without_verdict=tuple(silent)
+            skill=planned.cases[0].skill,
+            by=self._by,
+            tried_by="tests",
+            units=tuple(found),
+            evals=tuple(EvalNotice.of(_label(before[at]), self._decisions[at]) for at in passing),
+            without_verdict=tuple(silent),
         )
 
     async def _ablated(self, file: PassageFile, passage: Passage, passing: Sequence[int]) -> AblatedPassage:
@@ -89,6 +96,8 @@ class _TestAblation:
         lost = [result for result in results if result.outcome != "passed"]
         if unavailable := next((result for result in lost if result.unavailable), None):
             raise UnavailableError(str(unavailable.reason))
+        for at, result in zip(passing, results, strict=True):
+            self._decisions[at].append("no_effect" if result.outcome == "passed" else "needed")
         delta = -len(lost) / len(passing)
         noticed = tuple(name for result in lost for name in _noticed(result))
         return AblatedPassage.of(

@@ -1,4 +1,6 @@
-"""The passages of a skill: sentences, items or sections of SKILL.md and of its references. Pure, but for reading files.
+"""The passages of a skill: sentences, items, sections or whole files, of SKILL.md and its references.
+
+Pure, but for reading files.
 
 The front matter is left out: `prowess eval triggers` and `improve` are about the description.
 """
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from prowess._internal.markdown_blocks import TextBlock
 
-PassageKind = Literal["sentence", "item", "section"]
+PassageKind = Literal["sentence", "item", "section", "file"]
 MAX_FILE_BYTES = 1024 * 1024
 MOST_PASSAGES = 2000
 _END = re.compile(r"[.!?\u2026][\"')\]*_]*(?=\s)|[\u3002\uff01\uff1f]")
@@ -124,7 +126,7 @@ def _passage(path: str, text: str, start: int, end: int) -> Passage:
 
 def _ranges(body: str, kind: PassageKind) -> Iterator[tuple[int, int]]:
     blocks = text_blocks(body)
-    ranges = {"sentence": _sentences, "item": _items, "section": _sections}[kind](body, blocks)
+    ranges = {"sentence": _sentences, "item": _items, "section": _sections, "file": _whole}[kind](body, blocks)
     return ((start, end) for start, end in ranges if body[start:end].strip())
 
 
@@ -132,6 +134,10 @@ def _sections(body: str, blocks: Sequence[TextBlock]) -> Iterator[tuple[int, int
     """Yield the range of each heading with its own text, and of the text before the first heading."""
     starts = [block.whole[0] for block in blocks if block.kind == "heading" and not block.items]
     yield from zip([0, *starts], [*starts, len(body)], strict=True)
+
+
+def _whole(body: str, _: Sequence[TextBlock]) -> Iterator[tuple[int, int]]:
+    yield 0, len(body)
 
 
 def _items(body: str, blocks: Sequence[TextBlock]) -> Iterator[tuple[int, int]]:

@@ -9,9 +9,13 @@ from msgspec import Struct, to_builtins
 from prowess.evals.ledger.caps import Spent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from prowess.evals.ablation.passages import Passage
+    from prowess.evals.ablation.trials import TrialDecision
     from prowess.evals.campaigns.report import StopReason
 
+NoticeVerdict = Literal["notices", "silent", "unsure"]
 AblationVerdict = Literal["needed", "no_effect", "unsure"]
 
 
@@ -40,18 +44,38 @@ class AblatedPassage(Struct, frozen=True, kw_only=True):
         return cls(verdict=verdict, **place, **found)
 
 
+class EvalNotice(Struct, frozen=True, kw_only=True):
+    """What one eval or case notices. `removals` counts the passages whose removal makes it fail.
+
+    `silent` means that it is known to notice none of them, `unsure` that not all are decided for it.
+    """
+
+    eval: str
+    verdict: NoticeVerdict
+    removals: int
+
+    @classmethod
+    def of(cls, name: str, decisions: Sequence[TrialDecision]) -> EvalNotice:
+        """Return the result of an eval. `decisions` are about it alone, one for each passage."""
+        removals = decisions.count("needed")
+        known = bool(decisions) and "open" not in decisions
+        return cls(eval=name, verdict="notices" if removals else "silent" if known else "unsure", removals=removals)
+
+
 class AblationReport(Struct, frozen=True, kw_only=True):
     """The results of all passages, in the order of the files.
 
     `score` is the share of decided passages that tests or evals notice, None if none is decided. `tried_by` tells which
-    of the two ran. `without_verdict` names the evals and cases that say nothing, because they fail with the whole skill
-    too. `complete`, `stopped`, `spent` and `iteration` are as in the report of `prowess eval run`.
+    of the two ran. `evals` tells of each eval or case whether it notices any removal. `without_verdict` names those
+    that say nothing, because they fail with the whole skill too. `complete`, `stopped`, `spent` and `iteration` are as
+    in the report of `prowess eval run`.
     """
 
     skill: str
     by: str
     tried_by: Literal["tests", "evals"]
     units: tuple[AblatedPassage, ...]
+    evals: tuple[EvalNotice, ...] = ()
     without_verdict: tuple[str, ...] = ()
     complete: bool = True
     stopped: StopReason | None = None

@@ -68,14 +68,21 @@ def informative(whole: Mapping[AssertionKey, PassedRuns], *, detect: float) -> d
 class PassageTrial:
     """The runs without one passage. `whole` are the tallies with the whole skill; only evals in `evals` are run.
 
-    Each eval is run at most `most_runs` times, and twice as often while an assertion of it seems to fall.
+    Each eval is run at most `most_runs` times, and twice as often while an assertion of it seems to fall. With
+    `every_eval` the runs go on until it is known of each eval whether it notices; else they end with the first.
     """
 
     def __init__(
-        self, whole: Mapping[AssertionKey, PassedRuns], evals: Sequence[str], *, most_runs: int, detect: float = DETECT
+        self,
+        whole: Mapping[AssertionKey, PassedRuns],
+        evals: Sequence[str],
+        *,
+        most_runs: int,
+        detect: float = DETECT,
+        every_eval: bool = False,
     ) -> None:
         self._whole = {key: tally for key, tally in whole.items() if key.eval in evals}
-        self._most, self._detect = most_runs, detect
+        self._most, self._detect, self._every = most_runs, detect, every_eval
         self._usual = {key: _usual_rate(tally, whole.values()) for key, tally in self._whole.items()}
         self._attempts = dict.fromkeys(sorted({key.eval for key in self._whole}), 0)
         self._tallies = {key: PassedRuns() for key in self._whole}
@@ -103,12 +110,18 @@ class PassageTrial:
     @property
     def next_evals(self) -> tuple[str, ...]:
         """The evals to run once more: those under suspicion, or else all that are not cleared. Empty if it is over."""
-        if self.decision != "open":
+        if self.decision != "open" and not self._every:
             return ()
-        worst = {name: max(self._score(key) for key in self._whole if key.eval == name) for name in self._attempts}
-        suspects = [name for name, count in self._attempts.items() if worst[name] > 0 and count < 2 * self._most]
-        left = [name for name, count in self._attempts.items() if worst[name] > self._below and count < self._most]
+        worst = {name: self._worst(name) for name in self._attempts if self.decision_of(name) == "open"}
+        suspects = [name for name, score in worst.items() if score > 0 and self._attempts[name] < 2 * self._most]
+        left = [name for name in worst if self._attempts[name] < self._most]
         return tuple(suspects or left)
+
+    def decision_of(self, name: str) -> TrialDecision:
+        """What is known about one eval. No run is needed for an eval that the passage never reached."""
+        if name not in self._attempts or (worst := self._worst(name)) <= self._below:
+            return "no_effect"
+        return "needed" if worst >= self._above else "open"
 
     def next_run(self, name: str) -> int:
         """Return the number of the next run of an eval, from 1."""
@@ -134,6 +147,9 @@ class PassageTrial:
             passed=sum(self._whole[key].passed for key in keys), runs=sum(self._whole[key].runs for key in keys)
         )
         return Loss.between(without, whole)
+
+    def _worst(self, name: str) -> float:
+        return max(self._score(key) for key in self._whole if key.eval == name)
 
     def _score(self, key: AssertionKey) -> float:
         """Return the logarithm of the likelihood ratio: fallen against unchanged."""
