@@ -166,5 +166,5 @@ def test_a_skill_that_was_installed_beside_is_compared_as_it_is_now(folder: Path
 
 def test_a_skill_without_scenarios_and_recordings_is_named_in_a_sentence(folder: Path) -> None:
     shutil.rmtree(folder / "sums-workspace")
-    code, text = run(folder, "-q", "--prowess", ".")
-    assert (code, text.count("--prowess .: nothing to run in 1 skill; write evals/tests.yaml")) == (5, 1)
+    code, text = run(folder, "-q", "--prowess", ".", "--prowess", "sums")
+    assert (code, text.count("--prowess ., sums: nothing to run in 1 skill; write evals/tests.yaml")) == (5, 1)

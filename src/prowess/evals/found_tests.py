@@ -66,22 +66,19 @@ class FoundTests(Closing):
         recordings = found.recordings()
         self.skills: list[SkillTests] = []
         self.recordings: list[RecordedTests] = []
-        self._empty: list[str] = []
         for place, path in named.items():
-            skills = [_skill_tests(directory, shown_from) for directory in found.skills[place]]
-            recorded = [_recorded_tests(one) for one in recordings.get(place, ())]
             if not found.has(place):
                 problem = "there is no skill and no recording in this directory"
                 raise InvalidArgumentsError((f"--prowess {printable_line(path)}: {problem}",))
-            if not recorded and all(one.is_empty for one in skills):
-                number = counted(len(skills), "skill")
-                self._empty.append(f"--prowess {printable_line(path)}: nothing to run in {number}; {_NOTHING}")
-            self.skills += skills
-            self.recordings += recorded
+            self.skills += [_skill_tests(directory, shown_from) for directory in found.skills[place]]
+            self.recordings += [_recorded_tests(one) for one in recordings.get(place, ())]
+        self._shown = ", ".join(map(printable_line, named.values()))
 
-    def without_tests(self) -> tuple[str, ...]:
-        """Return a sentence for each path that has nothing to run."""
-        return tuple(self._empty)
+    def nothing(self) -> str | None:
+        """Return a sentence if there is nothing to run below all paths together, else None."""
+        if self.recordings or not all(one.is_empty for one in self.skills):
+            return None
+        return f"--prowess {self._shown}: nothing to run in {counted(len(self.skills), 'skill')}; {_NOTHING}"
 
     def close(self) -> None:
         """Remove the files of replays."""

@@ -67,10 +67,9 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Name the paths that had nothing to run."""
-    if _FOUND in config.stash:
-        for line in config.stash[_FOUND].without_tests():
-            terminalreporter.write_line(line)
+    """Tell in a sentence if the paths have nothing to run."""
+    if _FOUND in config.stash and (sentence := config.stash[_FOUND].nothing()) is not None:
+        terminalreporter.write_line(sentence)
 
 
 class OpenedSessions(ExitStack):
