@@ -6,6 +6,7 @@ from tests.evals.transcripts.written import SKILL, N, T
 from tests.evals.verdicts.shell_actions import GONE, HOME, Action, D
 
 S = f"{D}/scripts"
+W = f"skills/{SKILL}/scripts"  # not there
 
 RUNS: list[str] = [
     f"python {S}/run.py a.csv",
@@ -88,6 +89,9 @@ RUNS: list[str] = [
     f"go run {S}/run.go",
 ]
 OTHER_RUNS: list[Action] = [
+    (f"cd {D} && ./scripts/run.sh; bash x/scripts/run.sh", f"ran\nbash: line 3: x/scripts/run.sh: {GONE}", 127),
+    (f"{{ nohup {S}/run.sh >/dev/null 2>&1; }} & wait", "", 0),
+    (f"ls && python {S}/run.py > out.txt", "a", 0),
     (f"python {S}/run.py", f'Traceback (most recent call last):\n  File "/w/{S}/run.py", line 3\nValueError: x', 1),
     (f"python {S}/run.py", "usage: run.py FILE\nrun.py: error: the following arguments are required: FILE", 2),
     (f"{S}/run.sh", "a.csv: No such file or directory", 1),
@@ -117,10 +121,11 @@ NO_RUNS: list[Action] = [
     (f"cat > {S}/run.py <<'EOF'\nprint(1)\nEOF", "", 0),
     (f"test -x {S}/run.sh && echo yes", "yes", 0),
     (f"vim {S}/run.py", "", 0),
-    (f"python skills/{SKILL}/scripts/run.py", f"python: can't open file '/w/x/run.py': [Errno 2] {GONE}", 2),
+    (f"python {W}/run.py", f"python: can't open file '/w/{W}/run.py': [Errno 2] {GONE}", 2),
     (f"bash skills/{SKILL}/scripts/run.sh", f"bash: skills/{SKILL}/scripts/run.sh: {GONE}", 127),
     (f"./skills/{SKILL}/scripts/run.sh", f"bash: ./skills/{SKILL}/scripts/run.sh: Permission denied", 126),
-    (f"node skills/{SKILL}/scripts/run.js", "Error: Cannot find module '/w/x/run.js'\ncode: 'MODULE_NOT_FOUND'", 1),
+    (f"node {W}/run.js", f"Error: Cannot find module '/w/{W}/run.js'\ncode: 'MODULE_NOT_FOUND'", 1),
+    (f"cat {W}/run.sh | bash", f"cat: {W}/run.sh: {GONE}", 0),
     (f"false && python {S}/run.py", "", 1),
     (f"python -c \"print('{S}/run.py')\"", f"{S}/run.py", 0),
     (f"pip install -r {D}/requirements.txt", "ok", 0),

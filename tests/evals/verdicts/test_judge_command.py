@@ -13,6 +13,7 @@ import pytest
 from prowess._internal.files import bounded_read
 from prowess.cli import exit_codes
 from prowess.cli.dispatch import run
+from prowess.evals.transcripts.reading import TranscriptFileError, read_transcript
 from tests.evals.transcripts.written import BODY, FILE, HERE, SKILL, answer, init, lines, result, says, skill, use
 
 if TYPE_CHECKING:
@@ -199,3 +200,15 @@ def test_lines_that_need_the_missing_grammar_are_counted(
     printed = capsys.readouterr()
     assert json.loads(printed.out)["summary"]["unread_lines"] == 1
     assert "prowess[shell]" in printed.err
+
+
+def test_an_absolute_path_may_stand_in_the_folder_of_the_cases_and_nowhere_else(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for place in (tmp_path / "in" / "a.jsonl", tmp_path / "b.jsonl"):
+        place.write_bytes(b'{"type":"thread.started","thread_id":"s"}\n{"type":"turn.completed","usage":{}}\n')
+    inside = read_transcript(tmp_path / "in" / "a.jsonl", within=tmp_path / "in")
+    assert (inside.host, inside.ended) == ("codex", "completed")
+    with pytest.raises(TranscriptFileError, match="absolute"):
+        read_transcript(tmp_path / "b.jsonl", within=tmp_path / "in")
+    with pytest.raises(TranscriptFileError, match=r"\.\."):
+        read_transcript(tmp_path / "in" / ".." / "b.jsonl", within=tmp_path / "in")

@@ -15,13 +15,13 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.shell.command_line import MAX_BYTES, ShellWord
 from prowess._internal.shell.nodes import node_status, program_of, source_of, substitutions_of, unquoted
 from prowess._internal.shell.outcomes import joined_status, known_status, passes_nothing
 from prowess._internal.shell.redirections import REDIRECTIONS, Redirections
+from prowess._internal.shell.step import ShellLine, ShellStep, StepContext
 from prowess._internal.shell.syntax_tree import parsed
 from prowess._internal.shell.words import Operator, Word, is_simple_line, read_words
 
@@ -34,38 +34,11 @@ _MAX_STEPS = 500
 _MAX_PIPE = 100  # programs of a pipeline that a step knows
 _MAX_TEXTS = 32  # values of one word, if it has variables with several values
 _MAX_DEPTH = 60
+_MAX_PREFIXES = 3  # words before the program, as in `time echo`
 _NULL = "/dev/null"
 _MOVES = frozenset({"cd", "pushd", "chdir", "set-location", "push-location", "sl"})  # those of PowerShell, too
 _TEXTS = frozenset({"heredoc_body", "string", "raw_string", "herestring_redirect"})
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?\Z")
-
-
-class ShellStep(Struct, frozen=True, kw_only=True):
-    """One simple command of a line.
-
-    `words` are its words without quotes; one that a shell would expand further has `expands` set. `inputs` are the
-    files that it reads by `<`, `outputs` those that it writes by `>`, `given` the text of its here-document.
-    `directory` is where it runs: None if that is not known. `shown` is false if its output goes to a file or nowhere.
-    `pipe` are the programs after it in its pipeline. `alone` is true if the line has no other step. `masked` is true
-    if `||` follows.
-    """
-
-    words: tuple[ShellWord, ...]
-    inputs: tuple[ShellWord, ...] = ()
-    outputs: tuple[ShellWord, ...] = ()
-    given: str | None = None
-    directory: str | None = None
-    shown: bool = True
-    pipe: tuple[str, ...] = ()
-    alone: bool = True
-    masked: bool = False
-
-
-class ShellLine(Struct, frozen=True, kw_only=True):
-    """The steps of a line in order, and the directory after it; None if that is not known."""
-
-    steps: tuple[ShellStep, ...] = ()
-    directory: str | None = None
 
 
 def line_steps(line: str, directory: str | None = None) -> ShellLine:
@@ -97,7 +70,7 @@ class _Reader:
         self._variables: dict[str, tuple[str, ...]] = {}
         self._functions: dict[str, Node] = {}
         self._ended = False  # by `exit`
-        self._of_type: dict[str, Callable[[Node, _Context, int], Iterator[ShellStep]]] = {
+        self._of_type: dict[str, Callable[[Node, StepContext, int], Iterator[ShellStep]]] = {
             "command": self._command,
             "redirected_statement": self._redirected,
             "pipeline": self._pipeline,
@@ -132,7 +105,7 @@ class _Reader:
             is_reached = before not in ("&&", "||") or status is not (before == "||")
             is_sure = before not in ("&&", "||") or status is not None
             if is_reached:
-                yield from self._stages(stages, masked=sign == "||")
+                yield from self._stages(stages, masked=sign == "||", is_fallback=before == "||" and status is None)
             name = stages[0][0].text if len(stages) == 1 else ""
             if name == "exit" and is_reached and is_sure and sign != "&":
                 return
@@ -140,14 +113,17 @@ class _Reader:
             status = joined_status(status, before, own) if before in ("&&", "||") else own
             place, before = end + 1, sign
 
-    def _stages(self, stages: list[list[ShellWord]], *, masked: bool) -> Iterator[ShellStep]:
+    def _stages(self, stages: list[list[ShellWord]], *, masked: bool, is_fallback: bool) -> Iterator[ShellStep]:
         names = [words[0].text for words in stages]
         silent = _last_silent([[word.text for word in words] for words in stages])
         for place, words in enumerate(stages):
             pipe = tuple(names[place + 1 : place + 1 + _MAX_PIPE])
-            yield self._step(tuple(words), context=_Context(shown=place >= silent, pipe=pipe, masked=masked))
+            yield self._step(
+                tuple(words),
+                context=StepContext(shown=place >= silent, pipe=pipe, masked=masked, is_fallback=is_fallback),
+            )
 
-    def _step(self, words: tuple[ShellWord, ...], *, context: _Context) -> ShellStep:
+    def _step(self, words: tuple[ShellWord, ...], *, context: StepContext) -> ShellStep:
         step = ShellStep(
             words=words,
             inputs=context.inputs,
@@ -157,6 +133,7 @@ class _Reader:
             shown=context.shown,
             pipe=context.pipe,
             masked=context.masked,
+            is_fallback=context.is_fallback,
         )
         if words and words[0].text.casefold() in _MOVES:
             self._move([word for word in words[1:] if not word.text.startswith("-")])
@@ -171,9 +148,9 @@ class _Reader:
 
     # ── lines that need the grammar ─────────────────────────────────────────────────────────────────────────
 
-    def tree(self, node: Node, context: _Context | None = None, depth: int = 0) -> Iterator[ShellStep]:
+    def tree(self, node: Node, context: StepContext | None = None, depth: int = 0) -> Iterator[ShellStep]:
         """Yield the steps below a node of the grammar."""
-        context = context or _Context()
+        context = context or StepContext()
         if depth > _MAX_DEPTH or self._ended:
             return
         if (read := self._of_type.get(node.type)) is not None:
@@ -181,16 +158,16 @@ class _Reader:
         elif node.type not in _TEXTS or substitutions_of(node):
             yield from self._children(node, context, depth)
 
-    def _in_subshell(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
+    def _in_subshell(self, node: Node, context: StepContext, depth: int) -> Iterator[ShellStep]:
         before, variables = self.directory, dict(self._variables)
         yield from self._read_by_shell(node, context)
         yield from self._children(node, context, depth)
         self.directory, self._variables, self._ended = before, variables, False
 
-    def _unsure(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
+    def _unsure(self, node: Node, context: StepContext, depth: int) -> Iterator[ShellStep]:
         yield from self._children(node, context.unsure(), depth)
 
-    def _define(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
+    def _define(self, node: Node, context: StepContext, depth: int) -> Iterator[ShellStep]:
         """Keep the body of a function; it runs where the function is called."""
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         del context, depth
@@ -198,15 +175,18 @@ class _Reader:
             self._functions[source_of(name)] = body
         yield from ()
 
-    def _children(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
+    def _children(self, node: Node, context: StepContext, depth: int) -> Iterator[ShellStep]:
         for child in node.named_children:
             yield from self.tree(child, context, depth + 1)
 
-    def _command(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
+    def _command(self, node: Node, context: StepContext, depth: int) -> Iterator[ShellStep]:
         here = self._changed([child for child in node.named_children if child.type in REDIRECTIONS], context)
         words = list(self._words(node))
+        if len(words) > 1 and words[0][0].text in ("{", "!"):  # the grammar reads `! { a; }` so
+            del words[0]
         name = words[0][0].text if words else ""
-        inside = context if name in ("echo", "printf") or not words else context.hidden()
+        tells = any(word[0].text in ("echo", "printf") for word in words[:_MAX_PREFIXES])
+        inside = context if tells or not words else context.hidden()
         for part in substitutions_of(node):
             yield from self.tree(part, inside, depth + 1)
         for chosen in itertools.islice(itertools.product(*words), _MAX_TEXTS):
@@ -227,10 +207,12 @@ class _Reader:
             elif child.type not in ("variable_assignment", *REDIRECTIONS):
                 yield self._texts(child)
 
-    def _redirected(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
+    def _redirected(self, node: Node, context: StepContext, depth: int) -> Iterator[ShellStep]:
         redirects, body = node.children_by_field_name("redirect"), node.child_by_field_name("body")
         changed = self._changed(redirects, context)
-        if body is not None:
+        if body is not None and body.type == "list":  # only its last command is redirected
+            yield from self._list(body, context, depth, last=changed)
+        elif body is not None:
             yield from self.tree(body, changed, depth + 1)
         elif changed.outputs:
             yield self._step((ShellWord(text=""),), context=changed)  # `> FILE` alone
@@ -241,7 +223,7 @@ class _Reader:
             for part in substitutions_of(child):
                 yield from self.tree(part, inside, depth + 1)
 
-    def _changed(self, redirects: Sequence[Node], context: _Context) -> _Context:
+    def _changed(self, redirects: Sequence[Node], context: StepContext) -> StepContext:
         """Return the context of the body of a statement with redirections."""
         read = Redirections(inputs=list(context.inputs), outputs=list(context.outputs), given=context.given)
         read.read(redirects, self._texts)
@@ -253,7 +235,7 @@ class _Reader:
             shown=context.shown and read.shown,
         )
 
-    def _pipeline(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
+    def _pipeline(self, node: Node, context: StepContext, depth: int) -> Iterator[ShellStep]:
         stages = node.named_children
         names = [program_of(stage) for stage in stages]
         silent = _last_silent([self._plain_texts(stage) for stage in stages])
@@ -278,18 +260,23 @@ class _Reader:
             read.read(node.named_children, self._texts)
         return read.shown
 
-    def _list(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
+    def _list(
+        self, node: Node, context: StepContext, depth: int, last: StepContext | None = None
+    ) -> Iterator[ShellStep]:
+        """Yield the steps of `a && b` and `a || b`. `last` is the context of the last part, if it has its own."""
         first, *others = node.named_children
         sign = next((child.type for child in node.children if child.type in ("&&", "||")), "")
         yield from self.tree(first, replace(context, masked=True) if sign == "||" else context, depth + 1)
         status = node_status(first)
         if sign and status is (sign == "||"):
             return  # what follows never runs
-        inside = context.unsure() if sign and status is None else context
+        inside = context if last is None else last
+        if sign and status is None:
+            inside = replace(inside, is_sure=False, is_fallback=inside.is_fallback or sign == "||")
         for child in others:
             yield from self.tree(child, inside, depth + 1)
 
-    def _if(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
+    def _if(self, node: Node, context: StepContext, depth: int) -> Iterator[ShellStep]:
         then = next((child.start_byte for child in node.children if child.type == "then"), node.end_byte)
         conditions = [child for child in node.named_children if child.start_byte < then]
         rest = [child for child in node.named_children if child.start_byte > then]
@@ -301,7 +288,7 @@ class _Reader:
             if status is not is_other or status is None:
                 yield from self.tree(child, context.unsure() if status is None else context, depth + 1)
 
-    def _while(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
+    def _while(self, node: Node, context: StepContext, depth: int) -> Iterator[ShellStep]:
         is_until = any(child.type == "until" for child in node.children)
         conditions = [child for child in node.named_children if child.type != "do_group"]
         body = [child for child in node.named_children if child.type == "do_group"]
@@ -315,17 +302,17 @@ class _Reader:
         for child in body:
             yield from self.tree(child, context.unsure(), depth + 1)
 
-    def _read_by_shell(self, node: Node, context: _Context) -> Iterator[ShellStep]:
+    def _read_by_shell(self, node: Node, context: StepContext) -> Iterator[ShellStep]:
         """Yield `$(<FILE)`, which is `$(cat FILE)`."""
         if [child.type for child in node.named_children] == ["file_redirect"]:
             inside = self._changed(node.named_children, replace(context, inputs=()))
             if inside.inputs:
                 yield self._shown_file(inside)
 
-    def _shown_file(self, context: _Context) -> ShellStep:
+    def _shown_file(self, context: StepContext) -> ShellStep:
         return self._step((ShellWord(text="cat"),), context=replace(context, outputs=(), given=None))
 
-    def _assign(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
+    def _assign(self, node: Node, context: StepContext, depth: int) -> Iterator[ShellStep]:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is not None:
             texts = self._texts(value) if value is not None else (ShellWord(text=""),)
@@ -335,7 +322,7 @@ class _Reader:
                 context = context.hidden()  # nothing uses the variable
         yield from self._children(node, context, depth)
 
-    def _loop(self, node: Node, context: _Context, depth: int) -> Iterator[ShellStep]:
+    def _loop(self, node: Node, context: StepContext, depth: int) -> Iterator[ShellStep]:
         name, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
         values = [word.text for child in node.children_by_field_name("value") for word in self._texts(child)]
         if name is not None:
@@ -397,29 +384,6 @@ class _Reader:
         if node.type == "string_content":
             return (ShellWord(text=re.sub(r'\\([$`"\\\n])', lambda match: match[1].strip("\n"), source_of(node))),)
         return self._texts(node)
-
-
-class _Context(Struct, frozen=True, kw_only=True):
-    """The surroundings of a node: input and output of the statement, whether it is shown, the pipeline after it.
-
-    `is_sure` is true if the shell surely comes here.
-    """
-
-    inputs: tuple[ShellWord, ...] = ()
-    outputs: tuple[ShellWord, ...] = ()
-    given: str | None = None
-    shown: bool = True
-    pipe: tuple[str, ...] = ()
-    masked: bool = False
-    is_sure: bool = True
-
-    def unsure(self) -> _Context:
-        """Return the context of a part that may not run."""
-        return replace(self, is_sure=False)
-
-    def hidden(self) -> _Context:
-        """Return the context of a substitution whose output goes into a word."""
-        return _Context(shown=False)
 
 
 def _last_silent(stages: list[list[str]]) -> int:

@@ -112,6 +112,8 @@ def read_named_transcript(path: str) -> RunTranscript:
 def _contained(path: str | os.PathLike[str], within: str | os.PathLike[str]) -> Path:
     """Return a path below a folder. No component of it is a link."""
     place = Path(within)
+    if os.path.isabs(path) and Path(path).is_relative_to(place.absolute()):
+        path = Path(path).relative_to(place.absolute())
     try:
         for component in check_relative(os.fspath(path), os.fspath(within)):
             place /= component

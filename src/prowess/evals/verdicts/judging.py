@@ -19,8 +19,9 @@ from msgspec import Struct, field
 
 from prowess._internal.globs import fits_text
 from prowess.evals.transcripts.transcript import MAIN_AGENT, FileRead, ScriptRun, ShellRun, SkillUse
-from prowess.evals.verdicts.shell_uses import SKILL_FILE, path_parts, shell_uses
+from prowess.evals.verdicts.shell_uses import SKILL_FILE, shell_uses
 from prowess.evals.verdicts.skill_names import folded, is_twin, names_skill, same_skill, skill_name
+from prowess.evals.verdicts.step_words import path_parts
 from prowess.evals.verdicts.verdict import Evidence, SkillVerdict
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ class _Uses(Struct):
             for action in call.actions:
                 if isinstance(action, ShellRun):
                     start = directories.get(call.agent, transcript.directory)
-                    if self._concerns(action, start, folders):
+                    if self._concerns(action, start, folders) or _shows(call.result, folders):
                         after = self._shell(action, call, folders, start)
                         if keeps and "cwd was reset" not in (call.result or ""):
                             directories[call.agent] = after
@@ -227,6 +228,11 @@ class _Uses(Struct):
 def _may_name_skill_file(path: str) -> bool:
     """Whether a path can end with SKILL.md, at a glance: most paths do not."""
     return not path.isascii() or "*" in path or "?" in path or "[" in path or SKILL_FILE in path.casefold()
+
+
+def _shows(result: str | None, folders: frozenset[str]) -> bool:
+    """Whether an output has the frontmatter of the skill: its command may not have named the file, as `cat *`."""
+    return result is not None and any(f"\nname: {folder}\n" in result for folder in folders)
 
 
 def _short(text: str) -> str:

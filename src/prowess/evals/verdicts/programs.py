@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from prowess._internal.shell.line_steps import ShellStep
+    from prowess._internal.shell.step import ShellStep
 
 READERS = frozenset(
     {
@@ -22,11 +22,18 @@ READERS = frozenset(
 )  # fmt: skip
 PASSING = READERS | {
     "tee", "echo", "printf", "true", "", "out-string", "out-host", "select-object", "perl", "write-output",
-    "write-host", "out-default", "foreach-object", "%", "xargs",
+    "write-host", "out-default", "foreach-object", "%",
 }  # fmt: skip
 COPIERS = frozenset({"cp", "mv", "ln", "install", "rsync", "copy", "copy-item", "cpi", "move", "move-item", "mi"})
 KEEPERS = frozenset({"mapfile", "readarray", "read"})  # they keep what they read in a variable
 INTERPRETERS = re.compile(r"(?:python|pypy|py|node|nodejs|deno|bun|ruby|perl|php|rscript|lua|pwsh|powershell)[\d.]*")
+TELLING = frozenset(  # they print files, but to list, search or compare, or files that are elsewhere
+    {
+        "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "git", "find", "fd", "ls", "dir", "tree", "diff", "cmp",
+        "comm", "sdiff", "wc", "stat", "file", "echo", "printf", "curl", "wget", "gh", "findstr", "select-string",
+        "get-childitem", "tar", "zip", "unzip", "rm", "touch", "chmod", "mkdir", "test", "[", "patch", "apply_patch",
+    }
+)  # fmt: skip
 SHELLS = re.compile(r"(?:ba|z|da|k|a)?sh")
 RUNNERS = re.compile(
     r"(?:python|pypy|py|node|nodejs|deno|bun|ruby|perl|php|rscript|lua|bash|sh|zsh|dash|ksh|fish|pwsh|powershell|tsx"

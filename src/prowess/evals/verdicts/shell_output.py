@@ -22,7 +22,11 @@ _PROGRAMS = "|".join(sorted(map(re.escape, (READERS - {"type", "view"}) | {"dd",
 _SHELL_NAMES = r"(?:ba|z|da|k|fi)?sh|cmd"
 # Possessive: an output of blanks alone would be tried from each of them.
 _START = r"^[ \t]*+(?:Output: )?(?:[\w./-]{0,300}/)?"
-_COMPLAINT = re.compile(rf"{_START}\[?(?:{_PROGRAMS}|{_SHELL_NAMES})(?: error\])? ?: .*$", re.MULTILINE | re.IGNORECASE)
+_COMPLAINT = re.compile(
+    rf"(?:{_START}\[?(?:{_PROGRAMS}|{_SHELL_NAMES})(?: error\])? ?: "
+    r"|^(?:Output: )?(?:can't|cannot|could not|failed to) (?:open|read|find|access) |^(?:Output: )?\w{0,40}Error: ).*$",
+    re.MULTILINE | re.IGNORECASE,
+)
 _NOT_STARTED = re.compile(
     rf"(?:{_START}(?:python[\d.]*|ruby|perl|php|deno|bun|env|{_SHELL_NAMES}): "
     r"|^(?:Output: )?error: cannot find module).*$",
@@ -38,6 +42,7 @@ _MARKDOWN = re.compile(rf"{_LINE}(?:---[ \t]*\r?$|name:|#)", re.MULTILINE)
 _NAME = re.compile(r"(?<![^\n:\t\u2502 ])name:([^\n]*)")
 _BEFORE_NAME = re.compile(r"(?:[^\n:\t\u2502]*[:\t\u2502])*[ \t]*")
 _MOST_BEFORE_NAME = 200  # characters
+_FENCE = re.compile(rf"{_LINE}---[ \t]*\r?$", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _LINES_OF_A_COMPLAINT = 12  # of PowerShell, which shows the command below it
 
@@ -47,7 +52,7 @@ class ShellOutput(Struct, frozen=True, kw_only=True):
 
     `complaints` are lines such as `cat: FILE: No such file or directory`, in any language; `names` the folded names in
     frontmatter. `is_empty` is true if the output has nothing besides complaints about missing files. `has_markdown` is
-    true if the rest has a line of frontmatter or a heading.
+    true if the rest has a line of frontmatter or a heading, `has_fence` if it has `---` of frontmatter.
     """
 
     complaints: tuple[str, ...]
@@ -55,6 +60,7 @@ class ShellOutput(Struct, frozen=True, kw_only=True):
     names: frozenset[str]
     is_empty: bool
     has_markdown: bool
+    has_fence: bool
 
     @classmethod
     def of(cls, result: str) -> ShellOutput:
@@ -71,6 +77,7 @@ class ShellOutput(Struct, frozen=True, kw_only=True):
             names=frozenset(_names(result)),
             is_empty=not rest or (not has_markdown and _is_complaint(rest)),
             has_markdown=has_markdown,
+            has_fence=has_markdown and _FENCE.search(rest) is not None,
         )
 
     def misses(self, path: str) -> bool:

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from prowess._internal.globs import fits_text
 from prowess._internal.shell.command_line import ShellWord, SimpleCommand
 from prowess._internal.shell.launchers import started_by, text_of_shell
-from prowess._internal.shell.line_steps import ShellStep, line_steps
+from prowess._internal.shell.line_steps import line_steps
 from prowess._internal.shell.outcomes import passes_nothing
+from prowess._internal.shell.step import ShellStep
 from prowess._internal.shell.syntax_tree import GrammarMissingError
 from prowess.evals.verdicts.programs import (
     COPIERS,
@@ -24,6 +25,7 @@ from prowess.evals.verdicts.programs import (
     RUNNERS,
     RUNNING_MODULES,
     SHELLS,
+    TELLING,
     code_of,
     directory_option,
     is_copied_from,
@@ -37,7 +39,7 @@ from prowess.evals.verdicts.programs import (
     text_of_windows_shell,
 )
 from prowess.evals.verdicts.shell_output import ShellOutput
-from prowess.evals.verdicts.skill_names import folded
+from prowess.evals.verdicts.step_words import edits_in_place, inside_of, path_parts, unbraced, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +50,6 @@ if TYPE_CHECKING:
 _CHECKING = frozenset({"--check", "noexec"})  # the script is parsed only
 _INLINE = frozenset({"-c", "-e", "--eval", "-p", "--print", "-command"})
 _SUBCOMMANDS = frozenset({"run", "exec", "x"})
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _MAX_DEPTH = 5
 _MAX_COPIES = 100  # of the SKILL.md that are followed
 SKILL_FILE = "skill.md"
@@ -144,7 +145,7 @@ class _Finder:
         command = SimpleCommand(words=step.words)
         if depth < _MAX_DEPTH and (text := self._line_in(step, command)) is not None:
             for inner in line_steps(text, step.directory).steps:
-                yield from self.of_step(_inside(inner, step), depth + 1)
+                yield from self.of_step(inside_of(inner, step), depth + 1)
             return
         yield from self._of_command(step)
         if depth < _MAX_DEPTH and step.words[0].text not in READERS and not runs_elsewhere(step):
@@ -177,13 +178,13 @@ class _Finder:
         elif program in KEEPERS:
             yield from self._of_code(step, [word.text for word in step.inputs])
         elif not step.words[0].expands or "/" in step.words[0].text:
-            uses = [*self._runs(step, program)]
-            yield from uses or self._of_interpreter(step)
+            uses = [*self._runs(step, program)] or [*self._of_interpreter(step)]
+            yield from uses or self._of_unknown(step, program)
 
     # ── reading ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def _of_reader(self, step: ShellStep, program: str) -> Iterator[ShellUse]:
-        if program in ("sed", "gsed") and _edits(step.words):
+        if program in ("sed", "gsed") and edits_in_place(step.words):
             return
         if step.outputs:
             self._keep([word.text for word in (*step.words[1:], *step.inputs)], step.outputs, step.directory)
@@ -191,20 +192,24 @@ class _Finder:
         others = [name for name in map(str.casefold, step.pipe) if name not in PASSING]
         if not step.shown or nothing:
             return
-        by_program = bool(others) and all(map(INTERPRETERS.fullmatch, others)) and self._call.result is not None
+        by_program = self._call.result is not None and all(
+            name == "xargs" or INTERPRETERS.fullmatch(name) or SHELLS.fullmatch(name) for name in others
+        )
         if not others or (by_program and self._shows_skill()):
             yield from self._reads(step)
         if step.pipe and SHELLS.fullmatch(step.pipe[0]):
             scripts = [word.text for word in step.words[1:] if self._is_script(word.text, step.directory)]
-            yield from (ShellUse(kind="script", path=path, failed=self._never_ran(path)) for path in scripts)
+            for path in scripts:
+                failed = self._never_ran(path) or self._output.misses(path)
+                yield ShellUse(kind="script", path=path, failed=failed)
 
     def _copied(self, step: ShellStep, program: str) -> Iterator[ShellUse]:
         """Yield the use by `dd if=FILE` and by `tee COPY < FILE`, which print the file."""
         if program == "tee":
             files, outputs = step.inputs, step.words[1:]
         else:
-            files = _values(step, "if=") or step.inputs
-            outputs = _values(step, "of=")
+            files = values_of(step, "if=") or step.inputs
+            outputs = values_of(step, "of=")
         if outputs or step.outputs:
             self._keep([word.text for word in files], (*outputs, *step.outputs), step.directory)
         if step.shown and (program == "tee" or not outputs):
@@ -212,7 +217,7 @@ class _Finder:
 
     def _reads(self, step: ShellStep) -> Iterator[ShellUse]:
         for word in (*step.words[1:], *step.inputs):
-            for path in _unbraced(word):
+            for path in unbraced(word):
                 yield from self._read(step, path, expands=word.expands)
 
     def _read(self, step: ShellStep, path: str, *, expands: bool) -> Iterator[ShellUse]:
@@ -252,6 +257,8 @@ class _Finder:
             return False
         if call.result is None:
             return not (call.failed or self._is_open)
+        if step.is_fallback and not self._shows_skill():
+            return False  # most often what stands before `||` succeeds
         files = sum(not word.text.startswith("-") for word in step.words[1:])
         if call.failed and step.alone and not step.pipe and files <= 1:
             return False
@@ -290,10 +297,17 @@ class _Finder:
         if (code := code_of(step)) is None:
             return
         paths = paths_in_code(code)
+        if any(word.expands and not word.text for word in step.words):
+            paths.append(SKILL_FILE)  # given by another program: only the output tells
         yield from self._of_code(step, paths, is_reading=reads_files(code) or prints_lines(step))
         if starts_files(code):
             scripts = [path for path in paths if self._is_script(path, step.directory)]
             yield from (ShellUse(kind="script", path=path, failed=self._never_ran(path)) for path in scripts[:1])
+
+    def _of_unknown(self, step: ShellStep, program: str) -> Iterator[ShellUse]:
+        """Yield the use by a program that nobody knows, if it gets the file and a SKILL.md comes out."""
+        if program not in TELLING and not runs_elsewhere(step) and self._output.has_fence and self._shows_skill():
+            yield from self._of_code(step, [word.text for word in (*step.words[1:], *step.inputs)])
 
     def _of_code(self, step: ShellStep, paths: list[str], *, is_reading: bool = True) -> Iterator[ShellUse]:
         if self._call.refused or not step.shown:
@@ -356,44 +370,9 @@ class _Finder:
     def _never_ran(self, script: str) -> bool:
         if self._call.refused:
             return True
-        name = posixpath.basename(script)
-        return any(name in line for line in self._output.not_started)
-
-
-def path_parts(path: str, directory: str | None = None) -> list[str]:
-    """Return the folded components of a path, as far as it is known. A Windows path has them, too."""
-    path = path.replace("\\", "/")
-    whole = posixpath.normpath(posixpath.join(directory or "", path)) if path else ""
-    # A blank at an end is a part of a name here; a line break comes from the host.
-    return [part if part.strip("\r\n") != part.strip() else folded(part) for part in whole.split("/")]
-
-
-def _values(step: ShellStep, key: str) -> tuple[ShellWord, ...]:
-    """Return the values of arguments such as `if=FILE`."""
-    words = [word for word in step.words[1:] if word.text.startswith(key)]
-    return tuple(ShellWord(text=word.text.removeprefix(key), expands=word.expands) for word in words)
-
-
-def _unbraced(word: ShellWord) -> list[str]:
-    """Return the words that a shell makes of `a/{b,c}/d`."""
-    match = _BRACES.search(word.text)
-    if match is None:
-        return [word.text]
-    return [f"{word.text[: match.start()]}{part}{word.text[match.end() :]}" for part in match[1].split(",")]
-
-
-def _inside(step: ShellStep, outer: ShellStep) -> ShellStep:
-    """Return a step of a line that a shell gets as a word, as the outer line shows it."""
-    return replace(
-        step,
-        shown=step.shown and outer.shown,
-        pipe=(*step.pipe, *outer.pipe),
-        alone=step.alone and outer.alone,
-        masked=step.masked or outer.masked,
-    )
-
-
-def _edits(words: tuple[ShellWord, ...]) -> bool:
-    """Whether `sed` changes its files in place."""
-    options = [word.text for word in words[1:] if word.text.startswith("-")]
-    return any(option.startswith("--in-place") or re.match(r"-[a-zA-Z]*i", option) for option in options)
+        name, written = posixpath.basename(script), script.replace("\\", "/").removeprefix("./")
+        told = re.compile(rf"[^\s'\"`:]*{re.escape(name)}")
+        paths = [path for line in self._output.not_started for path in told.findall(line)]
+        return any(
+            written.endswith(path.removeprefix("./")) or (path[0] == "/" and path.endswith(written)) for path in paths
+        )
