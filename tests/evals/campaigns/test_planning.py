@@ -73,6 +73,9 @@ def test_the_folders_of_claude_plugin_eval_keep_graders_of_tools(tmp_path: Path)
         ({"expected_output": ""}, "nothing can be graded"),
         ({"files": ["evals/files/missing.csv"]}, "cannot be read"),
         ({"files": ["evals/a.csv", "evals/files/a.csv"]}, "two files would be 'a.csv'"),
+        ({"files": "evals/a.csv"}, "files must be a list of texts"),
+        ({"assertions": ["is polite", 3]}, "assertions[1] must be a text, or an object"),
+        ({"assertions": {"text": "is polite"}}, "assertions must be a list"),
     ],
 )
 def test_a_broken_eval_does_not_take_down_the_others(members: dict[str, Any], fault: str, tmp_path: Path) -> None:
@@ -122,6 +125,7 @@ def test_an_assertion_of_an_unknown_type_or_without_a_phrase_is_not_for_the_judg
     [
         ([], "has no eval"),
         ([an_eval(1), an_eval("1")], "two evals have the id '1'"),
+        ([{**an_eval(9), "id": None}, an_eval(1)], "two evals have the id '1'"),
         ([an_eval(1, files=["../secret"])], "leaves the skill"),
         ([an_eval(1, files=["/etc/passwd"])], "leaves the skill"),
     ],

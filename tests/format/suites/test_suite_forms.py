@@ -176,7 +176,7 @@ def test_what_an_imported_eval_says_in_other_members_is_not_lost() -> None:
     [
         ("[", "is not JSON: Expecting value"),
         ("7", "is no suite: expected an object with a list `evals`"),
-        ('{"evals": [7]}', "evals[0] is not an object"),
+        ('{"evals": [7]}', "evals.json is no suite: evals[0] is not an object"),
         (None, "cannot be read"),
     ],
 )

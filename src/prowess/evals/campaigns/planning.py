@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess.errors import InvalidArgumentsError, UnsafePathError
@@ -18,11 +19,13 @@ from prowess.format.suites.files import read_suite
 from prowess.format.suites.forms import original
 from prowess.format.suites.grader_faults import case_faults
 from prowess.format.suites.grader_specs import AnyGrader, JudgedGrader, parse_grader
+from prowess.format.suites.json_faults import unread_list
 from prowess.format.suites.suite import SuiteError, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from prowess.format.suites.forms import FormedData
     from prowess.format.suites.suite import Check, CheckKind, EvalSuite, SuiteCase
 
 NO_JUDGE = "it needs a judge; name one with --judge MODEL"
@@ -117,13 +120,23 @@ def plan_evals(path: str) -> SuitePlan:
         InvalidArgumentsError: it is not inside of a skill, has no eval, two of one id, or a file outside of the skill.
     """
     root = _skill_of(path)
-    suite = original(read_suite(path)).suite()
+    formed = original(read_suite(path))
+    suite = formed.suite()
     if not suite.cases:
         raise InvalidArgumentsError((f"{path} has no eval; add one to evals/evals.json",))
     _require_distinct(suite, path)
     with ContainedRoot(root) as opened:
         planned = tuple(_planned(opened, suite.cases, path))
-    return SuitePlan(root=root, evals=planned)
+    return SuitePlan(root=root, evals=_with_unread(planned, formed))
+
+
+def _with_unread(evals: tuple[PlannedEval, ...], formed: FormedData) -> tuple[PlannedEval, ...]:
+    """Return the evals, with a fault where a list of files or assertions was left out because it is of a wrong type."""
+    if formed.form.layout == "folder":
+        return evals
+    entries = formed.form.split(formed.data).cases
+    unread = [unread_list(entry) for entry in entries]
+    return tuple(one if fault is None else replace(one, fault=fault) for one, fault in zip(evals, unread, strict=True))
 
 
 def _skill_of(path: str) -> str:
@@ -140,9 +153,9 @@ def _skill_of(path: str) -> str:
 
 def _require_distinct(suite: EvalSuite, path: str) -> None:
     seen: set[str] = set()
-    for case in suite.cases:
-        ident = str(case.id)
-        if case.id is not None and ident in seen:
+    for number, case in enumerate(suite.cases, 1):
+        ident = str(number if case.id is None else case.id)
+        if ident in seen:
             raise InvalidArgumentsError((f"{path}: two evals have the id {ident!r}; give each its own",))
         seen.add(ident)
 

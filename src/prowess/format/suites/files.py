@@ -72,9 +72,11 @@ def _formed(value: Any, path: str) -> FormedData:  # noqa: ANN401 -- JSON
     if is_openai_evaluation(value):
         return FormedData(form=OPENAI, data={os.path.basename(path): value})
     try:
-        return FormedData(form=form_of(value), data=value)
+        form = form_of(value)
+        form.split(value)
     except SuiteError as fault:
         raise SuiteError(f"{path} is no suite: {fault}") from None
+    return FormedData(form=form, data=value)
 
 
 def _read_directory(path: str) -> FormedData:

@@ -11,7 +11,7 @@ from prowess.format.suites.json_text import JsonText
 from prowess.format.suites.suite import SuiteError, SuiteFault, UnreadableTextError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from prowess.format.suites.changes import JsonPath
     from prowess.format.suites.form import SuiteForm
@@ -129,6 +129,15 @@ def _of_eval(entry: dict[str, Any], path: JsonPath, where: str, seen: set[str], 
             yield (*path, key), f"{where}.{key} must be a list of texts"
 
 
+def unread_list(entry: Mapping[str, Any]) -> str | None:
+    """Return a sentence on a list of an eval that no reader takes, because a type is wrong; None without one."""
+    for key in _LISTS:
+        if entry.get(key) is not None and not is_of_texts(entry[key]):
+            return f"{key} must be a list of texts"
+    found = _of_assertions(entry.get("assertions") or [], (), "assertions", lambda name: name, graders=False)
+    return next((message for _, message in found), None)
+
+
 def _of_id(found: object, path: JsonPath, where: str, seen: set[str]) -> Iterator[Finding]:
     if isinstance(found, bool) or not isinstance(found, int | str) or found == "":
         yield path, f"{where}.id must be a number or a text"
@@ -139,7 +148,7 @@ def _of_id(found: object, path: JsonPath, where: str, seen: set[str]) -> Iterato
 
 
 def _of_assertions(
-    listed: object, path: JsonPath, where: str, file_at: Callable[[str], str | None]
+    listed: object, path: JsonPath, where: str, file_at: Callable[[str], str | None], *, graders: bool = True
 ) -> Iterator[Finding]:
     if not isinstance(listed, list):
         yield path, f"{where} must be a list of texts"
@@ -154,7 +163,7 @@ def _of_assertions(
         if not isinstance(item, dict) or not isinstance(item.get("text"), str):
             yield (*path, number), f"{where}[{number}] must be a text, or an object with a text `text`"
             continue
-        if (fault := written_fault(item, file_fault)) is not None:
+        if graders and (fault := written_fault(item, file_fault)) is not None:
             yield (*path, number), f"{where}[{number}] cannot be graded: {fault}"
 
 
