@@ -96,7 +96,7 @@ def test_a_small_or_easy_set_draws_advice(tmp_path: Path) -> None:
     (small,) = advice("small", WANTED[:4] + OTHERS[:4])
     assert small == "8 requests tell little; about 20 are usual"
     (uneven,) = advice("uneven", WANTED + OTHERS[:7])
-    assert uneven.startswith("10 requests are for the skill and 7 are not; 8 to 10 of each kind")
+    assert uneven.startswith("10 requests for the skill and 7 not for it; 8 to 10 of each kind")
     far = [(f"Book a flight to town {number}", False) for number in range(10)]
     (easy,) = advice("easy", WANTED + far)
     assert easy.endswith("add near misses, which are the hard ones")

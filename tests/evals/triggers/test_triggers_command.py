@@ -131,7 +131,7 @@ def test_a_request_that_a_cap_left_without_a_result_is_no_pass() -> None:
         (("sums", "sums", "--together"), "two skills are called 'sums'"),
         (("sums", "--with", "sums"), "two skills are called 'sums'"),
         (("sums", "--with", "nowhere"), "--with nowhere: "),
-        (("nowhere",), "nowhere is no skill: it has no SKILL.md"),
+        (("nowhere",), "nowhere is no skill: it has no SKILL.md; name a folder with one"),
         (("sums", "--set", "nowhere.json"), "nowhere.json cannot be read: No such file or directory"),
         (("sums", "bills", "--together", "--set", "x.json"), "--set names the set of one skill"),
     ],

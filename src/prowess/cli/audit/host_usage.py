@@ -53,7 +53,7 @@ class UsageBesideLog(Struct, frozen=True, kw_only=True):
             yield f"  {_shown(row.skill)}  {row.host}: {counts}, last {row.last}"
         for row in self._rows():
             if row.often_abandoned:
-                share = f"{row.unfinished} of {row.sessions} sessions"
+                share = f"{row.unfinished} of {counted(row.sessions, 'session')}"
                 yield f"often abandoned: {_shown(row.skill)} on {row.host} ({share})"
         for one in self.feedback:
             notes = "".join(f"; {note}" for note in one.notes)

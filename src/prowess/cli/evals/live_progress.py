@@ -72,8 +72,8 @@ class LiveProgress:
             output.note(f"{self._state()}: {self._last}, {result.seconds:.1f} s")
 
     def _state(self) -> str:
-        of = "" if self._total is None else f" of {self._total}"
-        done = f"{self._done}{of} runs" if self._total is not None else counted(self._done, "run")
+        done = counted(self._done if self._total is None else self._total, "run")
+        done = done if self._total is None else f"{self._done} of {done}"
         spent = Spent(usd=self._usd) if self._spent is None else self._spent()
         booked = (spent.usd or 0.0) + spent.in_doubt_usd  # a cap on cost holds for both
         left = "" if self._cap is None else f", {money(max(0.0, self._cap - booked))} left"

@@ -83,4 +83,5 @@ def _rate_text(rate: Rate) -> str:
     errors = f", {counted(rate.errors, 'error')} apart" if rate.errors else ""
     if rate.rate is None:
         return f"no graded run{errors}"
-    return f"{rate.rate:.3f} ({rate.low:.3f} to {rate.high:.3f}), {rate.passed} of {rate.runs} runs passed{errors}"
+    runs = f"{rate.passed} of {counted(rate.runs, 'run')} passed"
+    return f"{rate.rate:.3f} ({rate.low:.3f} to {rate.high:.3f}), {runs}{errors}"

@@ -114,7 +114,8 @@ def _runs(place: RunsPlace) -> Iterator[tuple[tuple[str, int], FinishedRun | Non
                         yield (name, number), _finished(root, f"{folder}/{OUTPUTS}") if counts else None
     except (OSError, UnsafePathError) as fault:
         reason = fault.strerror if isinstance(fault, OSError) else fault.reason
-        raise InvalidArgumentsError((f"{place.iteration} cannot be read: {reason}",)) from None
+        problem = f"{place.iteration} cannot be read: {reason}; name a folder iteration-N that prowess eval run made"
+        raise InvalidArgumentsError((problem,)) from None
 
 
 def _has_result(root: ContainedRoot, folder: str, *, is_own: bool) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 from msgspec import Struct, to_builtins
 
+from prowess._internal.text.shape_faults import shape_fault
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.iterations.folders import iterations, write_json
 
@@ -71,6 +72,8 @@ class SettingsFile(Struct, Generic[_Form], frozen=True, kw_only=True):
             return msgspec.convert(data, self.form)
         except (OSError, msgspec.DecodeError, msgspec.ValidationError, RecursionError) as fault:
             reason = fault.strerror if isinstance(fault, OSError) else str(fault)
+            if isinstance(fault, msgspec.MsgspecError):
+                reason = shape_fault(fault)
             problem = f"{folder} is no iteration of {self.command}: {self.name} cannot be read ({reason})"
             raise InvalidArgumentsError((f"{problem}; name a folder that {self.command} wrote",)) from None
 

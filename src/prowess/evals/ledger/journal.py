@@ -27,6 +27,7 @@ from msgspec import Meta, Struct
 from prowess._internal.files.atomic_write import sync_directory, write_all, write_atomically
 from prowess._internal.files.file_lock import descriptor_locked
 from prowess._internal.files.open_flags import READ
+from prowess._internal.text.shape_faults import shape_fault
 from prowess._internal.text.terminal_text import printable_line
 from prowess.errors import SkillError
 from prowess.evals.recordings.drift import changed_files
@@ -247,7 +248,9 @@ class Journal:
         try:
             return msgspec.convert(fields, JournalHeader)
         except msgspec.ValidationError as fault:
-            raise self._fault(f"begins with a line that cannot be read ({fault})", "start a new iteration") from None
+            raise self._fault(
+                f"begins with a line that cannot be read ({shape_fault(fault, 'it')})", "start a new iteration"
+            ) from None
 
     def require_same(self, header: JournalHeader) -> None:
         """Compare with the header of a campaign that wants to continue this journal.

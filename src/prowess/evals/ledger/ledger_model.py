@@ -10,6 +10,7 @@ import anyio
 import msgspec
 from msgspec.structs import asdict, replace
 
+from prowess._internal.text.shape_faults import shape_fault
 from prowess.agent.model import (
     AssistantMessage,
     ModelError,
@@ -216,7 +217,8 @@ class LedgerModel:
             kept = msgspec.convert(json.loads(content), list[_KeptPart])
             return [self._part(part) for part in kept]
         except (ValueError, msgspec.MsgspecError, RecursionError) as fault:
-            raise ModelError(self._name, f"a kept answer cannot be read: {fault}") from None
+            told = shape_fault(fault, "it") if isinstance(fault, msgspec.MsgspecError) else str(fault)
+            raise ModelError(self._name, f"a kept answer cannot be read: {told}") from None
 
     def _part(self, kept: _KeptPart) -> Part:
         if kept.usage is not None:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, ValidationError, convert
 
+from prowess._internal.text.shape_faults import shape_fault
 from prowess.errors import InvalidArgumentsError
 
 MOST_PARTS = 400
@@ -76,7 +77,9 @@ def read_ablation(data: Any) -> AblationView:  # noqa: ANN401 -- JSON
     try:
         parts = convert(data, _Document).units
     except ValidationError as fault:
-        raise InvalidArgumentsError((f"the ablation is not what prowess eval ablate --json prints: {fault}",)) from None
+        raise InvalidArgumentsError(
+            (f"the ablation is not what prowess eval ablate --json prints: {shape_fault(fault)}",)
+        ) from None
     files: dict[str, list[AblatedPart]] = {}
     for part in sorted(parts[:MOST_PARTS], key=lambda one: (one.path != "SKILL.md", one.path, one.line)):
         files.setdefault(part.path, []).append(part)

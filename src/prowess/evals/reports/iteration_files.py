@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from prowess._internal.files.contained import ContainedRoot
+from prowess._internal.text.shape_faults import shape_fault
 from prowess.errors import InvalidArgumentsError, UnsafePathError
 from prowess.evals.campaigns.report import EvalRunReport
 from prowess.evals.transcripts.reading import TranscriptFileError, read_transcript
@@ -32,7 +33,7 @@ def read_report(folder: str) -> EvalRunReport:
     try:
         return msgspec.json.decode(data, type=EvalRunReport)
     except (msgspec.DecodeError, RecursionError) as fault:
-        problem = f"{os.path.join(folder, REPORT_FILE)} is no report of prowess eval run: {fault}"
+        problem = f"{os.path.join(folder, REPORT_FILE)} is no report of prowess eval run: {_reason(fault)}"
         raise InvalidArgumentsError((problem,)) from None
 
 
@@ -59,7 +60,11 @@ def read_json(path: str) -> Any:  # noqa: ANN401 -- JSON
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError) as fault:
-        raise InvalidArgumentsError((f"{path} is not JSON: {fault}",)) from None
+        raise InvalidArgumentsError((f"{path} cannot be read: {_reason(fault)}",)) from None
+
+
+def _reason(fault: msgspec.DecodeError | RecursionError) -> str:
+    return "the file is nested too deeply" if isinstance(fault, RecursionError) else shape_fault(fault)
 
 
 def _bytes(folder: str, name: str) -> bytes:

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct, ValidationError, convert
 
+from prowess._internal.text.shape_faults import shape_fault
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.triggers.shadows import AnswerRow, Shadow  # noqa: TC001 -- msgspec reads the types
 
@@ -49,7 +50,7 @@ def read_triggers(data: Any) -> TriggerMatrix:  # noqa: ANN401 -- JSON
     try:
         found = convert(data, _Document)
     except ValidationError as fault:
-        problem = f"the matrix is not what prowess eval triggers --together --json prints: {fault}"
+        problem = f"the matrix is not what prowess eval triggers --together --json prints: {shape_fault(fault)}"
         raise InvalidArgumentsError((problem,)) from None
     shown = found.matrix[:MOST_SKILLS]
     names = [row.skill for row in shown]

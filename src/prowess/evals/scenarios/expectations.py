@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, to_builtins
 
+from prowess._internal.text.terminal_text import counted
 from prowess.evals.scenarios.commands import REFUSALS, code_of, tool_messages
 from prowess.evals.scenarios.doubles import context_text
 from prowess.evals.scenarios.report import AssertionResult, Grade
@@ -77,7 +78,7 @@ def _of_context(one: CaseExpectation, requests: Sequence[ModelRequest]) -> Grade
     text = context_text(requests[turn - 1])
     if one.context_tokens_at_most is not None:
         tokens = estimate_tokens(text)
-        return Grade(passed=tokens <= one.context_tokens_at_most, evidence=f"about {tokens} tokens")
+        return Grade(passed=tokens <= one.context_tokens_at_most, evidence=f"about {counted(tokens, 'token')}")
     wanted = one.context_contains or one.context_excludes or ""
     there = wanted in text
     evidence = f"the text {'is' if there else 'is not'} in the instructions and messages of turn {turn}"

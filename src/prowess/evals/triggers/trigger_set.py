@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET, Struct
 
 from prowess._internal.files.contained import ContainedRoot
+from prowess._internal.text.terminal_text import counted
 from prowess.catalog.entry import key_of
 from prowess.catalog.matching.stems import stem
 from prowess.catalog.matching.words import asked_words
@@ -59,9 +60,11 @@ class TriggerSet(Struct, frozen=True, kw_only=True):
         wanted = sum(query.should_trigger for query in self.queries)
         others = len(self.queries) - wanted
         if len(self.queries) < WANTED:
-            yield f"{len(self.queries)} requests tell little; about 20 are usual"
+            told = "tells" if len(self.queries) == 1 else "tell"
+            yield f"{counted(len(self.queries), 'request')} {told} little; about 20 are usual"
         elif min(wanted, others) < WANTED_OF_EACH_KIND:
-            yield f"{wanted} requests are for the skill and {others} are not; 8 to 10 of each kind are usual"
+            of = counted(wanted, "request")
+            yield f"{of} for the skill and {others} not for it; 8 to 10 of each kind are usual"
         if others and not any(self._is_near(query) for query in self.queries if not query.should_trigger):
             yield "no request that is not for the skill shares a word with it; add near misses, which are the hard ones"
 
@@ -81,7 +84,7 @@ def read_trigger_set(directory: str, file: str | None = None) -> TriggerSet:
         SuiteError: the file cannot be read, or is no trigger set; with the place.
     """
     if not os.path.isfile(os.path.join(directory, "SKILL.md")):
-        raise InvalidArgumentsError((f"{directory} is no skill: it has no SKILL.md",))
+        raise InvalidArgumentsError((f"{directory} is no skill: it has no SKILL.md; name a folder with one",))
     try:
         skill = read_skill(directory)
     except SkillParseError as fault:

@@ -100,7 +100,9 @@ def _session_files(folders: Iterable[str]) -> Iterator[str]:
                 if name.endswith(_ENDINGS) and not os.path.islink(path):
                     found += 1
                     if found > MOST_SESSIONS:
-                        raise InvalidArgumentsError((f"--from {folder}: more than {MOST_SESSIONS} files",))
+                        raise InvalidArgumentsError(
+                            (f"--from {folder}: it has more than {MOST_SESSIONS} files; name a folder below it",)
+                        )
                     yield path
 
 
