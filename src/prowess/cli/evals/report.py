@@ -5,19 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import to_builtins
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.evals.report_files import ReportFiles
+from prowess.cli.evals.report_files import ReportFiles, write_improvement
 from prowess.cli.options import json_option
 from prowess.errors import InvalidArgumentsError, MissingExtraError
 from prowess.evals.reports.ablation_view import read_ablation
 from prowess.evals.reports.answer import answer_of
+from prowess.evals.reports.improve_view import read_improvement
 from prowess.evals.reports.iteration_files import read_json, read_report
 from prowess.evals.reports.trigger_view import read_triggers
 
 if TYPE_CHECKING:
     from prowess.evals.campaigns.report import EvalRunReport
+    from prowess.evals.reports.improve_view import Improvement
 
 
 @click.command(name="report")
@@ -46,7 +49,7 @@ def report(
     cap: float | None,
     as_json: bool,
 ) -> int:
-    """Write reports of RUN, a folder iteration-N that prowess eval run made.
+    """Write reports of RUN, a folder iteration-N that prowess eval run made; or the page of one of eval improve.
 
     Without a file to write, the answer is printed.
 
@@ -54,6 +57,11 @@ def report(
     """
     files = ReportFiles(page=page, junit=junit, summary=summary)
     try:
+        if (search := read_improvement(run)) is not None:
+            if any((junit, summary, ablation, triggers)):
+                output.error(f"{printable_line(run)} is of eval improve, which has a page alone: --out, --max-cost-usd")
+                return exit_codes.USAGE
+            return _tell_improvement(search, page, cap, as_json=as_json)
         found = read_report(run)
         view = None if ablation is None else read_ablation(read_json(ablation))
         matrix = None if triggers is None else read_triggers(read_json(triggers))
@@ -68,6 +76,18 @@ def report(
         output.document(found.as_dict())
     else:
         print_answer(found)
+    return exit_codes.OK
+
+
+def _tell_improvement(found: Improvement, page: str | None, cap: float | None, *, as_json: bool) -> int:
+    if page is not None:
+        write_improvement(page, found, cap_usd=cap)
+    if as_json:
+        output.document(to_builtins(found))
+        return exit_codes.OK
+    output.line(printable_line(found.headline))
+    for sentence in found.limits:
+        output.line(printable_line(f"- {sentence}"))
     return exit_codes.OK
 
 

@@ -16,6 +16,7 @@ from prowess.evals.reports.summary import summary_of_run
 if TYPE_CHECKING:
     from prowess.evals.campaigns.report import EvalRunReport
     from prowess.evals.reports.ablation_view import AblationView
+    from prowess.evals.reports.improve_view import Improvement
     from prowess.evals.reports.trigger_view import TriggerMatrix
 
 
@@ -67,6 +68,18 @@ class ReportFiles(Struct, frozen=True, kw_only=True):
             _write(self.junit, junit_of_run(report))
         if self.summary is not None:
             _append(self.summary, summary_of_run(report))
+
+
+def write_improvement(page: str, found: Improvement, *, cap_usd: float | None) -> None:
+    """Write the page of a search.
+
+    Raises:
+        InvalidArgumentsError: the file cannot be written.
+        MissingExtraError: the page needs the extra `evals`.
+    """
+    from prowess.evals.reports.page import improvement_page  # needs jinja2, which the core has not
+
+    _write(page, improvement_page(found, cap_usd=cap_usd))
 
 
 def _write(path: str, text: str) -> None:

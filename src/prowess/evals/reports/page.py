@@ -19,6 +19,7 @@ from prowess._internal.text.terminal_text import counted, printable
 from prowess.errors import MissingExtraError
 from prowess.evals.reports.answer import answer_of, configuration_words, money, percent, signed
 from prowess.evals.reports.excerpts import TextShare
+from prowess.evals.reports.improve_view import told
 from prowess.evals.reports.plot import forest_plot
 from prowess.evals.reports.run_view import run_views
 
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from prowess.evals.campaigns.report import EvalRunReport
+    from prowess.evals.ledger.caps import Spent
     from prowess.evals.reports.ablation_view import AblationView
+    from prowess.evals.reports.improve_view import Improvement
     from prowess.evals.reports.trigger_view import TriggerMatrix
     from prowess.evals.transcripts.transcript import RunTranscript
 
@@ -42,6 +45,7 @@ _MOST_RUNS = (500, 250, 100, 30, 0)  # the first number with which a page is not
 _MOST_NAME = 100  # bytes in the page
 _MOST_LINE = 400
 _LISTED = 40
+_MOST_DIFF = 400  # lines
 
 
 class PageExtras(Struct, frozen=True, kw_only=True):
@@ -77,7 +81,7 @@ def _render(report: EvalRunReport, extras: PageExtras, most: int, *, budget: int
             extras=extras,
             answer=answer_of(report),
             plot=forest_plot(report),
-            spending=_spending(report, extras.cap_usd),
+            spending=_spending(report.spent, extras.cap_usd),
             evals=views.evals,
             runs_left_out=views.left_out,
             errors=[unit for unit in report.units if unit.outcome == "error"],
@@ -100,8 +104,32 @@ class SpendingBar(Struct, frozen=True, kw_only=True):
     doubt_width: float
 
 
-def _spending(report: EvalRunReport, cap: float | None) -> SpendingBar:
-    spent = report.spent
+def improvement_page(found: Improvement, *, cap_usd: float | None = None) -> str:
+    """Return the page of a search of `prowess eval improve`, of at most 300 kB."""
+    style, policy = _style()
+    return (
+        _templates()
+        .get_template("improvement.html")
+        .render(
+            found=found,
+            lost=[f"{one.query or one.eval or ''} ({one.split})" for one in found.lost],
+            leaked=[f"round {one.round}, {one.source.replace('_', ' ')}: {one.text}" for one in found.leaked],
+            removed=[f"round {one.round}: {text}" for one in found.rounds for text in one.removed],
+            refused=[f"round {one.round}: {text}" for one in found.rounds for text in one.refused],
+            spent=found.spent,
+            spending=_spending(found.spent, cap_usd),
+            told=told,
+            shown=lambda share: round(100 * min(1.0, max(0.0, share)), 1),
+            listed=_LISTED,
+            most_lines=_MOST_DIFF,
+            style=style,
+            policy=policy,
+            version=prowess.__version__,
+        )
+    )
+
+
+def _spending(spent: Spent, cap: float | None) -> SpendingBar:
     known = spent.usd or 0.0
     whole = max(cap or 0.0, known + spent.in_doubt_usd) or 1.0
     return SpendingBar(
