@@ -10,12 +10,14 @@ from msgspec.structs import replace
 
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.iterations.snapshots import installed_files
-from prowess.evals.optimising.improve_folder import IMPROVE, ImproveSettings, new_search, unfinished_search
-from prowess.evals.triggers.trigger_folder import TRIGGERS, TriggerSettings, new_folder, unfinished_folder
+from prowess.evals.optimising.improve_folder import IMPROVE, ImproveSettings
+from prowess.evals.triggers.trigger_folder import TRIGGERS, TriggerFolder, TriggerSettings
 from tests.evals.campaigns.skills import skill_at
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from prowess.evals.iterations.settings_file import OpenedIteration
 
 TRIGGER_SETTINGS = TriggerSettings(
     skills={},
@@ -31,7 +33,7 @@ TRIGGER_SETTINGS = TriggerSettings(
 )
 IMPROVE_SETTINGS = ImproveSettings(
     skill="sums",
-    digest="",
+    skills={},
     set="s",
     neighbours={},
     model="m",
@@ -52,44 +54,54 @@ def skill(tmp_path: Path) -> str:
 
 def test_trigger_runs_are_resumed_with_the_digests_of_their_snapshots(skill: str, tmp_path: Path) -> None:
     workspace = str(tmp_path / "sums-workspace")
-    folder = new_folder(workspace)
-    settings = folder.begin(TRIGGER_SETTINGS, {"sums": skill}, {})
-    assert settings.skills == {"sums": installed_files(folder.installed(settings)[0]).content_digest}
-    assert TRIGGERS.read(folder.path) == settings
-    assert unfinished_folder(workspace) == folder
-    assert folder.resume(TRIGGER_SETTINGS, {"sums": skill}, {}) == settings
+
+    def opened(settings: TriggerSettings, *, resume: bool = True) -> OpenedIteration[TriggerSettings]:
+        return TRIGGERS.opened(workspace, settings, skills={"sums": skill}, neighbours={}, resume=resume)
+
+    first = opened(TRIGGER_SETTINGS, resume=False)
+    (place,) = TriggerFolder(path=first.path).installed(first.settings)
+    assert first.settings.skills == {"sums": installed_files(place).content_digest}
+    assert TRIGGERS.read(first.path) == first.settings
+    again = opened(TRIGGER_SETTINGS)
+    assert (again.path, again.settings, again.is_new) == (first.path, first.settings, False)
 
     with pytest.raises(InvalidArgumentsError, match="started with --seed 0, not 1; give the same"):
-        folder.resume(replace(TRIGGER_SETTINGS, seed=1), {"sums": skill}, {})
+        opened(replace(TRIGGER_SETTINGS, seed=1))
     with pytest.raises(InvalidArgumentsError, match=r"edited .* \(other sets\)"):
-        folder.resume(replace(TRIGGER_SETTINGS, sets={}), {"sums": skill}, {})
+        opened(replace(TRIGGER_SETTINGS, sets={}))
     with open(f"{skill}/SKILL.md", "a", encoding="utf-8") as file:
         file.write("More.\n")
     with pytest.raises(InvalidArgumentsError, match=r"edited .* \(other skills\); leave --resume out"):
-        folder.resume(TRIGGER_SETTINGS, {"sums": skill}, {})
+        opened(TRIGGER_SETTINGS)
+    again.discard()
+    first.discard()
+    assert not (tmp_path / "sums-workspace" / "iteration-1").exists()
 
 
-def test_a_search_is_resumed_with_the_digest_of_its_snapshot(skill: str, tmp_path: Path) -> None:
+def test_a_search_is_resumed_with_the_same_neighbours_alone(skill: str, tmp_path: Path) -> None:
     workspace = str(tmp_path / "sums-workspace")
-    other = str(skill_at(tmp_path / "others", name="other"))
-    folder = new_search(workspace, "sums")
-    settings = folder.begin(IMPROVE_SETTINGS, skill, {"other": other})
-    assert settings.digest == installed_files(folder.first).content_digest
-    found = unfinished_search(workspace, "sums")
-    assert found is not None
-    assert found.resume(IMPROVE_SETTINGS, skill, {"other": other}) == settings
-    assert found.header(settings) == folder.header(settings)
+    other = {"other": str(skill_at(tmp_path / "others", name="other"))}
 
+    def opened(
+        settings: ImproveSettings, neighbours: dict[str, str], *, resume: bool = True
+    ) -> OpenedIteration[ImproveSettings]:
+        return IMPROVE.opened(workspace, settings, skills={"sums": skill}, neighbours=neighbours, resume=resume)
+
+    first = opened(IMPROVE_SETTINGS, other, resume=False)
+    assert opened(IMPROVE_SETTINGS, other).settings == first.settings
     with pytest.raises(InvalidArgumentsError, match="is of skill sums, not other"):
-        folder.resume(replace(IMPROVE_SETTINGS, skill="other"), skill, {"other": other})
+        opened(replace(IMPROVE_SETTINGS, skill="other"), other)
     with pytest.raises(InvalidArgumentsError, match=r"\(other neighbours\)"):
-        folder.resume(IMPROVE_SETTINGS, skill, {})
+        opened(IMPROVE_SETTINGS, {})
+    with pytest.raises(InvalidArgumentsError, match="cannot be read"):
+        opened(IMPROVE_SETTINGS, {"gone": str(tmp_path / "gone")}, resume=False)
+    assert [path.name for path in (tmp_path / "sums-workspace").iterdir()] == ["iteration-1"]
 
 
 @pytest.mark.parametrize("file", [TRIGGERS, IMPROVE])
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [('{"version": 2}', "newer version"), ("{}", "no iteration of eval"), (None, r"cannot be read \(No such file")],
+    [('{"version": 9}', "newer version"), ("{}", "no iteration of eval"), (None, r"cannot be read \(No such file")],
 )
 def test_settings_of_another_form_are_refused(file: object, text: str | None, reason: str, tmp_path: Path) -> None:
     assert file in (TRIGGERS, IMPROVE)

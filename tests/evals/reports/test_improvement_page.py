@@ -11,7 +11,7 @@ from msgspec import to_builtins
 
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.ledger.caps import Spent
-from prowess.evals.reports.improve_view import IMPROVE_FILE, Improvement, read_improvement
+from prowess.evals.reports.improve_view import IMPROVE_FILE, read_improvement
 from prowess.evals.reports.page import improvement_page
 from prowess.evals.statistics.intervals import rate_difference, rate_of
 from tests.evals.reports.test_page_in_chromium import opened
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from playwright.sync_api import Browser
+
+    from prowess.evals.optimising.report import ImproveReport
 
 WORSE, BETTER = to_builtins(rate_of(3, 8)), to_builtins(rate_of(7, 8))
 DIFF = "".join(
@@ -34,7 +36,6 @@ DIFF = "".join(
 
 def a_search(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 -- JSON
     base = {
-        "part": "description",
         "skill": "sums",
         "model": "openai:m",
         "proposer": "openai:n",
@@ -46,6 +47,7 @@ def a_search(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 -- JSON
         "stopped": None,
         "spent": to_builtins(Spent(usd=0.5, calls=90, input_tokens=9000, output_tokens=900)),
         "start": {"round": 0, "description": "Sums.", "train": WORSE, "validation": WORSE},
+        "runs": 3,
         "rounds": [
             {"round": 1, "description": None, "outcome": "refused", "refused": ["it is empty"]},
             {
@@ -69,7 +71,7 @@ def a_search(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 -- JSON
     return base | changes
 
 
-def found_in(folder: Path, **changes: Any) -> Improvement:  # noqa: ANN401 -- JSON
+def found_in(folder: Path, **changes: Any) -> ImproveReport:  # noqa: ANN401 -- JSON
     (folder / IMPROVE_FILE).write_text(json.dumps(a_search(**changes)), encoding="utf-8")
     found = read_improvement(str(folder))
     assert found is not None
@@ -85,7 +87,7 @@ def test_the_page_shows_the_rounds_the_change_what_was_lost_and_the_cost(tmp_pat
     assert '<li class="new">+description: Sums rows and columns.</li>' in page
     assert '<li class="old">-description: Sums.</li>' in page
     assert "add up my week (train)" in page
-    assert "round 1, request: total of may" in page
+    assert "round 1: total of may" in page
     assert "round 2: Think of red." in page
     assert "round 1: it is empty" in page
     assert "$0.50 spent of a cap of $2.00" in page
@@ -95,11 +97,10 @@ def test_the_page_shows_the_rounds_the_change_what_was_lost_and_the_cost(tmp_pat
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"chosen": None, "delta": None, "diff": ""}, "sums: no better description was found."),
+        ({"chosen": None, "delta": None, "diff": ""}, "sums: nothing better was found."),
         ({"chosen": None, "nothing_failed": True}, "sums: nothing failed in training."),
         ({"complete": False, "stopped": "cost_cap"}, "The search is not complete (cost_cap); --resume goes on."),
         ({"estimate": True}, "this is an estimate"),
-        ({"part": "body", "lost": [{"eval": "7", "split": "validation"}]}, "7 (validation)"),
         ({"written": True}, "which is written"),
         ({"start": None, "rounds": []}, "Each round"),
     ],
@@ -110,17 +111,15 @@ def test_each_end_of_a_search_is_told(changes: dict[str, Any], told: str, tmp_pa
 
 def test_a_report_of_any_size_and_text_makes_a_page_below_300_kilobytes_without_its_markup(tmp_path: Path) -> None:
     bad = "<script>alert(1)</script>\u202e\x1b[2J" * 40
-    one = a_search()["rounds"][1] | {"refused": [bad] * 3, "removed": [bad] * 3, "outcome": bad}
+    one = a_search()["rounds"][1] | {"refused": [bad] * 3, "removed": [bad] * 3}
     page = improvement_page(
         found_in(
             tmp_path,
             skill=bad,
-            part=bad,
             rounds=[one] * 100,
             diff=f"+{bad}\n" * 500,
-            lost=[{"query": bad, "split": bad}] * 300,
-            leaked=[{"text": bad, "round": 1, "source": bad}] * 300,
-            notes=[bad] * 300,
+            lost=[{"query": bad, "should_trigger": True, "split": "train"}] * 300,
+            leaked=[{"query": bad, "text": bad, "round": 1}] * 300,
             delta={"mean": 1e308, "low": -1e308, "high": 1e308},
         )
     )
@@ -156,7 +155,7 @@ def test_the_command_writes_the_page_and_refuses_what_a_search_has_not(tmp_path:
 
 @pytest.mark.unmeasured
 def test_the_page_has_no_barrier_in_a_browser(chromium: Browser, tmp_path: Path) -> None:
-    found = found_in(tmp_path, notes=["eval 7 is left out: it has no prompt"], diff=DIFF + "+" + "long " * 100 + "\n")
+    found = found_in(tmp_path, estimate=True, diff=DIFF + "+" + "long " * 100 + "\n")
     path = tmp_path / "page.html"
     path.write_text(improvement_page(found, cap_usd=2.0), encoding="utf-8")
     assert opened(chromium, path, "light", 320) == ([], [path.as_uri()])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-from msgspec import to_builtins
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
@@ -14,13 +13,13 @@ from prowess.cli.options import json_option
 from prowess.errors import InvalidArgumentsError, MissingExtraError
 from prowess.evals.reports.ablation_view import read_ablation
 from prowess.evals.reports.answer import answer_of
-from prowess.evals.reports.improve_view import read_improvement
+from prowess.evals.reports.improve_view import improvement_headline, improvement_limits, read_improvement
 from prowess.evals.reports.iteration_files import read_json, read_report
 from prowess.evals.reports.trigger_view import read_triggers
 
 if TYPE_CHECKING:
     from prowess.evals.campaigns.report import EvalRunReport
-    from prowess.evals.reports.improve_view import Improvement
+    from prowess.evals.optimising.report import ImproveReport
 
 
 @click.command(name="report")
@@ -79,14 +78,14 @@ def report(
     return exit_codes.OK
 
 
-def _tell_improvement(found: Improvement, page: str | None, cap: float | None, *, as_json: bool) -> int:
+def _tell_improvement(found: ImproveReport, page: str | None, cap: float | None, *, as_json: bool) -> int:
     if page is not None:
         write_improvement(page, found, cap_usd=cap)
     if as_json:
-        output.document(to_builtins(found))
+        output.document(found.as_dict())
         return exit_codes.OK
-    output.line(printable_line(found.headline))
-    for sentence in found.limits:
+    output.line(printable_line(improvement_headline(found)))
+    for sentence in improvement_limits(found):
         output.line(printable_line(f"- {sentence}"))
     return exit_codes.OK
 

@@ -15,8 +15,8 @@ from prowess.evals.reports.summary import summary_of_run
 
 if TYPE_CHECKING:
     from prowess.evals.campaigns.report import EvalRunReport
+    from prowess.evals.optimising.report import ImproveReport
     from prowess.evals.reports.ablation_view import AblationView
-    from prowess.evals.reports.improve_view import Improvement
     from prowess.evals.reports.trigger_view import TriggerMatrix
 
 
@@ -70,7 +70,7 @@ class ReportFiles(Struct, frozen=True, kw_only=True):
             _append(self.summary, summary_of_run(report))
 
 
-def write_improvement(page: str, found: Improvement, *, cap_usd: float | None) -> None:
+def write_improvement(page: str, found: ImproveReport, *, cap_usd: float | None) -> None:
     """Write the page of a search.
 
     Raises:

@@ -7,20 +7,37 @@ number of jobs may differ in a resumed iteration. Digests are those of the snaps
 from __future__ import annotations
 
 import os
+import shutil
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from prowess._internal.text.shape_faults import shape_fault
 from prowess.errors import InvalidArgumentsError
-from prowess.evals.iterations.folders import iterations, write_json
+from prowess.evals.campaigns.report import WITH_SKILL
+from prowess.evals.iterations.folders import NEIGHBOURS, iterations, new_iteration, write_json
+from prowess.evals.iterations.snapshots import content_digests, take_snapshots
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _Form = TypeVar("_Form", bound=Struct)
 _NEW = "leave --resume out to start a new iteration"
+
+
+class OpenedIteration(Struct, Generic[_Form], frozen=True, kw_only=True):
+    """An iteration that begins, or goes on. `settings` have the digests of its snapshots."""
+
+    path: str
+    settings: _Form
+    is_new: bool
+
+    def discard(self) -> None:
+        """Remove a new folder in which nothing began."""
+        if self.is_new:
+            shutil.rmtree(self.path, ignore_errors=True)
 
 
 class SettingsFile(Struct, Generic[_Form], frozen=True, kw_only=True):
@@ -37,6 +54,41 @@ class SettingsFile(Struct, Generic[_Form], frozen=True, kw_only=True):
     command: str
     owner: tuple[str, ...]
     options: Mapping[str, str]
+
+    def opened(
+        self,
+        workspace: str,
+        settings: _Form,
+        *,
+        skills: Mapping[str, str],
+        neighbours: Mapping[str, str],
+        resume: bool,
+    ) -> OpenedIteration[_Form]:
+        """Open the newest unfinished iteration to resume it, or begin one with snapshots of skills by name.
+
+        The digests of the skills, directories by name, get into the fields `skills` and `neighbours` of the settings.
+
+        Raises:
+            InvalidArgumentsError: a skill cannot be copied, or what is resumed has other settings.
+        """
+        unfinished = self.resumable(workspace) if resume else None
+        path = new_iteration(workspace) if unfinished is None else unfinished
+        kinds = ((WITH_SKILL, skills), (NEIGHBOURS, neighbours))
+        try:
+            own, others = (
+                take_snapshots(path, kind, roots) if unfinished is None else content_digests(roots)
+                for kind, roots in kinds
+            )
+        except InvalidArgumentsError:
+            if unfinished is None:
+                shutil.rmtree(path, ignore_errors=True)  # nothing began
+            raise
+        settings = replace(settings, skills=own, neighbours=others)
+        if unfinished is None:
+            self.begin(path, settings)
+        else:
+            self.require_same(path, settings)
+        return OpenedIteration(path=path, settings=settings, is_new=unfinished is None)
 
     def begin(self, folder: str, settings: _Form) -> None:
         """Write the settings. A folder without them belongs to a process that was killed before it began."""

@@ -16,23 +16,21 @@ import shutil
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.report import WITH_SKILL
-from prowess.evals.iterations.folders import NEIGHBOURS, new_iteration, skill_directory
+from prowess.evals.iterations.folders import NEIGHBOURS, skill_directory
 from prowess.evals.iterations.settings_file import SettingsFile
-from prowess.evals.iterations.snapshots import content_digests, installed_digests, take_snapshot, take_snapshots
+from prowess.evals.iterations.snapshots import installed_digests, take_snapshot
 from prowess.evals.ledger.journal import JournalHeader
 from prowess.evals.optimising.descriptions import with_description
 from prowess.evals.triggers.trigger_folder import TriggerFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from prowess.evals.optimising.report import ImproveReport
 
-VERSION = 1
+VERSION = 2
 _DOCUMENT = "SKILL.md"
 
 
@@ -41,7 +39,7 @@ class ImproveSettings(Struct, frozen=True, kw_only=True):
 
     version: int = VERSION
     skill: str
-    digest: str
+    skills: dict[str, str]
     set: str
     neighbours: dict[str, str]
     model: str
@@ -78,45 +76,16 @@ IMPROVE = SettingsFile(
 class ImproveFolder:
     """One search."""
 
-    def __init__(self, path: str, skill: str) -> None:
+    def __init__(self, path: str, skill: str, neighbours: Iterable[str] = ()) -> None:
         self.path = path
         self._name = skill
-        self._neighbours: tuple[str, ...] = ()
+        self._neighbours = tuple(skill_directory(path, NEIGHBOURS, name) for name in neighbours)
         self._copied: set[str] = set()
 
     @property
     def first(self) -> str:
         """The directory of the skill as it was."""
         return skill_directory(self.path, WITH_SKILL, self._name)
-
-    def begin(self, settings: ImproveSettings, directory: str, neighbours: Mapping[str, str]) -> ImproveSettings:
-        """Take the snapshots of the skill and the neighbours. Return the settings with their digests.
-
-        Raises:
-            InvalidArgumentsError: a skill cannot be copied. Then the folder is removed.
-        """
-        try:
-            digest = take_snapshot(directory, self.first)
-            others = take_snapshots(self.path, NEIGHBOURS, neighbours)
-        except InvalidArgumentsError:
-            self.remove()
-            raise
-        settings = replace(settings, digest=digest, neighbours=others)
-        IMPROVE.begin(self.path, settings)
-        self._use(neighbours)
-        return settings
-
-    def resume(self, settings: ImproveSettings, directory: str, neighbours: Mapping[str, str]) -> ImproveSettings:
-        """Require that the search of this folder may be continued. Return the settings with digests.
-
-        Raises:
-            InvalidArgumentsError: the skill, the requests or an option differ, or a newer version wrote it.
-        """
-        digest = content_digests({self._name: directory})[self._name]
-        settings = replace(settings, digest=digest, neighbours=content_digests(neighbours))
-        IMPROVE.require_same(self.path, settings)
-        self._use(neighbours)
-        return settings
 
     def header(self, settings: ImproveSettings) -> JournalHeader:
         """Return the first line of the journal."""
@@ -156,24 +125,6 @@ class ImproveFolder:
         """Write the report."""
         IMPROVE.finish(self.path, report.as_dict())
 
-    def remove(self) -> None:
-        """Remove a folder in which nothing began."""
-        shutil.rmtree(self.path, ignore_errors=True)
-
     def _candidate(self, description: str) -> str:
         digest = hashlib.sha256(description.encode("utf-8", "surrogatepass")).hexdigest()
         return os.path.join(self.path, "candidates", digest[:16])
-
-    def _use(self, neighbours: Iterable[str]) -> None:
-        self._neighbours = tuple(skill_directory(self.path, NEIGHBOURS, name) for name in neighbours)
-
-
-def new_search(workspace: str, skill: str) -> ImproveFolder:
-    """Create the next iteration. Raises InvalidArgumentsError."""
-    return ImproveFolder(new_iteration(workspace), skill)
-
-
-def unfinished_search(workspace: str, skill: str) -> ImproveFolder | None:
-    """Return the newest search that can be resumed."""
-    path = IMPROVE.resumable(workspace)
-    return None if path is None else ImproveFolder(path, skill)

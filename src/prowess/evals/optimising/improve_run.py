@@ -22,7 +22,7 @@ from prowess.evals.ledger.caps import Caps
 from prowess.evals.ledger.opened_calls import opened_calls
 from prowess.evals.optimising.descriptions import with_description
 from prowess.evals.optimising.gepa_engine import by_gepa, require_gepa
-from prowess.evals.optimising.improve_folder import ImproveFolder, ImproveSettings, new_search, unfinished_search
+from prowess.evals.optimising.improve_folder import IMPROVE, ImproveFolder, ImproveSettings
 from prowess.evals.optimising.measuring import Measurements, StoppedError
 from prowess.evals.optimising.proposer import Proposer
 from prowess.evals.optimising.report import ImproveReport
@@ -106,14 +106,11 @@ def improve_description(options: ImproveOptions) -> ImproveEnded:
     with_description(before, one.description)
     neighbours = neighbour_directories(options.neighbours, tested=[one.skill])
     workspace = workspace_at(options.out, os.path.dirname(one.directory), f"{one.skill}-workspace")
-    settings = _settings(options, one)
-    folder = unfinished_search(workspace, one.skill) if options.resume else None
-    is_new = folder is None
-    if folder is None:
-        folder = new_search(workspace, one.skill)
-        settings = folder.begin(settings, one.directory, neighbours)
-    else:
-        settings = folder.resume(settings, one.directory, neighbours)
+    skills = {one.skill: one.directory}
+    iteration = IMPROVE.opened(
+        workspace, _settings(options, one), skills=skills, neighbours=neighbours, resume=options.resume
+    )
+    folder, settings = ImproveFolder(iteration.path, one.skill, neighbours), iteration.settings
     with ExitStack() as opened:
         opened.enter_context(alone_in(folder.path))
         try:
@@ -122,8 +119,7 @@ def improve_description(options: ImproveOptions) -> ImproveEnded:
             host, proposer = _host(options, calls), _proposer(options, one, calls)
             split = _kept_split(workspace, one, options.seed)
         except InvalidArgumentsError:
-            if is_new:
-                folder.remove()
+            iteration.discard()
             raise
         measurements = Measurements(one, split, host, folder, _options(options))
         search = DescriptionSearch(one, split, measurements, proposer, runs=1 if options.is_estimate else options.runs)
@@ -162,7 +158,7 @@ def _document(one: TriggerSet) -> bytes:
 def _settings(options: ImproveOptions, one: TriggerSet) -> ImproveSettings:
     return ImproveSettings(
         skill=one.skill,
-        digest="",
+        skills={},
         set=hashlib.sha256(msgspec.json.encode(one.queries)).hexdigest(),
         neighbours={},
         model=options.model,

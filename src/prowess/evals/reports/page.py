@@ -19,7 +19,7 @@ from prowess._internal.text.terminal_text import counted, printable
 from prowess.errors import MissingExtraError
 from prowess.evals.reports.answer import answer_of, configuration_words, money, percent, signed
 from prowess.evals.reports.excerpts import TextShare
-from prowess.evals.reports.improve_view import told
+from prowess.evals.reports.improve_view import improvement_headline, improvement_limits, told
 from prowess.evals.reports.plot import forest_plot
 from prowess.evals.reports.run_view import run_views
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from prowess.evals.campaigns.report import EvalRunReport
     from prowess.evals.ledger.caps import Spent
+    from prowess.evals.optimising.report import ImproveReport
     from prowess.evals.reports.ablation_view import AblationView
-    from prowess.evals.reports.improve_view import Improvement
     from prowess.evals.reports.trigger_view import TriggerMatrix
     from prowess.evals.transcripts.transcript import RunTranscript
 
@@ -104,7 +104,7 @@ class SpendingBar(Struct, frozen=True, kw_only=True):
     doubt_width: float
 
 
-def improvement_page(found: Improvement, *, cap_usd: float | None = None) -> str:
+def improvement_page(found: ImproveReport, *, cap_usd: float | None = None) -> str:
     """Return the page of a search of `prowess eval improve`, of at most 300 kB."""
     style, policy = _style()
     return (
@@ -112,8 +112,10 @@ def improvement_page(found: Improvement, *, cap_usd: float | None = None) -> str
         .get_template("improvement.html")
         .render(
             found=found,
-            lost=[f"{one.query or one.eval or ''} ({one.split})" for one in found.lost],
-            leaked=[f"round {one.round}, {one.source.replace('_', ' ')}: {one.text}" for one in found.leaked],
+            headline=improvement_headline(found),
+            limits=improvement_limits(found),
+            lost=[f"{one.query} ({one.split})" for one in found.lost],
+            leaked=[f"round {one.round}: {one.text}" for one in found.leaked],
             removed=[f"round {one.round}: {text}" for one in found.rounds for text in one.removed],
             refused=[f"round {one.round}: {text}" for one in found.rounds for text in one.refused],
             spent=found.spent,

@@ -16,18 +16,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct, to_builtins
-from msgspec.structs import replace
 
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.report import WITH_SKILL
-from prowess.evals.iterations.folders import NEIGHBOURS, new_iteration, skill_directory, write_json
+from prowess.evals.iterations.folders import NEIGHBOURS, skill_directory, write_json
 from prowess.evals.iterations.settings_file import SettingsFile
-from prowess.evals.iterations.snapshots import content_digests, installed_digests, take_snapshots
+from prowess.evals.iterations.snapshots import installed_digests
 from prowess.evals.ledger.journal import JournalHeader
 from prowess.evals.triggers.trigger_runs import TriggerRun
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from prowess.evals.campaigns.report import Unit
     from prowess.evals.triggers.report import TriggerReport
@@ -122,39 +121,6 @@ class TriggerFolder(Struct, frozen=True, kw_only=True):
         files = installed_digests(self.installed(settings))
         return JournalHeader(skill=", ".join(settings.skills), files=files, identity=identity)
 
-    def begin(
-        self, settings: TriggerSettings, skills: Mapping[str, str], neighbours: Mapping[str, str]
-    ) -> TriggerSettings:
-        """Take the snapshots of skills and neighbours, directories by name. Return the settings with their digests.
-
-        Raises:
-            InvalidArgumentsError: a skill cannot be copied. Then the folder is removed.
-        """
-        try:
-            digests = take_snapshots(self.path, WITH_SKILL, skills)
-            settings = replace(settings, skills=digests, neighbours=take_snapshots(self.path, NEIGHBOURS, neighbours))
-        except InvalidArgumentsError:
-            self.remove()
-            raise
-        TRIGGERS.begin(self.path, settings)
-        return settings
-
-    def resume(
-        self, settings: TriggerSettings, skills: Mapping[str, str], neighbours: Mapping[str, str]
-    ) -> TriggerSettings:
-        """Require that the runs of this folder may be continued. Return the settings with digests.
-
-        Raises:
-            InvalidArgumentsError: the skills, the requests or an option differ, or a newer version wrote it.
-        """
-        settings = replace(settings, skills=content_digests(skills), neighbours=content_digests(neighbours))
-        TRIGGERS.require_same(self.path, settings)
-        return settings
-
-    def remove(self) -> None:
-        """Remove a folder in which nothing began."""
-        shutil.rmtree(self.path, ignore_errors=True)
-
     def require_skills(self, names: Sequence[str]) -> None:
         """Require that the runs are of these skills.
 
@@ -167,14 +133,3 @@ class TriggerFolder(Struct, frozen=True, kw_only=True):
 
     def _place(self, unit: Unit) -> str:
         return os.path.join(self.path, *unit.id.split("/"))
-
-
-def new_folder(workspace: str) -> TriggerFolder:
-    """Create the next iteration. Raises InvalidArgumentsError."""
-    return TriggerFolder(path=new_iteration(workspace))
-
-
-def unfinished_folder(workspace: str) -> TriggerFolder | None:
-    """Return the newest iteration with trigger runs that can be resumed."""
-    path = TRIGGERS.resumable(workspace)
-    return None if path is None else TriggerFolder(path=path)

@@ -29,13 +29,7 @@ from prowess.evals.triggers.rows import trigger_gates
 from prowess.evals.triggers.running import TriggerCampaign
 from prowess.evals.triggers.shadows import answer_rows, shadows_of
 from prowess.evals.triggers.split import keep_split, read_split, split_queries
-from prowess.evals.triggers.trigger_folder import (
-    TRIGGERS,
-    TriggerFolder,
-    TriggerSettings,
-    new_folder,
-    unfinished_folder,
-)
+from prowess.evals.triggers.trigger_folder import TRIGGERS, TriggerFolder, TriggerSettings
 from prowess.evals.triggers.trigger_runs import RUNS, LocalTriggers, TriggerOptions
 from prowess.evals.triggers.trigger_set import read_trigger_set
 
@@ -135,14 +129,10 @@ def run_triggers(
         return _estimate(options, sets, neighbours)
     workspace = workspace_at(options.out, os.path.dirname(sets[0].directory), f"{_label(sets)}-workspace")
     directories = {one.skill: one.directory for one in sets}
-    settings = _settings(options, sets)
-    folder = unfinished_folder(workspace) if options.resume else None
-    is_new = folder is None
-    if folder is None:
-        folder = new_folder(workspace)
-        settings = folder.begin(settings, directories, neighbours)
-    else:
-        settings = folder.resume(settings, directories, neighbours)
+    iteration = TRIGGERS.opened(
+        workspace, _settings(options, sets), skills=directories, neighbours=neighbours, resume=options.resume
+    )
+    folder, settings = TriggerFolder(path=iteration.path), iteration.settings
     with ExitStack() as opened:
         opened.enter_context(alone_in(folder.path))
         try:
@@ -153,8 +143,7 @@ def run_triggers(
             else:
                 runner = _remote(options, sets, folder, settings, engine)
         except InvalidArgumentsError:
-            if is_new:
-                folder.remove()
+            iteration.discard()
             raise
         campaign = TriggerCampaign(
             sets,
