@@ -1,6 +1,6 @@
 """Which cases of a public plugin would notice a gutted skill? Asks `prowess eval ablate`, with a scripted model.
 
-    python -m tools.ablate_cases PLUGIN [--noise 0.05] [--seed 1] [--by file|section]
+    python -m tools.ablate_cases PLUGIN [--noise 0.05] [--seed 1] [--by file|section] [--claude]
 
 PLUGIN is `plugins/yara-authoring` in a copy of github.com/trailofbits/skills. Nothing of it is in this project. Its
 authors deleted guidance of the skill and ran their cases with a real model: two of three scored as before, and the
@@ -18,6 +18,7 @@ import json
 import os
 import random
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -25,12 +26,18 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prowess.evals.hosts.claude import CLAUDE
 from tests.evals.campaigns.provider import MODEL, ScriptedProvider, text_of
+from tools.hosts.calls import shell_call
+from tools.hosts.capture import PROGRAMS, is_loopback_alone
+from tools.hosts.scripted_provider import ScriptedProvider as ProviderOfHosts
+from tools.hosts.wire_forms import ScriptedCall, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.evals.campaigns.provider import Answer, Request
+    from tools.hosts.wire_forms import Conversation
+
+SKILL = "yara-rule-authoring"
 
 _FILE = re.compile(r"`([\w.-]+\.yar)`")
 _PROGRAM = "yara_lint"
@@ -45,24 +52,43 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--runs", type=int, default=5)
     options.add_argument("--by", choices=["file", "section"], default="file")
+    options.add_argument("--claude", action="store_true")
     given = options.parse_args()
+    if given.claude and not is_loopback_alone():
+        raise SystemExit("this machine has a network: run it under unshare -n")
     with tempfile.TemporaryDirectory(prefix="ablate-cases-") as place:
         (found,) = (given.plugin / "skills").iterdir()
         skill = Path(place, found.name)
         shutil.copytree(found, skill)
         shutil.copytree(given.plugin / "evals", skill / "evals")
-        with ScriptedProvider(_model(given.noise, given.seed)) as provider:
-            report = _ablated(provider, skill, "--by", given.by, "--runs", str(given.runs))
-            paid = len(provider.requests)
+        words = (skill, "--by", given.by, "--runs", str(given.runs))
+        model = _Model(given.noise, given.seed)
+        if given.claude:
+            with _ProviderOfClaude(model) as host:
+                report, paid = _ablated(_with_claude(Path(place), host.url), *words, "--host", "claude"), host.paid
+        else:
+            with ScriptedProvider(model.answer) as provider:
+                report = _ablated(provider.environment, *words, "--model", MODEL)
+                paid = len(provider.requests)
     print(json.dumps(_figures(report, paid), indent=2))
     return 0
 
 
-def _ablated(provider: ScriptedProvider, skill: Path, *words: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "prowess", "eval", "ablate", str(skill), "--model", MODEL, *words]
+def _with_claude(place: Path, address: str) -> dict[str, str]:
+    """Put Claude Code on the path, and return the variables of a process that uses it."""
+    program = place / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(PROGRAMS["claude"])} "$@"\n')
+    program.chmod(0o755)
+    path = f"{program.parent}:{os.environ['PATH']}"
+    return {"PATH": path, CLAUDE.upstream_variable: address, CLAUDE.credentials[0]: "key-scripted-0000"}
+
+
+def _ablated(variables: dict[str, str], skill: Path, *words: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "prowess", "eval", "ablate", str(skill), *words]
     done = subprocess.run(
         [*command, "--judge", "none", "--jobs", "1", "--json"],
-        env={**os.environ, **provider.environment}, capture_output=True, text=True, check=False,
+        env={**os.environ, **variables}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
         raise SystemExit(done.stderr)
@@ -77,29 +103,63 @@ def _figures(report: dict[str, Any], paid: int) -> dict[str, Any]:
         "cases": report["evals"],
         "removals": len(report["units"]),
         "needed or unsure": [{name: unit[name] for name in kept} for unit in needed],
-        "say nothing": sorted({name.split(":")[0] for name in report["without_verdict"]}),
+        "say nothing": report["without_verdict"],
         "calls": paid,
     }
 
 
-def _model(noise: float, seed: int) -> Callable[[Request], Answer]:
-    """Return a model: it loads the skill, writes the file that the task names, and answers."""
-    draw = random.Random(seed)  # noqa: S311 -- noise that can be repeated
+class _Model:
+    """Loads the skill, writes the file that the task names, and answers."""
 
-    def answer(request: Request) -> Answer:
-        messages, read = request["messages"], text_of(request)
+    def __init__(self, noise: float, seed: int) -> None:
+        self._noise, self._draw = noise, random.Random(seed)  # noqa: S311 -- noise that can be repeated
+
+    def answer(self, request: Request) -> Answer:
+        """Answer our agent."""
+        messages = request["messages"]
         task = next(str(message["content"]) for message in messages if message["role"] == "user")
-        turn = sum(message["role"] == "assistant" for message in messages)
-        if turn == 0:
-            return [("skills_load", {"names": ["yara-rule-authoring"]})]
-        name = _FILE.search(task)
-        if turn == 1 and name is not None:
-            return [("Write", {"file_path": name[1], "content": "" if draw.random() < noise else _rule(task)})]
-        if name is not None:
-            return "The rule is written."
-        return "It is too loose." if _PROGRAM not in read or draw.random() < noise else f"It is too loose ({_CODE})."
+        turn = self.turn(task, text_of(request), sum(message["role"] == "assistant" for message in messages))
+        return self._called(turn)
 
-    return answer
+    def turn(self, task: str, read: str, number: int) -> str | dict[str, str]:
+        """Return an answer, or what is written to which file. At first the skill is loaded: `SKILL.md` and nothing."""
+        if number == 0:
+            return {"SKILL.md": ""}
+        forgets = self._draw.random() < self._noise
+        name = _FILE.search(task)
+        if name is None:
+            return "It is too loose." if _PROGRAM not in read or forgets else f"It is too loose ({_CODE})."
+        return {name[1]: "" if forgets else _rule(task)} if number == 1 else "The rule is written."
+
+    def _called(self, turn: str | dict[str, str]) -> Answer:
+        if isinstance(turn, str):
+            return turn
+        ((name, text),) = turn.items()
+        if name == "SKILL.md":
+            return [("skills_load", {"names": [SKILL]})]
+        return [("Write", {"file_path": name, "content": text})]
+
+
+class _ProviderOfClaude(ProviderOfHosts):
+    """Answers Claude Code as the model says."""
+
+    def __init__(self, model: _Model) -> None:
+        super().__init__()
+        self._model = model
+
+    def answer(self, body: dict[str, Any], conversation: Conversation) -> Turn:
+        """Return the turn: a call of the tools of Claude Code, or a text."""
+        if not conversation.has_tools:
+            return Turn(text="Noted.")
+        read = json.dumps(body["messages"])
+        task = body["messages"][0]["content"][-1]["text"]  # after the host's reminder
+        said = self._model.turn(task, read, conversation.answered)
+        if isinstance(said, str):
+            return Turn(text=said)
+        ((name, text),) = said.items()
+        if name == "SKILL.md":
+            return Turn(calls=(ScriptedCall(name="Skill", arguments={"skill": SKILL}),))
+        return Turn(calls=(shell_call("claude", f"cat > {shlex.quote(name)} <<'END'\n{text}END"),))
 
 
 def _rule(task: str) -> str:
