@@ -119,6 +119,20 @@ def test_typed_assertions_become_what_each_tool_checks_by_itself() -> None:
     assert [check.value for check in plugin.suite().cases[0].checks] == ["rows?", "sum (a+b)"]
 
 
+def test_a_regex_on_the_answer_is_a_pattern_in_every_form() -> None:
+    regex = {"text": "names euros", "type": "regex", "pattern": "EUR$"}
+    others = [{**regex, "match": "not_contains"}, {**regex, "target": "trace"}, {**regex, "flags": "i"}]
+    suite = {"skill_name": "s", "evals": [{"id": 1, "prompt": "p", "assertions": [regex, *others]}]}
+    first = formed(suite)
+    kinds = [check.kind for check in first.suite().cases[0].checks]
+    assert kinds == ["matches", "not_matches", "judged", "judged"]
+    plugin, _ = converted(first, FORMS["plugin-eval"])
+    assert texts_of(plugin)["1/graders/001-assertion.md"] == "---\ntype: regex\n---\nEUR$\n"
+    assert "type: llm" in texts_of(plugin)["1/graders/003-assertion.md"]
+    for form in FORMS.values():
+        assert same(original(converted(first, form)[0]).data, suite)
+
+
 def test_folders_of_the_two_tools_are_read_with_files_of_their_own(tmp_path: Path) -> None:
     case = tmp_path / "evals" / "first"
     (case / "graders").mkdir(parents=True)

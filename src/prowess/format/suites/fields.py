@@ -69,6 +69,8 @@ def _check(item: object) -> Check | None:
         return Check(text=item)
     if not isinstance(item, dict) or not isinstance(text := item.get("text"), str):
         return None
+    if (matched := _pattern_of_answer(item)) is not None:
+        return Check(text=text, kind=matched[0], value=matched[1], name=text_in(item, "name"), grader=item)
     kind, member = TYPED.get(str(item.get("type")), ("judged", ""))
     value = item.get(member)
     if not isinstance(value, str):
@@ -77,6 +79,14 @@ def _check(item: object) -> Check | None:
     named = isinstance(item.get("type"), str) and item["type"] not in ("", "judged")
     grader = item if named and value is None else None
     return Check(text=text, kind=kind, value=value, name=text_in(item, "name"), grader=grader)
+
+
+def _pattern_of_answer(item: Mapping[str, Any]) -> tuple[CheckKind, str] | None:
+    """Return the kind and the pattern of a `regex` on the answer, which other tools can check as well."""
+    kinds: dict[str, CheckKind] = {"contains": "matches", "not_contains": "not_matches"}
+    kind, pattern = kinds.get(str(item.get("match", "contains"))), text_in(item, "pattern")
+    plain = item.get("type") == "regex" and item.get("target", "last_message") == "last_message"
+    return (kind, pattern) if plain and kind and pattern and not item.get("flags") else None
 
 
 def typed_check(check: Check) -> dict[str, Any]:
