@@ -12,7 +12,8 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from prowess.errors import UnavailableError
+from prowess.errors import InvalidArgumentsError, UnavailableError
+from prowess.evals.ablation.by_evals import ablate_by_evals
 from prowess.evals.campaigns.iterations import Iteration
 from prowess.evals.campaigns.options import EvalRunOptions
 from prowess.evals.campaigns.running import run_evals
@@ -20,7 +21,7 @@ from prowess.evals.iterations.folders import alone_in, is_held, new_iteration
 from prowess.evals.remote.campaign_units import forget_locks, within_campaign
 from prowess.evals.remote.eval_units import EvalUnit, run_eval_unit
 from tests.evals.campaigns.provider import MODEL, ScriptedProvider, obedient
-from tests.evals.campaigns.skills import an_eval, skill_at
+from tests.evals.campaigns.skills import PHRASE, an_eval, skill_at
 from tests.evals.remote.here_engine import HereEngine
 
 if TYPE_CHECKING:
@@ -153,3 +154,19 @@ def test_what_the_work_raises_is_raised_as_it_is(tmp_path: Path) -> None:
     with alone_in(folder), pytest.raises(ValueError, match="wrong"):
         anyio.run(within_campaign, folder, "1", wrong)
     assert not is_held(str(tmp_path / "nowhere"))
+
+
+def test_an_ablation_on_an_engine_finds_what_this_process_finds(provider: ScriptedProvider, tmp_path: Path) -> None:
+    body = f"{PHRASE}\n\nPeople like to read sums in the morning, before they have had their coffee."
+    skill = str(skill_at(tmp_path, an_eval(1, TWO_DECIMALS), body=body))
+    engine = HereEngine()
+    options = EvalRunOptions(path=skill, model=MODEL, runs=4)
+    alone = ablate_by_evals(options, "sentence").report
+    there = ablate_by_evals(options, "sentence", engine=engine).report
+    assert there.units == alone.units
+    assert [unit.verdict for unit in there.units] == ["needed", "no_effect"]
+    assert there.spent == alone.spent
+    assert len(provider.requests) == 2 * there.spent.calls
+    assert len({task.prepared.skills[task.unit.configuration] for task in engine.tasks}) == 3
+    with pytest.raises(InvalidArgumentsError, match="name the model"):
+        ablate_by_evals(EvalRunOptions(path=skill), "sentence", engine=engine)

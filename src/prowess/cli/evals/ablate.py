@@ -23,6 +23,7 @@ from prowess.cli.evals.campaign_options import (
 from prowess.cli.evals.live_progress import LiveProgress
 from prowess.cli.evals.run_ends import code_of_end, tell_fault
 from prowess.cli.options import json_option
+from prowess.cli.options.scheduler_options import scheduler_at, scheduler_option
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
@@ -48,13 +49,14 @@ _SHOWN = 70
 @host_option
 @click.option("--runs", type=click.IntRange(1, 1000), help="Runs of each eval, and the most without a passage; 5.")
 @click.option("--detect", type=click.FloatRange(0.05, 1), help="Smallest loss of a pass rate that matters; 0.6.")
-@jobs_option()
+@jobs_option(anywhere=True)
 @seed_option("Seed for the model.", default=None)
 @judge_option
 @neighbours_option
 @cap_options
 @out_option
 @resume_option
+@scheduler_option("Run")
 @json_option
 @click.option("--quiet", is_flag=True, help="Print the result only.")
 def ablate(*, path: str, by_tests: bool, by: Any, as_json: bool, quiet: bool, **given: Any) -> int:  # noqa: ANN401 -- the options above, by name
@@ -105,6 +107,7 @@ def _by_evals(
     negate: bool,
     detect: float | None,
     judge: str | None,
+    on: str | None,
     **given: Any,  # noqa: ANN401 -- options of a campaign, by name
 ) -> tuple[AblationReport, int | None]:
     # Imported here: --tests needs no ledger and no provider.
@@ -114,8 +117,9 @@ def _by_evals(
 
     max_cost_usd = given["max_cost_usd"]
     options = EvalRunOptions(path=path, judge=None if judge == "none" else judge, **capped(given))
-    with LiveProgress(cap_usd=max_cost_usd, quiet=quiet) as progress:
-        ended = ablate_by_evals(options, by, negate=negate, detect=detect or DETECT, on_result=progress.show)
+    with scheduler_at(on) as engine, LiveProgress(cap_usd=max_cost_usd, quiet=quiet) as progress:
+        told = progress.show
+        ended = ablate_by_evals(options, by, negate=negate, detect=detect or DETECT, engine=engine, on_result=told)
     return ended.report, ended.signalled
 
 

@@ -21,14 +21,15 @@ from prowess.errors import InvalidArgumentsError
 from prowess.evals.ablation.passages import passages_of
 from prowess.evals.ablation.report import AblatedPassage, AblationReport, EvalNotice
 from prowess.evals.ablation.trials import DETECT, AssertionKey, PassageTrial, PassedRuns, informative
-from prowess.evals.campaigns.campaign import Campaign, LocalRunner, planned_units
-from prowess.evals.campaigns.options import JOBS
+from prowess.evals.campaigns.campaign import Campaign, planned_units
 from prowess.evals.campaigns.preparation import prepared_campaign
 from prowess.evals.campaigns.report import WITH_SKILL, Unit
-from prowess.evals.campaigns.unit_setting import gradable, unit_setting
+from prowess.evals.campaigns.unit_setting import gradable
 from prowess.evals.iterations.folders import alone_in, write_json
 from prowess.evals.ledger.journal import JOURNAL
 from prowess.evals.ledger.ledger import Ledger
+from prowess.evals.remote.campaign_units import forget_locks
+from prowess.evals.remote.eval_units import unit_runner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from prowess.evals.campaigns.options import EvalRunOptions
     from prowess.evals.campaigns.preparation import PreparedCampaign
     from prowess.evals.campaigns.report import StopReason, UnitResult
-    from prowess.evals.campaigns.unit_run import UnitSetting
+    from prowess.evals.remote.engine import CancellableEngine
 
 FOLDER = "ablation"
 RUNS = 5
@@ -69,30 +70,35 @@ def ablate_by_evals(
     *,
     negate: bool = False,
     detect: float = DETECT,
+    engine: CancellableEngine | None = None,
     on_result: Callable[[UnitResult], object] | None = None,
 ) -> AblationEnded:
     """Remove each passage of the skill in turn, or negate it, and run its evals until it is known what that changes.
 
     `runs` of the options is the number of runs of each eval with the whole skill, and the most without one passage.
+    With an engine, its workers make the runs.
 
     Raises:
         SuiteError: there is no suite, or it cannot be read.
         InvalidArgumentsError: an option cannot be used, or no eval passes with the whole skill.
         JournalError: the journal cannot be used.
+        UnavailableError: the engine cannot go on.
     """
     options = replace(options, baseline="none", runs=options.runs or RUNS, folder=FOLDER)
     prepared = prepared_campaign(options)
     path = os.path.join(prepared.iteration.path, JOURNAL)
     with alone_in(prepared.iteration.path), Ledger(path, prepared.header, options.caps) as calls:
         try:
-            setting = unit_setting(options, prepared, calls)
+            unit_runner(options, prepared, calls, engine)
         except InvalidArgumentsError:
             if prepared.is_new:
                 shutil.rmtree(prepared.iteration.path, ignore_errors=True)
             raise
-        ablation = _EvalAblation(prepared, setting, calls, options, negate=negate, detect=detect, on_result=on_result)
+        ablation = _EvalAblation(prepared, calls, options, engine, negate=negate, detect=detect, on_result=on_result)
         anyio.run(ablation.run, by)
         report = ablation.report(by)
+        if report.complete:
+            forget_locks(prepared.iteration.path)
     write_json(os.path.join(prepared.iteration.path, "ablation.json"), report.as_dict())
     write_json(os.path.join(prepared.iteration.path, "report.json"), {"complete": report.complete})
     return AblationEnded(report=report, signalled=ablation.signalled)
@@ -104,18 +110,17 @@ class _EvalAblation:
     def __init__(
         self,
         prepared: PreparedCampaign,
-        setting: UnitSetting,
         calls: Ledger,
         options: EvalRunOptions,
+        engine: CancellableEngine | None,
         *,
         negate: bool,
         detect: float,
         on_result: Callable[[UnitResult], object] | None,
     ) -> None:
-        self._prepared, self._calls, self._options = prepared, calls, options
+        self._prepared, self._calls, self._options, self._engine = prepared, calls, options, engine
         self._negate, self._detect, self._on_result = negate, detect, on_result
-        self._skills = dict(setting.skills)
-        self._setting = replace(setting, skills=self._skills)
+        self._skills = dict(prepared.skills)
         judged = prepared.settings.judge is not None
         self._plans = {plan.id: gradable(plan, judged=judged) for plan in prepared.evals}
         self._cuts: list[_Cut] = []
@@ -160,14 +165,11 @@ class _EvalAblation:
             yield EvalNotice.of(name, [cut.trial.decision_of(name) for cut in self._cuts])
 
     async def _campaign(self, units: Sequence[Unit]) -> tuple[UnitResult, ...]:
-        campaign = Campaign(
-            units,
-            self._plans,
-            self._prepared.iteration,
-            LocalRunner(self._setting, at_once=self._options.jobs or JOBS),
-            on_result=self._on_result,
-        )
+        prepared = replace(self._prepared, skills=dict(self._skills))
+        runner = unit_runner(self._options, prepared, self._calls, self._engine)
+        campaign = Campaign(units, self._plans, prepared.iteration, runner, on_result=self._on_result)
         await campaign.run()
+        self._calls.refresh()  # workers book their calls themselves
         self._stopped, self.signalled = campaign.stopped, campaign.signalled
         return campaign.results
 

@@ -15,20 +15,17 @@ from msgspec.structs import replace
 
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.benchmark import benchmark_of
-from prowess.evals.campaigns.campaign import Campaign, Decider, LocalRunner, planned_units
-from prowess.evals.campaigns.chosen_host import require_model
+from prowess.evals.campaigns.campaign import Campaign, Decider, planned_units
 from prowess.evals.campaigns.feedback import read_feedback
-from prowess.evals.campaigns.options import JOBS
 from prowess.evals.campaigns.preparation import prepared_campaign
 from prowess.evals.campaigns.report import EvalRunReport
 from prowess.evals.campaigns.summary import summary_of
-from prowess.evals.campaigns.unit_setting import gradable, ungraded_assertions, unit_setting
+from prowess.evals.campaigns.unit_setting import gradable, ungraded_assertions
 from prowess.evals.iterations.folders import alone_in, iterations, write_json
-from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.ledger.opened_calls import opened_calls, spent_by_all
 from prowess.evals.remote.campaign_units import forget_locks
 from prowess.evals.remote.engine import require_workers_are_needed
-from prowess.evals.remote.eval_units import RemoteRunner
+from prowess.evals.remote.eval_units import unit_runner
 from prowess.evals.reports.iteration_files import read_report
 
 if TYPE_CHECKING:
@@ -88,7 +85,7 @@ def run_evals(
         calls = opened_calls(prepared.iteration.path, prepared.header, options.caps, replay=options.replay)
         opened.callback(calls.close)
         try:
-            runner = _runner(options, prepared, calls, engine)
+            runner = unit_runner(options, prepared, calls, engine)
             feedback = _feedback(prepared.iteration.path)
         except InvalidArgumentsError:
             if prepared.is_new:  # nothing began, so nothing is left to be resumed
@@ -98,19 +95,6 @@ def run_evals(
             options, prepared, calls, runner, on_begin=on_begin, on_result=on_result, on_ungraded=on_ungraded
         )
     return EvalRun(report=report, signalled=signalled, feedback=feedback)
-
-
-def _runner(
-    options: EvalRunOptions,
-    prepared: PreparedCampaign,
-    calls: Ledger | RecordedCalls,
-    engine: CancellableEngine | None,
-) -> UnitRunner:
-    if engine is None:
-        return LocalRunner(unit_setting(options, prepared, calls), at_once=options.jobs or JOBS)
-    if prepared.settings.host == OWN_HOST:
-        require_model(prepared.settings.model)
-    return RemoteRunner(engine, options, prepared)
 
 
 def _run(

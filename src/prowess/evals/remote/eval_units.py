@@ -19,20 +19,43 @@ from prowess._internal.batch_worker import require_version
 from prowess._internal.files.contained import ContainedRoot
 from prowess.errors import UnsafePathError
 from prowess.evals.campaigns.campaign import LocalRunner
-from prowess.evals.campaigns.options import EvalRunOptions  # noqa: TC001 -- a field of a Struct
+from prowess.evals.campaigns.chosen_host import require_model
+from prowess.evals.campaigns.options import JOBS, EvalRunOptions
 from prowess.evals.campaigns.planning import PlannedEval  # noqa: TC001 -- a field of a Struct
 from prowess.evals.campaigns.preparation import PreparedCampaign  # noqa: TC001 -- a field of a Struct
 from prowess.evals.campaigns.report import Unit  # noqa: TC001 -- a field of a Struct
 from prowess.evals.campaigns.unit_setting import unit_setting
 from prowess.evals.iterations.snapshots import installed_digests
+from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.remote.campaign_units import require_same_files, within_campaign
 from prowess.evals.remote.engine import EngineTasks
 from prowess.evals.remote.live_ledgers import shared_ledger
 from prowess.format.suites.grader_specs import ProgramGrader
 
 if TYPE_CHECKING:
+    from prowess.evals.campaigns.campaign import UnitRunner
     from prowess.evals.campaigns.report import UnitResult
+    from prowess.evals.ledger.ledger import Ledger
+    from prowess.evals.ledger.recorded_calls import RecordedCalls
     from prowess.evals.remote.engine import CancellableEngine
+
+
+def unit_runner(
+    options: EvalRunOptions,
+    prepared: PreparedCampaign,
+    calls: Ledger | RecordedCalls,
+    engine: CancellableEngine | None,
+) -> UnitRunner:
+    """Return what runs the units of a campaign: the workers of the engine, or this process if there is none.
+
+    Raises:
+        InvalidArgumentsError: the host or a model cannot be used.
+    """
+    if engine is None:
+        return LocalRunner(unit_setting(options, prepared, calls), at_once=options.jobs or JOBS)
+    if prepared.settings.host == OWN_HOST:
+        require_model(prepared.settings.model)
+    return RemoteRunner(engine, options, prepared)
 
 
 class EvalUnit(Struct, frozen=True, kw_only=True):
