@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -13,10 +16,12 @@ from prowess.evals.campaigns.running import run_evals
 from tests.adapters.dask_cluster import cluster
 from tests.evals.campaigns.provider import MODEL, ScriptedProvider, obedient
 from tests.evals.campaigns.skills import an_eval, skill_at
+from tools.hosts.scripted_provider import Part
+from tools.hosts.scripted_provider import ScriptedProvider as ProviderOfHosts
+from tools.hosts.wire_forms import ScriptedCall, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from prowess.adapters.dask import DaskBatch
     from prowess.evals.campaigns.report import UnitResult
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
     from tests.adapters.dask_cluster import Cluster
     from tests.evals.campaigns.provider import Answer, Request
 
+FAKE_HOST = Path(__file__).parents[1] / "hosts" / "fake_host.py"
 TWO_DECIMALS = {"text": "two decimals", "type": "contains_phrase", "phrase": "12.50"}
 EVALS, RUNS = 4, 2
 UNITS = EVALS * RUNS * 2
@@ -58,11 +64,21 @@ class Machines(Struct, kw_only=True):
 
 @contextmanager
 def machines(place: Path) -> Iterator[Machines]:
-    """Run a provider, and a scheduler with two workers whose environment leads there."""
+    """Run a provider, and a scheduler with two workers whose environment leads there.
+
+    The workers, and not this process, have a program `claude`, whose provider chooses the skill `sums`.
+    """
+    programs = place / "programs"
+    programs.mkdir()
+    (programs / "claude").write_text(f'#!/bin/sh\nexec {sys.executable} {FAKE_HOST} "$@"\n')
+    (programs / "claude").chmod(0o755)
+    chooses = (Turn(calls=(ScriptedCall(name="Skill", arguments={"skill": "sums"}),)), Turn(text="It is 12.50 EUR."))
+    path = {"PATH": os.pathsep.join([str(programs), os.environ["PATH"]]), "ANTHROPIC_API_KEY": "key"}
     found: list[Machines] = []
     with (
         ScriptedProvider(lambda request: found[0].answer(request), delay=0.03) as provider,  # noqa: PLW0108 -- made below
-        cluster(place, environment=provider.environment) as running,
+        ProviderOfHosts([Part(turns=chooses)]) as of_hosts,
+        cluster(place, environment={**provider.environment, **path, "ANTHROPIC_BASE_URL": of_hosts.url}) as running,
     ):
         found.append(Machines(cluster=running, provider=provider))
         yield found[0]

@@ -20,10 +20,13 @@ import pytest
 
 from prowess.adapters.dask import DaskBatch
 from prowess.cli.dispatch import run
+from prowess.evals.campaigns.options import EvalRunOptions
+from prowess.evals.campaigns.running import run_evals
 from prowess.evals.ledger.caps import Caps
 from prowess.evals.ledger.prices import Price
 from tests.evals.campaigns.provider import MODEL, USAGE
-from tests.evals.remote.campaigns_on_workers import CALLS, UNITS, machines, run_on, skill_with_evals
+from tests.evals.campaigns.skills import an_eval, skill_at
+from tests.evals.remote.campaigns_on_workers import CALLS, TWO_DECIMALS, UNITS, machines, run_on, skill_with_evals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,6 +143,16 @@ def test_a_signal_ends_the_campaign_on_the_workers_too_and_it_can_be_resumed(two
         resumed = run_on(engine, skill, resume=True).report
     assert resumed.complete
     assert paid(two, before) <= CALLS + 2  # one call in flight on each worker
+
+
+def test_other_hosts_run_on_workers_that_have_them(two: Machines, tmp_path: Path) -> None:
+    used = {"text": "used", "type": "tool_used", "tool": "Skill"}
+    skill = str(skill_at(tmp_path, an_eval(1, TWO_DECIMALS, used)))
+    options = EvalRunOptions(path=skill, host="claude", baseline="none", runs=2, price=PRICE, caps=Caps(calls=20))
+    with DaskBatch(two.cluster.address) as engine:
+        report = run_evals(options, engine=engine).report
+    assert [(unit.outcome, unit.activated) for unit in report.units] == [("passed", True)] * 2
+    assert report.spent.calls == 4
 
 
 def test_no_more_units_are_begun_after_the_decision(two: Machines, tmp_path: Path) -> None:
