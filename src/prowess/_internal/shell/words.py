@@ -24,6 +24,7 @@ _REDIRECTIONS = ("<>", "<&", "<", ">>", ">&", ">|", ">")
 _CONTINUATIONS = r"(?:\\\n)+"
 _DELETE = "\x7f"
 _PLAIN_RUN = re.compile(r"[A-Za-z0-9_./@%+,:=-]+")  # characters that mean themselves at any place of a word
+_QUOTED_RUN = re.compile(r"[^\"`$\\]+")  # characters without a meaning inside double quotes
 
 
 class ShellRefusal(Struct, frozen=True, kw_only=True):
@@ -200,6 +201,10 @@ class _Reader:
         text: list[str] = []
         self._at += 1
         while self._at < len(self._source):
+            if (run := _QUOTED_RUN.match(self._source, self._at)) is not None:
+                text.append(run[0])
+                self._at = run.end()
+                continue
             char, after = self._source[self._at], self._source[self._at + 1 : self._at + 2]
             if char == '"':
                 self._at += 1
@@ -249,7 +254,7 @@ def _refuse_foreign_blanks(text: str) -> None:
 
 
 def _decoded(text: str) -> str:
-    return text.encode("latin-1").decode("utf-8")
+    return text if text.isascii() else text.encode("latin-1").decode("utf-8")
 
 
 def _named(char: str) -> str:

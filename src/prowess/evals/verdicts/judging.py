@@ -127,11 +127,14 @@ class _Uses(Struct):
         folders = frozenset({base, *(parts[-2] for path in places if len(parts := path_parts(path)) > 1)})
         keeps = transcript.host in _KEEPS_DIRECTORY
         directories: dict[str, str | None] = {}
+        shown = [f"\nname: {folder}\n" for folder in folders]
         for call in transcript.calls:
             for action in call.actions:
                 if isinstance(action, ShellRun):
                     start = directories.get(call.agent, transcript.directory)
-                    if self._concerns(action, start, folders) or _shows(call.result, folders):
+                    # A command that does not name the file may show it, as `cat *`.
+                    is_shown = call.result is not None and any(name in call.result for name in shown)
+                    if is_shown or self._concerns(action, start, folders):
                         after = self._shell(action, call, folders, start)
                         if keeps and "cwd was reset" not in (call.result or ""):
                             directories[call.agent] = after
@@ -228,11 +231,6 @@ class _Uses(Struct):
 def _may_name_skill_file(path: str) -> bool:
     """Whether a path can end with SKILL.md, at a glance: most paths do not."""
     return not path.isascii() or "*" in path or "?" in path or "[" in path or SKILL_FILE in path.casefold()
-
-
-def _shows(result: str | None, folders: frozenset[str]) -> bool:
-    """Whether an output has the frontmatter of the skill: its command may not have named the file, as `cat *`."""
-    return result is not None and any(f"\nname: {folder}\n" in result for folder in folders)
 
 
 def _short(text: str) -> str:

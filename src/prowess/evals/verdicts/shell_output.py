@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 _NOT_THERE = re.compile(
     r"no such file|not found|cannot (?:open|find|access|stat)|can't (?:open|find|read)|could not (?:open|find|read)"
-    r"|does not exist|permission denied|is a directory|not a directory|failed to open|enoent",
+    r"|does not exist|permission denied|is a directory|not a directory|failed to (?:open|run|spawn)|enoent"
+    r"|not recognized|cannot execute",
     re.IGNORECASE,
 )
 _PROGRAMS = "|".join(sorted(map(re.escape, (READERS - {"type", "view"}) | {"dd", "cp", "mv"}), key=len, reverse=True))
@@ -27,9 +28,11 @@ _COMPLAINT = re.compile(
     r"|^(?:Output: )?(?:can't|cannot|could not|failed to) (?:open|read|find|access) |^(?:Output: )?\w{0,40}Error: ).*$",
     re.MULTILINE | re.IGNORECASE,
 )
+_LAUNCHERS = r"python[\d.]*|py|ruby|perl|php|deno|bun|env|sudo|timeout|nohup|nice|stdbuf|xargs|exec|uv|stat|pwsh|source"
 _NOT_STARTED = re.compile(
-    rf"(?:{_START}(?:python[\d.]*|ruby|perl|php|deno|bun|env|{_SHELL_NAMES}): "
-    r"|^(?:Output: )?error: cannot find module).*$",
+    rf"(?:{_START}(?:{_LAUNCHERS}|{_SHELL_NAMES}): |^(?:Output: )?(?:(?:fatal )?error[ :]|could not open input file"
+    r"|can't open perl script|the (?:term|argument) |'[^'\n]{1,300}' is not recognized|fatal: ))"
+    r".*(?:\n[ \t]+caused by: .*)?$",
     re.MULTILINE | re.IGNORECASE,
 )
 _FRAME = re.compile(  # lines that a host adds to the output
