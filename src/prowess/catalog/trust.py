@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.bounded_read import read_at_most
 from prowess._internal.files.file_lock import locked
-from prowess._internal.places import TRUST_FILE, cache_home, ensure_private_directory, prowess_home
+from prowess._internal.places import OTHERS_WRITE, TRUST_FILE, cache_home, ensure_private_directory, prowess_home
 from prowess.catalog.ownership import stranger_in_project
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 _VERSION = 1
 _MAX_BYTES = 4 * 1024 * 1024
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 _Row = tuple[str, int | None]  # (time of the decision, inode of the directory); without an inode, any inode is accepted
@@ -247,7 +246,7 @@ class TrustStore:
     def _require_own(self, found: os.stat_result) -> None:
         if not stat.S_ISREG(found.st_mode):
             raise self._unreadable("it is not a regular file")
-        if found.st_mode & _OTHERS_WRITE:
+        if found.st_mode & OTHERS_WRITE:
             raise self._unreadable("others can write it (make its mode 0600)")
         if hasattr(os, "getuid") and found.st_uid not in (os.getuid(), 0):
             raise self._unreadable(f"it belongs to user {found.st_uid}")

@@ -44,7 +44,7 @@ _NPM = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[A-Za-z0-9~-][A-Za-z0-9._~-]*"
 _OCI_REPOSITORY = re.compile(r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*")
 _SECRET = re.compile(r"token|key|pass|pwd|secret|sig|auth|credential|jwt|session", re.IGNORECASE)
 _LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
-_CODE_HOSTS = frozenset({"github.com", "gitlab.com", "codeberg.org", "bitbucket.org"})
+CODE_HOSTS = frozenset({"github.com", "gitlab.com", "codeberg.org", "bitbucket.org"})
 _PAGES = frozenset({"tree", "blob", "src"})  # how code hosts show a directory or a file of a repository
 _GROUPED = "//gitlab.com"
 _DOCUMENT = "SKILL.md"
@@ -284,7 +284,7 @@ def _url(text: str, *, has_version: bool) -> SourceReference:
     if has_version and re.fullmatch("/@[^/]+", parts.path):  # a version of the site itself
         rest, version = "", parts.path[2:]
     is_archive = rest.endswith(ARCHIVE_SUFFIXES)
-    is_page = netloc in _CODE_HOSTS and "/" in rest.strip("/") and not is_archive
+    is_page = netloc in CODE_HOSTS and "/" in rest.strip("/") and not is_archive
     if rest.rstrip("/").endswith(".git") or is_page:
         return _page(text, site, *_parted(parts.path, has_version=has_version))
     query = f"?{parts.query}" if parts.query else ""

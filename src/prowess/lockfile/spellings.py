@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from prowess.errors import InvalidArgumentsError
-from prowess.lockfile.source_reference import parse_reference
+from prowess.lockfile.source_reference import CODE_HOSTS, parse_reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from prowess.lockfile.source_reference import SourceReference
 
 _SHORT_HOST = "github.com"
-_IGNORE_CASE = frozenset({"github.com", "gitlab.com", "codeberg.org", "bitbucket.org"})
 _OTHER_HOSTS = {  # other servers of the same repositories
     "ssh.github.com": _SHORT_HOST,
     "www.github.com": _SHORT_HOST,
@@ -80,18 +79,18 @@ def _of_site(location: str, *, is_site: bool) -> Iterator[str]:
     if is_site:
         yield f"{plain}/"
     host = _OTHER_HOSTS.get(parts.hostname or "", parts.hostname or "")
-    if host in _IGNORE_CASE and parts.path.count("/") > _OWNER_AND_NAME:
+    if host in CODE_HOSTS and parts.path.count("/") > _OWNER_AND_NAME:
         path = "/".join(parts.path.strip("/").split("/")[:_OWNER_AND_NAME])
         yield from _of_repository(host, path, "", f"https://{host}")
 
 
 def _of_repository(named: str, path: str, below: str, server: str) -> Iterator[str]:
     host = _OTHER_HOSTS.get(named, named)
-    for name in dict.fromkeys((path, path.lower()) if host in _IGNORE_CASE else (path,)):
+    for name in dict.fromkeys((path, path.lower()) if host in CODE_HOSTS else (path,)):
         yield from (f"{url}{host}/{name}{end}" for url in ("https://", "git+https://") for end in (".git", "/"))
         yield from (f"git@{host}:{name}", f"git@{host}:{name}.git")
     ways = (f"{path}/{below}".rstrip("/"), path)
-    for way in dict.fromkeys((*ways, *(way.lower() for way in ways if host in _IGNORE_CASE))):
+    for way in dict.fromkeys((*ways, *(way.lower() for way in ways if host in CODE_HOSTS))):
         yield from (f"{host}/{way}", f"https://{host}/{way}", f"git+https://{host}/{way}")
         yield from (f"{server}/{way}", f"git+{server}/{way}")
         if host == _SHORT_HOST:

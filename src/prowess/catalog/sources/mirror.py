@@ -31,6 +31,7 @@ from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.contained import check_relative
 from prowess._internal.files.tree_digest import is_left_out, read_tree
 from prowess._internal.places import cache_home, ensure_private_directory
+from prowess._internal.text.canonical_json import is_digest
 from prowess._internal.text.terminal_text import json_text
 from prowess.catalog.layers import Layer
 from prowess.catalog.skill_uri import DOCUMENT
@@ -50,7 +51,6 @@ MAX_FILES = 512  # Skills extension, limits
 MAX_BYTES = 16 * 1024 * 1024
 MAX_URI = 8192
 _LABEL = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _ORIGIN = "origin.json"
 _SHORT = 32  # hex digits of a digest in a path: 128 bits
@@ -297,7 +297,7 @@ def _file(origin: str, skill: str, root: str, resource: object) -> RemoteFile:
     uri, digest, size = resource.get("uri"), resource.get("digest"), resource.get("size")
     if not isinstance(uri, str) or len(uri) > MAX_URI or not uri.startswith(root):
         raise RemoteSkillError(origin, skill, f"it lists {str(uri)[:200]!r}, which is not inside it")
-    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+    if not isinstance(digest, str) or not is_digest(digest):
         raise RemoteSkillError(origin, skill, f"{uri} has no digest of the form sha256:<64 hex digits>")
     if type(size) is not int or size < 0:
         raise RemoteSkillError(origin, skill, f"{uri} has no size")

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 ROOT_DAYS, TARGETS_DAYS, SNAPSHOT_DAYS, TIMESTAMP_DAYS = 1825, 365, 365, 7
 _RENEW_DAYS = 30  # metadata that expires sooner is renewed
 _MODE = 0o644
-_LOCK = ".deploy.lock"
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 DeployState = Literal["published", "pending", "unchanged"]

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.files.file_lock import locked
+from prowess._internal.places import LOCK_FILE
 from prowess.distribution.installation.disk.kept_signatures import kept_signatures
 from prowess.distribution.publishing.oci_artifact import OciArtifact, descriptor, oci_artifact
 from prowess.distribution.publishing.package import SkillPackage
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from prowess.distribution.sources.protocol import Signature
     from prowess.lockfile import LockedSkill, Lockfile
 
-_LOCK_NAME = "prowess.lock"
 _EMPTY_TYPE, _EMPTY = "application/vnd.oci.empty.v1+json", b"{}"
 _NOT_IN_REFS = re.compile(r"[^A-Za-z0-9._-]")
 _DIGITS = 12
@@ -130,7 +130,7 @@ def _require_signature(skill: LockedSkill, path: str, beside: Sequence[Signature
 
 
 def _mirrored_lock(lock: Lockfile, layout: ImageLayout) -> oci.Descriptor:
-    return _add(layout, LOCK_TYPE, [(LOCK_TYPE, render_lock(lock))], {}, _LOCK_NAME)
+    return _add(layout, LOCK_TYPE, [(LOCK_TYPE, render_lock(lock))], {}, LOCK_FILE)
 
 
 def _signatures(skill: LockedSkill, found: Sequence[Signature], ref: str, layout: ImageLayout) -> oci.Descriptor:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from prowess.governance.service.inventory import SkillCopy, copies_of
 from prowess.governance.service.listing import ListPage, ListQuery, NoSuchItemError, page_of
+from prowess.policy.facts.skill_identity import LAYERS
 from prowess.store.shared.bundle_rows import SharedBundleRows
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
     from prowess.governance.service.deployments import DeployedSkill, Deployment
     from prowess.governance.service.service_call import ServiceCall
-
-_LAYERS = ("enterprise", "personal", "project", "plugin")
 
 
 class SkillVersion(Struct, frozen=True, kw_only=True):
@@ -168,4 +167,4 @@ def chosen_version(copies: Sequence[SkillCopy], deployed: Sequence[DeployedSkill
 
 
 def _rank(layer: str) -> int:
-    return _LAYERS.index(layer) if layer in _LAYERS else len(_LAYERS)
+    return LAYERS.index(layer) if layer in LAYERS else len(LAYERS)

@@ -11,20 +11,18 @@ denies every call, as a policy file with an error does.
 from __future__ import annotations
 
 import os
-import re
 import stat
 from typing import Literal, get_args
 
 from msgspec import DecodeError, Struct, json
 
 from prowess._internal.places import exposure, weakness_above
-from prowess._internal.text.canonical_json import sha256_of
+from prowess._internal.text.canonical_json import is_digest, sha256_of
 from prowess.errors import PolicyError
 
 BlockKind = Literal["name", "digest", "file", "source", "publisher"]
 BLOCK_KINDS: tuple[BlockKind, ...] = get_args(BlockKind)
 MOST_BYTES = 256 * 1024 * 1024
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _OF_DIGESTS = ("digest", "file")
 _ROOT = 0
 # A pipe must not block the open.
@@ -110,7 +108,7 @@ def _blocks(path: str, data: bytes) -> list[Block]:
             raise _fault(f"{path}:{number}", "id and value must not be empty")
         if block.id in seen:
             raise _fault(f"{path}:{number}", f"{block.id!r} is the id of another block")
-        if block.kind in _OF_DIGESTS and _DIGEST.fullmatch(block.value) is None:
+        if block.kind in _OF_DIGESTS and not is_digest(block.value):
             raise _fault(f"{path}:{number}", f"{block.value[:80]!r} is no digest: sha256: and 64 lowercase digits")
         seen.add(block.id)
     return found

@@ -25,6 +25,7 @@ from prowess._internal.text.near_words import near_words
 from prowess.errors import InvalidArgumentsError, SkillError, UnsafePathError
 from prowess.execution import usable_workspace
 from prowess.execution.workspace import protected_part
+from prowess.format.limits import FILE_NAMES
 from prowess.tools.running_call import require_executor
 
 if TYPE_CHECKING:
@@ -88,7 +89,6 @@ class ChangedError(SkillError):
 
 
 _SCRIPTS = "scripts"
-_SKILL_FILES = ("SKILL.md", "skill.md")
 
 
 class LoadedDirectory(Protocol):
@@ -278,7 +278,7 @@ class WorkspaceTool:
 
 
 def _is_skill(root: WorkspaceRoot, parts: tuple[str, ...]) -> bool:
-    return any(root.look((*parts, name)) is not None for name in _SKILL_FILES)
+    return any(root.look((*parts, name)) is not None for name in FILE_NAMES)
 
 
 def _near(root: WorkspaceRoot, place: Place) -> tuple[str, ...]:
