@@ -18,6 +18,7 @@ from tests.evals.transcripts.tables.further_claude import FURTHER_CLAUDE
 from tests.evals.transcripts.tables.further_codex import FURTHER_CODEX
 from tests.evals.transcripts.tables.further_others import FURTHER_OTHERS
 from tests.evals.transcripts.tables.gemini import GEMINI
+from tests.evals.transcripts.tables.minimal import MINIMAL
 from tests.evals.transcripts.tables.other import OTHERS
 from tests.evals.transcripts.written import FILE, SKILL, E, N, O, P, T
 
@@ -34,6 +35,7 @@ CASES = {
         "further claude": FURTHER_CLAUDE,
         "further codex": FURTHER_CODEX,
         "further": FURTHER_OTHERS,
+        "minimal": MINIMAL,
     }.items()
     for name, case in cases.items()
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from prowess.evals.transcripts.records import HostRecord, Records
     from prowess.evals.transcripts.transcript import RunEnd, TranscriptForm
 
+_OF_INIT = frozenset({"tools", "skills", "slash_commands", "mcp_servers", "agents", "plugins", "claude_code_version"})
 _LIMITS = frozenset({"error_max_turns", "error_max_budget_usd", "max_turns", "max_turns_reached", "max_budget_usd"})
 _BODY = "Base directory for this skill: "
 _COMMAND = re.compile(r"<command-name>\s*(/?)([^<]+?)\s*</command-name>")
@@ -56,16 +57,25 @@ def form_of(record: HostRecord) -> TranscriptForm | None:
     if "sessionId" in record:
         is_session = "parentUuid" in record or kind in _SILENT or "leafUuid" in record
         return "session" if is_session else None
-    if kind in ("summary", "file-history-snapshot"):
+    if kind in ("summary", "file-history-snapshot") or "parentUuid" in record:
         return "session"
     return "stream" if _is_of_stream(record, kind) else None
+
+
+def may_be_of(record: HostRecord) -> TranscriptForm | None:
+    """Return the form if a record could be one of Claude Code's: samples are often cut down to what they show."""
+    kind, message = record.get("type"), mapping(record.get("message"))
+    if kind in ("user", "assistant"):
+        return "stream" if message.get("role") == kind or type(message.get("content")) is list else None
+    is_end = kind == "result" and "is_error" in record
+    return "stream" if is_end or (kind == "system" and record.get("subtype") == "init") else None
 
 
 def _is_of_stream(record: HostRecord, kind: object) -> bool:
     match kind:
         case "system":
             is_init = record.get("subtype") == "init"
-            return "session_id" in record and ("tools" in record or not is_init)
+            return "session_id" in record and (not is_init or not _OF_INIT.isdisjoint(record))
         case "assistant":
             is_message = "id" in (message := mapping(record.get("message"))) or "stop_reason" in message
             return is_message and "session_id" in record

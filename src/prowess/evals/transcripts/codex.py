@@ -247,7 +247,8 @@ def _complete(call: OpenCall, item: HostRecord) -> None:
     exit_code, status = item.get("exit_code"), item.get("status")
     if status == "in_progress":
         return
-    call.result = text(item.get("aggregated_output"))
+    if "aggregated_output" in item or call.result is None:
+        call.result = text(item.get("aggregated_output"))
     call.failed = status in ("failed", "declined") or (type(exit_code) is int and exit_code != 0)
     call.refused = status == "declined"
 

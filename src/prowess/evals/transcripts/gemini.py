@@ -41,7 +41,9 @@ def form_of(record: HostRecord) -> TranscriptForm | None:
     """Return the form if the record is one of Gemini's, else None."""
     kind = record.get("type")
     if "sessionId" in record:
-        return "session" if "projectHash" in record else None
+        messages = rows(record.get("messages"))
+        is_document = bool(messages) and messages[0].get("type") in _MESSAGES and "id" in messages[0]
+        return "session" if "projectHash" in record or is_document else None
     if kind == "init":
         return "stream" if "session_id" in record and "model" in record else None
     if kind in ("tool_use", "tool_result"):

@@ -70,6 +70,9 @@ def _transcript(records: Records, data: bytes) -> RunTranscript:
             if (form := host.form_of(record)) is not None:
                 assembly = host.read(records, form)
                 return assembly.transcript(records.notes)
+    for _, record in islice(records.items, _LOOKED_AT):
+        if (form := claude.may_be_of(record)) is not None:
+            return claude.read(records, form).transcript(records.notes)
     reason = "the file is empty" if not data.strip() else "no record of a known host is in it"
     return RunTranscript(host=None, form=None, ended="error", end_reason=reason, notes=records.notes)
 

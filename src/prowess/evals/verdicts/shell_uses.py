@@ -112,6 +112,7 @@ class _Finder:
         self._is_open = is_cut and call.result is None
         self._told: ShellOutput | None = None
         self._copies = copies
+        self._is_quiet = False
 
     @property
     def _output(self) -> ShellOutput:
@@ -138,6 +139,7 @@ class _Finder:
     def of_line(self, text: str, directory: str | None) -> tuple[tuple[ShellUse, ...], str | None]:
         """Return the uses in a line, and the directory after it."""
         line = line_steps(text, directory)
+        self._is_quiet = "2>" in text or "&>" in text
         return tuple(use for step in line.steps for use in self.of_step(step)), line.directory
 
     def of_step(self, step: ShellStep, depth: int = 0) -> Iterator[ShellUse]:
@@ -153,7 +155,7 @@ class _Finder:
             if started and (place := directory_option([word.text for word in step.words])) is not None:
                 step = replace(step, directory=posixpath.join(step.directory or "", place))
             for one in started:
-                yield from self.of_step(replace(step, words=one.words), depth + 1)
+                yield from self.of_step(replace(step, words=one.words, alone=False), depth + 1)
 
     def _line_in(self, step: ShellStep, command: SimpleCommand) -> str | None:
         """Return the command line that a step is given: `bash -c`, `cmd /c`, `eval`, a here-document for a shell."""
@@ -262,6 +264,8 @@ class _Finder:
         files = sum(not word.text.startswith("-") for word in step.words[1:])
         if call.failed and step.alone and not step.pipe and files <= 1:
             return False
+        if not (call.result.strip() or self._is_quiet or step.pipe):
+            return step.alone and not (call.failed or step.masked)  # the sample leaves the output out
         if self._output.is_empty:
             return False
         return not (step.masked or call.failed) or self._output.has_markdown
