@@ -8,9 +8,15 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prowess.cli.evals.live_progress import LiveProgress
-from prowess.evals.campaigns.report import UnitResult
+from prowess.evals.campaigns.report import Unit, UnitResult
+from prowess.evals.ledger.caps import Spent
+from prowess.evals.triggers.trigger_runs import TriggerRun
+
+if TYPE_CHECKING:
+    import pytest
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
@@ -63,6 +69,24 @@ def test_a_terminal_gets_a_table_that_is_erased_at_the_end() -> None:
     assert re.search(r"with the skill +1/1 +100 %  21 to 100 % +1 error", plain)
     assert re.search(r"without the skill +0/1 +0 %  0 to 79 %", plain)
     assert text.rstrip().endswith("\x1b[2K")  # the last lines are erased
+
+
+def test_runs_of_triggers_count_as_passed_if_the_choice_is_as_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = [("triggered", True), ("not_triggered", True), ("not_triggered", False), ("error", False)]
+    with LiveProgress(cap_usd=1.0, is_most=True) as progress:
+        progress.begin(9, lambda: Spent(usd=0.25))
+        for number, (verdict, wanted) in enumerate(shown, 1):
+            unit = Unit(eval="request-1", configuration="sums\x1b[2J", run=number)
+            run = TriggerRun(unit=unit.id, verdicts={"sums\x1b[2J": verdict, "other": "triggered"})  # type: ignore[dict-item]  # names
+            progress.show_trigger(unit, run, wanted)
+    lines = capsys.readouterr().err.splitlines()
+    start = "1 of at most 9 runs, $0.25 spent, $0.75 left: "
+    assert lines[0] == rf"{start}request-1/sums\x1b[2J/run-1: triggered (sums\x1b[2J, other)"
+    assert [row[1:] for row in progress._rows()] == [
+        ("1/2", "50 %  9 to 91 %", ""),
+        ("1/1", "100 %  21 to 100 %", "1 error"),
+    ]
+    assert [row[0] for row in progress._rows()] == [r"sums\x1b[2J: wanted", r"sums\x1b[2J: not wanted"]
 
 
 def test_a_quiet_run_shows_nothing_and_an_unknown_total_is_left_out() -> None:

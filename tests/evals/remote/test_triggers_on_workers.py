@@ -68,9 +68,10 @@ def test_a_killed_worker_loses_and_doubles_no_run_of_a_request(two: Machines, sk
             time.sleep(0.02)
             victim.kill()
 
-    def on_run(unit: Unit, ran: TriggerRun) -> None:
+    def on_run(unit: Unit, ran: TriggerRun, wanted: bool) -> None:  # noqa: FBT001 -- a callback
         seen.append(ran.unit)
         assert ran.unit == unit.id
+        assert wanted in (True, False)
 
     with DaskBatch(two.cluster.address) as engine, two.watched(killing):
         report = run_triggers(options, engine=engine, on_run=on_run).report

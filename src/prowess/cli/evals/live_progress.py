@@ -1,6 +1,6 @@
-"""Progress of a run of evals, on standard error: a small table on a terminal, one line for each run elsewhere.
+"""Progress of runs of evals or triggers, on standard error: a small table on a terminal, one line a run elsewhere.
 
-Both show how many runs are done, the rate of each configuration with its interval, errors, and the money that is left.
+Both show how many runs are done, the rate of each kind of run with its interval, errors, and the money that is left.
 The table needs rich (`pip install 'prowess[show]'`); without it, a terminal gets the lines too.
 """
 
@@ -18,23 +18,25 @@ from prowess.evals.statistics.intervals import rate_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from prowess.evals.campaigns.report import UnitResult
+    from prowess.evals.campaigns.report import Unit, UnitResult
+    from prowess.evals.triggers.trigger_runs import TriggerRun
 
 _PER_SECOND = 8
 _SHOWN = 60
 
 
 class LiveProgress:
-    """Shows results as they come, inside its `with` block. `begin` and `show` are callbacks of a campaign.
+    """Shows results as they come, inside its `with` block. `begin`, `show` and `show_trigger` are callbacks.
 
-    `cap_usd` is the cap on cost, None if there is none. With `quiet`, results are not shown.
+    `cap_usd` is the cap on cost, None if there is none. With `quiet`, results are not shown. With `is_most`, the number
+    of runs is the most that may be needed.
     """
 
-    def __init__(self, *, cap_usd: float | None = None, quiet: bool = False) -> None:
-        self._cap, self._quiet = cap_usd, quiet
+    def __init__(self, *, cap_usd: float | None = None, quiet: bool = False, is_most: bool = False) -> None:
+        self._cap, self._quiet, self._is_most = cap_usd, quiet, is_most
         self._total: int | None = None
         self._spent: Callable[[], Spent] | None = None
-        self._counts: dict[str, list[int]] = {}  # configuration -> passed, graded, errors
+        self._counts: dict[str, list[int]] = {}  # kind -> passed, graded, errors
         self._done, self._usd = 0, 0.0
         self._last = ""
         self._live: Any = None
@@ -59,21 +61,35 @@ class LiveProgress:
 
     def show(self, result: UnitResult) -> None:
         """Take the result of one run."""
-        counts = self._counts.setdefault(result.configuration, [0, 0, 0])
-        counts[0] += result.counted and result.outcome == "passed"
-        counts[1] += result.counted
-        counts[2] += result.outcome == "error"
-        self._done += 1
+        passed = result.outcome == "passed" if result.counted else None
         self._usd += result.usd or 0.0
-        self._last = printable_line(f"{result.id}: {result.outcome}")
+        told = f"{result.id}: {result.outcome}, {result.seconds:.1f} s"
+        self._count(result.configuration, passed=passed, is_error=result.outcome == "error", told=told)
+
+    def show_trigger(self, unit: Unit, run: TriggerRun, wanted: bool) -> None:  # noqa: FBT001 -- a callback
+        """Take one run of a request, and whether the skill is wanted for it. A run as wanted counts as passed."""
+        verdict = run.verdicts[unit.configuration]
+        passed = (verdict == "triggered") is wanted if verdict in ("triggered", "not_triggered") else None
+        chosen = ", ".join(name for name, one in run.verdicts.items() if one == "triggered")
+        told = f"{unit.id}: {verdict}{f' ({chosen})' if chosen else ''}"
+        name = f"{unit.configuration}: {'wanted' if wanted else 'not wanted'}"
+        self._count(name, passed=passed, is_error=verdict == "error", told=told)
+
+    def _count(self, name: str, *, passed: bool | None, is_error: bool, told: str) -> None:
+        counts = self._counts.setdefault(name, [0, 0, 0])
+        counts[0] += passed is True
+        counts[1] += passed is not None
+        counts[2] += is_error
+        self._done += 1
+        self._last = printable_line(told)
         if self._live is not None:
             self._live.update(_table(self._rows(), [self._state(), self._last[:_SHOWN]]))
         elif not self._quiet:
-            output.note(f"{self._state()}: {self._last}, {result.seconds:.1f} s")
+            output.note(f"{self._state()}: {self._last}")
 
     def _state(self) -> str:
         done = counted(self._done if self._total is None else self._total, "run")
-        done = done if self._total is None else f"{self._done} of {done}"
+        done = done if self._total is None else f"{self._done} of {'at most ' * self._is_most}{done}"
         spent = Spent(usd=self._usd) if self._spent is None else self._spent()
         booked = (spent.usd or 0.0) + spent.in_doubt_usd  # a cap on cost holds for both
         left = "" if self._cap is None else f", {money(max(0.0, self._cap - booked))} left"

@@ -28,11 +28,9 @@ from prowess.errors import SkillError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prowess.evals.campaigns.report import Unit
     from prowess.evals.triggers.report import SkillTriggers, TriggerReport
     from prowess.evals.triggers.rows import TriggerRow
     from prowess.evals.triggers.shadows import AnswerRow, Shadow
-    from prowess.evals.triggers.trigger_runs import TriggerRun
 
 
 @click.command(name="triggers")
@@ -77,13 +75,15 @@ def triggers(
     Example: prowess eval triggers my-skill --host match
     """
     # Imported here: the other subcommands need no catalog, no agent and no ledger.
+    from prowess.cli.evals.live_progress import LiveProgress
     from prowess.evals.triggers.trigger_run import run_triggers, triggers_as_recorded
 
     try:
         options = triggers_as_recorded(**capped(given))
         with scheduler_at(on) as engine:
-            told = None if quiet or as_json or options.is_estimate else _tell
-            ended = run_triggers(options, engine=engine, on_run=told)
+            is_quiet = quiet or as_json or options.is_estimate
+            with LiveProgress(cap_usd=options.caps.usd, quiet=is_quiet, is_most=True) as progress:
+                ended = run_triggers(options, engine=engine, on_begin=progress.begin, on_run=progress.show_trigger)
     except SkillError as fault:
         return tell_fault(fault)
     report = ended.report
@@ -93,13 +93,6 @@ def triggers(
         _print(report)
     passed = all(gate.passed for gate in report.gates)
     return code_of_end(signalled=ended.signalled, complete=report.complete, passed=passed)
-
-
-def _tell(unit: Unit, run: TriggerRun) -> None:
-    chosen = [printable_line(name) for name, verdict in run.verdicts.items() if verdict == "triggered"]
-    verdict = run.verdicts[unit.configuration]
-    answer = f": {', '.join(chosen)}" if chosen else ""
-    output.note(f"{verdict:13} {printable_line(unit.id)}{answer}")
 
 
 def _print(report: TriggerReport) -> None:

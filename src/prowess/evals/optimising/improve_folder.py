@@ -28,7 +28,6 @@ from prowess.evals.triggers.trigger_folder import TriggerFolder
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from prowess.evals.optimising.report import ImproveReport
 
 VERSION = 2
 _DOCUMENT = "SKILL.md"
@@ -120,10 +119,6 @@ class ImproveFolder:
     def runs(self, description: str) -> TriggerFolder:
         """Return where the runs with this description are kept."""
         return TriggerFolder(path=self._candidate(description))
-
-    def finish(self, report: ImproveReport) -> None:
-        """Write the report."""
-        IMPROVE.finish(self.path, report.as_dict())
 
     def _candidate(self, description: str) -> str:
         digest = hashlib.sha256(description.encode("utf-8", "surrogatepass")).hexdigest()

@@ -128,7 +128,7 @@ def improve_description(options: ImproveOptions) -> ImproveEnded:
     if options.write and report.complete and report.chosen is not None:
         _write(one, before, report.chosen.description)
         report = msgspec.structs.replace(report, written=True)
-    folder.finish(report)
+    IMPROVE.finish(folder.path, report.as_dict())
     return ImproveEnded(report=report, signalled=None if stopped is None else stopped.signalled)
 
 

@@ -87,7 +87,7 @@ class Measurements:
         def kept(unit: Unit) -> TriggerRun | None:
             return self._made.get((description, unit.id)) or folder.kept(unit)
 
-        def keep(unit: Unit, run: TriggerRun) -> None:
+        def keep(unit: Unit, run: TriggerRun, _wanted: bool) -> None:  # noqa: FBT001 -- a callback
             self._made[description, unit.id] = run
             folder.keep(unit, run)
 

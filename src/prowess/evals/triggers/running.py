@@ -52,7 +52,7 @@ class TriggerCampaign:
     """The requests of one or more trigger sets.
 
     `kept` returns a run of an earlier campaign that is continued, or None. `on_run` is called with each run that is
-    made.
+    made, and whether the skill is wanted for the request.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class TriggerCampaign:
         options: TriggerOptions,
         *,
         kept: Callable[[Unit], TriggerRun | None] | None = None,
-        on_run: Callable[[Unit, TriggerRun], object] | None = None,
+        on_run: Callable[[Unit, TriggerRun, bool], object] | None = None,
     ) -> None:
         self._sets, self._runner, self._options = sets, runner, options
         self._kept, self._on_run = kept, on_run
@@ -126,13 +126,13 @@ class TriggerCampaign:
             if known.verdict == "polluted":  # the request names the skill: no run can tell anything
                 request.add({request.skill: "polluted"})
             else:
-                request.add((await self._run(request.query.query, request.unit(number))).verdicts)
+                request.add((await self._run(request.query, request.unit(number))).verdicts)
 
-    async def _run(self, query: str, unit: Unit) -> TriggerRun:
+    async def _run(self, query: TriggerQuery, unit: Unit) -> TriggerRun:
         kept = None if self._kept is None else self._kept(unit)
         if kept is not None and kept.unit == unit.id:
             return kept
-        found = await self._runner.run(query, unit)
+        found = await self._runner.run(query.query, unit)
         if self._on_run is not None:
-            self._on_run(unit, found)
+            self._on_run(unit, found, query.should_trigger)
         return found

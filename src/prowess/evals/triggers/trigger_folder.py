@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prowess.evals.campaigns.report import Unit
-    from prowess.evals.triggers.report import TriggerReport
 
 VERSION = 1
 _VERDICTS = "verdicts.json"
@@ -99,10 +98,6 @@ class TriggerFolder(Struct, frozen=True, kw_only=True):
     def keep(self, unit: Unit, run: TriggerRun) -> None:
         """Write the verdicts of a run, the last file of a unit."""
         write_json(os.path.join(self._place(unit), _VERDICTS), to_builtins(run))
-
-    def finish(self, report: TriggerReport) -> None:
-        """Write the report."""
-        TRIGGERS.finish(self.path, report.as_dict())
 
     def installed(self, settings: TriggerSettings) -> tuple[str, ...]:
         """Return the directories of the snapshots."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -107,9 +108,13 @@ def run_triggers(
     options: TriggerRunOptions,
     *,
     engine: CancellableEngine | None = None,
-    on_run: Callable[[Unit, TriggerRun], object] | None = None,
+    on_begin: Callable[[int, Callable[[], Spent]], object] | None = None,
+    on_run: Callable[[Unit, TriggerRun, bool], object] | None = None,
 ) -> TriggersEnded:
     """Run trigger sets. With an engine, its workers do it, which share the folder. An estimate writes nothing.
+
+    Before the first run, `on_begin` gets the most runs that may be needed, and a function that returns the cost so far.
+    `on_run` gets each run that is made, and whether the skill is wanted for its request.
 
     Raises:
         SuiteError: a trigger set cannot be read.
@@ -145,18 +150,26 @@ def run_triggers(
         except InvalidArgumentsError:
             iteration.discard()
             raise
+
+        def keep(unit: Unit, run: TriggerRun, wanted: bool) -> None:  # noqa: FBT001 -- a callback
+            folder.keep(unit, run)
+            if on_run is not None:
+                on_run(unit, run, wanted)
+
+        if on_begin is not None:
+            on_begin(options.runs * sum(len(one.queries) for one in sets), partial(spent_by_all, calls))
         campaign = TriggerCampaign(
             sets,
             runner,
             _options(options),
             kept=folder.kept,
-            on_run=_keeping(folder, on_run),
+            on_run=keep,
         )
         anyio.run(campaign.run)
         report = _report(options, sets, campaign, _kept_splits(options, sets), calls=calls, folder=folder)
         if report.complete:
             forget_locks(folder.path)
-    folder.finish(report)
+    TRIGGERS.finish(folder.path, report.as_dict())
     return TriggersEnded(report=report, signalled=campaign.signalled)
 
 
@@ -222,17 +235,6 @@ def _options(options: TriggerRunOptions) -> TriggerOptions:
         workspaces=not options.is_estimate,
         limits=HostLimits(max_output_tokens=options.max_output_tokens),
     )
-
-
-def _keeping(
-    folder: TriggerFolder, on_run: Callable[[Unit, TriggerRun], object] | None
-) -> Callable[[Unit, TriggerRun], None]:
-    def keep(unit: Unit, run: TriggerRun) -> None:
-        folder.keep(unit, run)
-        if on_run is not None:
-            on_run(unit, run)
-
-    return keep
 
 
 # ── before the first run ────────────────────────────────────────────────────────────────────────────────────
