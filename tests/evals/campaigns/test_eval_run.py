@@ -69,10 +69,15 @@ def outcomes(report: dict[str, Any]) -> dict[str, str]:
 def test_each_eval_runs_with_the_skill_and_without_it_in_the_layout_of_the_guide(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
-    skill = skill_at(tmp_path, an_eval(1, TWO_DECIMALS, NAMES_SUM), an_eval("files", IMPOSSIBLE))
+    token = "ghp_" + "a1B2" * 9
+    secret = an_eval("files", IMPOSSIBLE, prompt=f"Sum it up with {token}")
+    skill = skill_at(tmp_path, an_eval(1, TWO_DECIMALS, NAMES_SUM), secret)
     page, junit = tmp_path / "page.html", tmp_path / "junit.xml"
     files = ("--report", str(page), "--junit", str(junit))
     report = run(provider, str(skill), "--model", MODEL, "--runs", "1", "--price", "1/2", *files)
+    transcripts = [path.read_text() for path in tmp_path.rglob("transcript.jsonl")]
+    assert len(transcripts) == 4
+    assert not any(token in text for text in transcripts)
     assert "sums" in page.read_text()
     assert "<testsuite" in junit.read_text()
 

@@ -11,7 +11,7 @@ import pytest
 from prowess.evals.iterations.snapshots import installed_files
 from prowess.evals.recordings.drift import StaleRecordingError, changed_files, difference, require_fresh
 from prowess.evals.recordings.places import with_names, with_paths
-from prowess.evals.recordings.redaction import redacted_answer
+from prowess.evals.recordings.redaction import redact_transcript, redacted_answer
 from prowess.evals.recordings.request_form import form_digest, request_form
 from prowess.evals.recordings.volatile_parts import VOLATILE, stable_text
 from tests.agent.making import add_skill
@@ -115,6 +115,21 @@ def test_secrets_leave_an_answer_that_stays_what_it_was(content: str) -> None:
 @pytest.mark.parametrize("content", [b'{"a":  1}', b"\xff\x00", b"", b"data: {}\n\n"])
 def test_an_answer_without_secrets_keeps_its_bytes(content: bytes) -> None:
     assert redacted_answer(content) == content
+
+
+def test_secrets_leave_the_files_of_a_transcript_and_other_records_keep_their_bytes(tmp_path: Path) -> None:
+    harmless = '{"type":  "result"}'
+    (tmp_path / "sub").mkdir()
+    for name in ("main.jsonl", "sub/agent.jsonl"):
+        (tmp_path / name).write_text(f'{harmless}\n{{"text": "a \\"{TOKEN}\\""}}\n{{"torn": "{TOKEN}\n')
+    redact_transcript(str(tmp_path))
+    for name in ("main.jsonl", "sub/agent.jsonl"):
+        first, second, third, last = (tmp_path / name).read_text().split("\n")
+        assert (first, json.loads(second), last) == (harmless, {"text": 'a "[redacted]"'}, "")
+        assert TOKEN not in third
+    (tmp_path / "one.json").write_text(json.dumps({"messages": [{"text": TOKEN}]}, indent=2))
+    redact_transcript(str(tmp_path / "one.json"))
+    assert json.loads((tmp_path / "one.json").read_text()) == {"messages": [{"text": "[redacted]"}]}
 
 
 def test_a_path_is_recorded_by_name_and_read_as_the_path_of_the_new_place() -> None:

@@ -32,6 +32,7 @@ from prowess.evals.gateway.gateway import Gateway, GatewayRun
 from prowess.evals.hosts.host import ENDS_CAMPAIGN, HostRun
 from prowess.evals.hosts.host_process import HostProcess, passed_on
 from prowess.evals.hosts.host_program import HostInvocation
+from prowess.evals.recordings.redaction import redact_transcript
 from prowess.evals.transcripts.reading import TranscriptFileError, read_transcript
 from prowess.evals.transcripts.transcript import RunTranscript
 
@@ -134,6 +135,8 @@ class CommandHost:
         seconds = time.monotonic() - began
         told = await to_thread.run_sync(_read, directory / STREAM)
         transcript, path = await to_thread.run_sync(self._transcript, told, directory, home)
+        for kept in {directory / STREAM, path or directory / STREAM}:
+            await to_thread.run_sync(redact_transcript, str(kept))
         if isinstance(run.fault, ENDS_CAMPAIGN):
             raise run.fault
         error = self._error(transcript, code, request.limits.seconds, run, directory)

@@ -23,6 +23,7 @@ from prowess.errors import SkillError
 from prowess.evals.hosts.host import ENDS_CAMPAIGN, TRANSCRIPT, HostRun
 from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.ledger.ledger_model import LedgerModel
+from prowess.evals.recordings.redaction import redact_transcript
 from prowess.evals.transcripts.reading import read_transcript
 from prowess.policy.decision import Ask
 from prowess.policy.policy_in_force import PolicyInForce
@@ -98,6 +99,7 @@ class OwnAgent:
 
 def _ran(path: str, result: AgentResult | None, error: str | None, seconds: float) -> HostRun:
     transcript = read_transcript(path)
+    redact_transcript(path)
     answer = transcript.answer if result is None else result.text
     return HostRun(transcript=transcript, transcript_path=path, answer=answer, seconds=seconds, error=error)
 

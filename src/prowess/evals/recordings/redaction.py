@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
+from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.text.secret_patterns import redacted, redacted_words
 
 _EVENT = "data:"
@@ -25,6 +27,40 @@ def redacted_answer(content: bytes) -> bytes:
     if whole is not None:
         return whole.encode("utf-8", "backslashreplace")
     return "\n".join(_redacted_line(line) for line in text.split("\n")).encode("utf-8", "backslashreplace")
+
+
+def redact_transcript(path: str) -> None:
+    """Replace the secrets in a transcript: a file, or a folder of files. A line of JSON stays JSON."""
+    below = [os.path.join(at, name) for at, _, names in os.walk(path) for name in names]
+    for place in below or [path]:
+        with open(place, "rb") as file:
+            content = file.read()
+        clean = redacted_transcript(content)
+        if clean != content:
+            write_atomically(place, clean)
+
+
+def redacted_transcript(content: bytes) -> bytes:
+    """Return a transcript with every secret in it replaced; the same bytes if it has none, or if they are no text."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return content
+    if redacted(text) == text:
+        return content
+    records = [text] if _redacted_json(text) is not None else text.split("\n")
+    return "\n".join(map(_redacted_record, records)).encode("utf-8", "backslashreplace")
+
+
+def _redacted_record(record: str) -> str:
+    if redacted(record) == record:
+        return record
+    try:
+        value = json.loads(record)
+        clean = _redacted_value(value)
+    except (ValueError, RecursionError):
+        return redacted(record)
+    return record if clean == value else json.dumps(clean, ensure_ascii=False)
 
 
 def _redacted_line(line: str) -> str:
