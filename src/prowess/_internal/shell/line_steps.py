@@ -35,7 +35,6 @@ _MAX_PIPE = 100  # programs of a pipeline that a step knows
 _MAX_TEXTS = 32  # values of one word, if it has variables with several values
 _MAX_DEPTH = 60
 _MAX_PREFIXES = 3  # words before the program, as in `time echo`
-_NULL = "/dev/null"
 _MOVES = frozenset({"cd", "pushd", "chdir", "set-location", "push-location", "sl"})  # those of PowerShell, too
 _TEXTS = frozenset({"heredoc_body", "string", "raw_string", "herestring_redirect"})
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?\Z")
