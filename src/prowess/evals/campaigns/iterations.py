@@ -63,17 +63,7 @@ CAMPAIGN = SettingsFile(
     version=VERSION,
     command="eval run",
     owner=("skill", "root"),
-    options={
-        "runs": "--runs",
-        "model": "--model",
-        "host": "--host",
-        "judge": "--judge",
-        "seed": "--seed",
-        "baseline": "--baseline",
-        "max_output_tokens": "--max-output-tokens",
-        "until_decided": "--until decided",
-        "detect": "--detect",
-    },
+    options=("runs", "model", "host", "judge", "seed", "baseline", "max_output_tokens", "until_decided", "detect"),
 )
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _Form = TypeVar("_Form", bound=Struct)
+_OPTIONS = {"until_decided": "--until decided", "consistency": "--min-consistency"}  # that are not named as the field
 _NEW = "leave --resume out to start a new iteration"
 
 
@@ -43,7 +44,7 @@ class OpenedIteration(Struct, Generic[_Form], frozen=True, kw_only=True):
 class SettingsFile(Struct, Generic[_Form], frozen=True, kw_only=True):
     """The file `name` of a command's iterations. `report` is the file that it writes last, with a field `complete`.
 
-    `owner` are the fields of `form` that say whose iteration it is, `options` the option of each field that has one.
+    `owner` are the fields of `form` that say whose iteration it is, `options` those that an option of the command sets.
     All other fields but `version` are digests of what was read. `command` is the command without `prowess`.
     """
 
@@ -53,7 +54,7 @@ class SettingsFile(Struct, Generic[_Form], frozen=True, kw_only=True):
     version: int
     command: str
     owner: tuple[str, ...]
-    options: Mapping[str, str]
+    options: tuple[str, ...]
 
     def opened(
         self,
@@ -147,11 +148,15 @@ class SettingsFile(Struct, Generic[_Form], frozen=True, kw_only=True):
                 problem = f"{folder} is of {name} {before}, not {given}; name another workspace with --out, or {_NEW}"
                 raise InvalidArgumentsError((problem,))
             if name in self.options:
-                problem = f"{folder} was started with {self.options[name]} {before}, not {given}; give the same, or"
+                problem = f"{folder} was started with {_option(name)} {before}, not {given}; give the same, or"
                 raise InvalidArgumentsError((f"{problem} {_NEW}",))
         if differing:
             problem = f"the skills or their evals were edited since {folder} was started"
             raise InvalidArgumentsError((f"{problem} (other {', '.join(differing)}); {_NEW}",))
+
+
+def _option(field: str) -> str:
+    return _OPTIONS.get(field, f"--{field.replace('_', '-')}")
 
 
 def _fields(path: str) -> dict[str, Any]:

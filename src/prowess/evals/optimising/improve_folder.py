@@ -59,16 +59,7 @@ IMPROVE = SettingsFile(
     version=VERSION,
     command="eval improve",
     owner=("skill",),
-    options={
-        "model": "--model",
-        "proposer": "--proposer",
-        "host": "--host",
-        "engine": "--engine",
-        "rounds": "--rounds",
-        "runs": "--runs",
-        "seed": "--seed",
-        "max_output_tokens": "--max-output-tokens",
-    },
+    options=("model", "proposer", "host", "engine", "rounds", "runs", "seed", "max_output_tokens"),
 )
 
 

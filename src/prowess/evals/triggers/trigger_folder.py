@@ -61,15 +61,7 @@ TRIGGERS = SettingsFile(
     version=VERSION,
     command="eval triggers",
     owner=(),
-    options={
-        "model": "--model",
-        "host": "--host",
-        "runs": "--runs",
-        "seed": "--seed",
-        "consistency": "--min-consistency",
-        "all_runs": "--all-runs",
-        "max_output_tokens": "--max-output-tokens",
-    },
+    options=("model", "host", "runs", "seed", "consistency", "all_runs", "max_output_tokens"),
 )
 
 
