@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from prowess.cli.options import together
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -31,7 +33,9 @@ replay_option = click.option(
 )
 quiet_option = click.option("--quiet", is_flag=True, help="Print no line for each run.")
 
-_CAPS = (
+iteration_options = together(out_option, resume_option, replay_option)
+
+cap_options = together(
     click.option("--max-cost-usd", type=float, metavar="X", help="Make no call that could pass this cost."),
     click.option("--max-calls", type=int, metavar="N", help="Make at most N calls of models."),
     click.option("--max-tokens", type=int, metavar="N", help="Make no call that could pass this number of tokens."),
@@ -40,13 +44,6 @@ _CAPS = (
     ),
     click.option("--price", metavar="IN/OUT", help="Price of the model in US dollars per million tokens."),
 )
-
-
-def cap_options(command: _Decorated) -> _Decorated:
-    """Add the caps, the bound on an answer, and the price of the model. `capped` reads them."""
-    for option in reversed(_CAPS):
-        command = option(command)
-    return command
 
 
 def jobs_option(unit: str = "Runs", *, anywhere: bool = False) -> Callable[[_Decorated], _Decorated]:

@@ -11,11 +11,9 @@ from prowess.cli import output
 from prowess.cli.evals.campaign_options import (
     cap_options,
     capped,
+    iteration_options,
     jobs_option,
     neighbours_option,
-    out_option,
-    replay_option,
-    resume_option,
     seed_option,
 )
 from prowess.cli.evals.run_ends import code_of_end, spent_text, tell_fault
@@ -43,9 +41,7 @@ if TYPE_CHECKING:
 @jobs_option("Requests")
 @seed_option("Seed of the split and the models.")
 @cap_options
-@out_option
-@resume_option
-@replay_option
+@iteration_options
 @click.option("--write", is_flag=True, help="Write the chosen description to SKILL.md.")
 @json_option
 def improve(

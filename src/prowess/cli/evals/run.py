@@ -11,13 +11,11 @@ from prowess.cli.evals.campaign_options import (
     SHARE,
     cap_options,
     host_option,
+    iteration_options,
     jobs_option,
     judge_option,
     neighbours_option,
-    out_option,
     quiet_option,
-    replay_option,
-    resume_option,
     seed_option,
 )
 from prowess.cli.options import json_option
@@ -43,9 +41,7 @@ from prowess.cli.options.scheduler_options import scheduler_option
 @neighbours_option
 @click.option("--min-pass-rate", type=SHARE, metavar="R", help="Fail if fewer runs with the skill pass.")
 @click.option("--min-delta", type=click.FloatRange(-1, 1), metavar="D", help="Fail if the skill improves less.")
-@out_option
-@resume_option
-@replay_option
+@iteration_options
 @scheduler_option("Run")
 @click.option("--report", "page", type=click.Path(dir_okay=False), metavar="F", help="Write a page in HTML.")
 @click.option("--junit", type=click.Path(dir_okay=False), metavar="F", help="Write the results as JUnit XML.")

@@ -12,12 +12,10 @@ from prowess.cli.evals.campaign_options import (
     SHARE,
     cap_options,
     capped,
+    iteration_options,
     jobs_option,
     neighbours_option,
-    out_option,
     quiet_option,
-    replay_option,
-    resume_option,
     seed_option,
 )
 from prowess.cli.evals.run_ends import code_of_end, gate_text, spent_text, tell_fault
@@ -53,9 +51,7 @@ if TYPE_CHECKING:
 @click.option("--min-pass-rate", type=SHARE, metavar="R", help="Fail if fewer requests pass.")
 @seed_option("Seed of the split and the model.", default=None)
 @cap_options
-@out_option
-@resume_option
-@replay_option
+@iteration_options
 @scheduler_option("Run")
 @json_option
 @quiet_option
