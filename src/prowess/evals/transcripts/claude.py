@@ -240,6 +240,8 @@ class _Reading:
         self._begin(record)
         run, subtype = self.assembly, record.get("subtype")
         if subtype == "init":
+            if self._is_stream:
+                run.end("cut", "a turn has no end", at)
             if type(skills := record.get("skills")) is list:
                 run.offer(skills)
             if type(commands := record.get("slash_commands")) is list:

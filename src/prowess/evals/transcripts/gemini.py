@@ -103,6 +103,7 @@ def _event(run: Assembly, record: HostRecord, kind: object, at: int) -> None:
     elif kind == "result":
         _end(run, record, at)
     elif kind == "init":
+        run.end("cut", "the run has no end", at)
         run.session = text(record.get("session_id")) or None
     elif kind == "error":
         run.end_reason = text(record.get("message"))[:500] or run.end_reason
@@ -157,6 +158,9 @@ def _read_session(records: Records) -> Assembly:
                 before |= {id_: row for id_, row in messages.items() if rows(row[1].get("toolCalls"))}
                 messages = dict(_numbered(changes, at, in_document=False))
         elif "projectHash" in record or "sessionId" in record:
+            if run.session is not None and text(record.get("sessionId")) not in ("", run.session):
+                before |= {f"{run.session} {id_}": row for id_, row in messages.items()}  # another session follows
+                messages = {}
             run.session = text(record.get("sessionId")) or run.session
             if record.get("kind") == "subagent":
                 agent = run.session or "sub-agent"

@@ -13,6 +13,9 @@ from tests.evals.transcripts.written import (
     O,
     Row,
     T,
+    chat,
+    gemini_ends,
+    gemini_starts,
     lines,
     ran,
     said,
@@ -89,5 +92,14 @@ MINIMAL: Cases = {
     "gemini: nothing": (
         json.dumps({"sessionId": "s", "messages": [CHAT[0], said("3", "gemini", "Done.")]}).encode(),
         N,
+    ),
+    "claude: a second run is cut": (lines(INIT, tells("x"), END, {**INIT, "session_id": "b"}, tells("y")), E),
+    "gemini: a second run is cut": (lines(*gemini_starts(), gemini_ends(), *gemini_starts()), E),
+    "gemini: a second session with the same ids of messages": (
+        lines(
+            *(chat(), *CHAT, said("3", "gemini", "Done.")),
+            *(chat(sessionId="t"), CHAT[0], said("2", "gemini", "Done.")),
+        ),
+        T,
     ),
 }
