@@ -148,6 +148,28 @@ def test_waza_and_claude_plugin_eval_get_their_folders(tmp_path: Path, form: str
 
 
 @pytest.mark.proves("governance.beyond.training")
+def test_each_export_lists_what_the_other_tool_will_not_see(tmp_path: Path) -> None:
+    tool = {"text": "reads it", "type": "tool_used", "tool": "Read"}
+    first = {**EVALS[0], "assertions": [tool, "is polite"], "prompt": "Sum", "weight": 2}
+    skill_with(tmp_path / "skills", [first])
+    expected = {
+        "promptfoo": {"assertions[0]", "expected_output"},
+        "inspect": {"assertions[0]"},
+        "waza": {"weight", "assertions[0].type", "assertions[0].tool"},
+        "plugin-eval": {"weight", "files", "assertions[0].type", "assertions[0].tool"},
+    }
+    for form, members in expected.items():
+        code, text = export(tmp_path, "skills/ledger", "--to", form, "--out", form, "--json")
+        lost = json.loads(text)["lost"]
+        assert code == 0
+        assert members <= {row["member"] for row in lost}, (form, lost)
+        assert {row["eval"] for row in lost if row["eval"] is not None} <= {1, "1"}
+        assert all(row["reason"] for row in lost)
+    _, text = export(tmp_path, "skills/ledger", "--to", "promptfoo", "--out", "again")
+    assert "2 members will not be seen by other tools that read promptfoo\n" in text
+    assert "  eval 1: assertions[0]: promptfoo has no grader tool_used; a model judges its text instead\n" in text
+
+
 def test_results_become_one_log_for_each_configuration(tmp_path: Path) -> None:
     run = tmp_path / "iteration-1"
     unit = "two-vat-rates/with_skill/run-1"

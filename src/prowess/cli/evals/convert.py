@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 from msgspec import to_builtins
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.evals.lost_members import print_lost
 from prowess.cli.options import json_option
 from prowess.format.suites.files import read_suite, write_suite
 from prowess.format.suites.forms import FORMS, converted, form_named, original
 from prowess.format.suites.suite import SuiteError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from prowess.format.suites.forms import LostMember
 
 
 @click.command(name="convert")
@@ -49,19 +43,5 @@ def convert(*, source: str, form: str, out: str, lossy: bool, as_json: bool) -> 
         output.document({"from": first.form.name, "to": form, "evals": count, "lost": rows, "out": out})
     else:
         output.line(f"wrote {counted(count, 'eval')} in the form {form} to {printable_line(out)}")
-        _print_lost(lost, form)
+        print_lost(lost, form, are_kept=True)
     return exit_codes.OK if lossy or not lost else exit_codes.FAILED
-
-
-_SHOWN = 20
-
-
-def _print_lost(lost: Sequence[LostMember], form: str) -> None:
-    if not lost:
-        return
-    output.note(f"{counted(len(lost), 'member')} will not be seen by other tools that read {form}; they are kept")
-    for row in lost[:_SHOWN]:
-        where = "the file" if row.eval is None else f"eval {printable_line(str(row.eval))}"
-        output.note(f"  {where}: {printable_line(row.member)}: {row.reason}")
-    if len(lost) > _SHOWN:
-        output.note(f"  and {len(lost) - _SHOWN} more (--json lists all)")

@@ -14,7 +14,7 @@ from prowess.evals.campaigns.planning import plan_evals
 from prowess.evals.iterations.folders import as_folder_name
 from prowess.format.reading import read_skill
 from prowess.format.suites.files import read_suite
-from prowess.format.suites.forms import original
+from prowess.format.suites.forms import LostMember, original
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from prowess.format.skill import Skill
     from prowess.format.suites.suite import SuiteCase
 
+_SHOWN = 60
 MAX_FILES = 2_000
 MAX_BYTES = 64 * 1024 * 1024  # of all files
 _NOT_COPIED = ("evals", ".git")  # an agent that finds the evals knows the answers
@@ -47,6 +48,21 @@ def expected_skill(case: SuiteCase, skill: str) -> str | None:
     if case.should_trigger is False:
         return None
     return skill if isinstance(case.expected_skill, UnsetType) else case.expected_skill
+
+
+def lost_graders(skill: ExportedSkill, tool: str) -> Iterator[LostMember]:
+    """Yield the graders that `tool` does not have; a model judges the text of an assertion instead, or nobody."""
+    for plan, case in zip(skill.plans, skill.cases, strict=True):
+        for number, check in enumerate(case.checks):
+            if check.grader is not None:
+                kind = str(check.grader.get("type"))[:_SHOWN]
+                instead = "only its pattern" if check.kind != "judged" else "a model judges its text instead"
+                yield LostMember(
+                    eval=plan.id, member=f"assertions[{number}]", reason=f"{tool} has no grader {kind}; {instead}"
+                )
+        for grader in case.graders:
+            member = str(grader.get("name") or grader.get("type"))[:_SHOWN]
+            yield LostMember(eval=plan.id, member=f"graders.{member}", reason=f"{tool} has no such grader; left out")
 
 
 def exported_skill(path: str) -> ExportedSkill:

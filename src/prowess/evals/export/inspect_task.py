@@ -9,11 +9,12 @@ import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from prowess.evals.export.exported_skill import expected_skill, file_of, skill_files
+from prowess.evals.export.exported_skill import expected_skill, file_of, lost_graders, skill_files
+from prowess.format.suites.forms import LostMember
 from prowess.format.writing import document_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from prowess.evals.campaigns.planning import PlannedEval
     from prowess.evals.export.exported_skill import ExportedSkill
@@ -42,6 +43,15 @@ def inspect_files(skill: ExportedSkill) -> dict[str, bytes]:
         rows.append(json.dumps(_sample(skill.name, plan, case, placed)))
     found["dataset.jsonl"] = "".join(f"{row}\n" for row in rows).encode()
     return found
+
+
+def lost_to_inspect(skill: ExportedSkill) -> Iterator[LostMember]:
+    """Yield the members of the evals, and the fields of SKILL.md, that the task does not have."""
+    yield from lost_graders(skill, "inspect")
+    for name, value in skill.skill.document.mapping().items():
+        if name not in ("name", "description") and not _is_allowed(name, value):
+            reason = "Inspect refuses a skill with fields that the specification does not have"
+            yield LostMember(eval=None, member=f"{name} of SKILL.md", reason=reason)
 
 
 def _document(skill: ExportedSkill) -> bytes:

@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from prowess.evals.export.exported_skill import expected_skill, file_of, skill_files
+from prowess.evals.export.exported_skill import expected_skill, file_of, lost_graders, skill_files
+from prowess.format.suites.forms import LostMember
 from prowess.format.suites.suite import SuiteError
 from prowess.format.suites.yaml_text import yaml_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from prowess.evals.export.exported_skill import ExportedSkill
     from prowess.format.suites.suite import Check, SuiteCase
 
@@ -39,6 +42,15 @@ def promptfoo_files(skill: ExportedSkill) -> dict[str, bytes]:
             if files.setdefault(f"{_WORKSPACE}/{target}", data) != data:
                 raise SuiteError(f"two evals need different files at {target!r}, and promptfoo has one workspace")
     return {CONFIG_FILE: yaml_of(promptfoo_config(skill)).encode("utf-8", "replace"), **files}
+
+
+def lost_to_promptfoo(skill: ExportedSkill) -> Iterator[LostMember]:
+    """Yield the members of the evals that the configuration does not have."""
+    yield from lost_graders(skill, "promptfoo")
+    for plan, case in zip(skill.plans, skill.cases, strict=True):
+        if case.expected_output and case.checks:
+            reason = "promptfoo grades by the assertions alone"
+            yield LostMember(eval=plan.id, member="expected_output", reason=reason)
 
 
 def promptfoo_config(skill: ExportedSkill) -> dict[str, Any]:
