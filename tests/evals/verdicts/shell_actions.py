@@ -168,6 +168,9 @@ READS: list[str] = [
     f'cat "$(git rev-parse --show-toplevel)/{X}"',
 ]
 OTHER_READS: list[Action] = [
+    ("cat .agents/skills/*/SKILL.md > c.md; cat c.md", BODY, 0),
+    (f"cat .agents/skills/{{notes,{SKILL}}}/SKILL.md >> c.md && head c.md", BODY, 0),
+    (f"cp {D}/SKIL?.md c.md && cat c.md", BODY, 0),
     (f"cat {X} && ls > out.txt", BODY, 0),
     (f"cat {X} && ls missing || echo no > out.txt", BODY, 0),
     ("cat $(cat list.txt)", BODY, 0),
@@ -186,6 +189,7 @@ OTHER_READS: list[Action] = [
     (f"cat {X} | grep -c zzz; cat {X}", f"0\n{BODY}", 0),
 ]
 NO_READS: list[Action] = [
+    ("cat .agents/skills/*/SKILL.md > c.md; cat README.md", "# Project", 0),
     (f"cat README.md || cat {X}", "# Project", 0),
     (f"ls || sed -n 1,9p {X} 2>&1", "a", 0),
     (f"diff a {X}", "> ---\n> name: csv-report\n> ---", 1),

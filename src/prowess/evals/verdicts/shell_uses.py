@@ -282,10 +282,18 @@ class _Finder:
 
     def _keep(self, sources: list[str], targets: tuple[ShellWord, ...], directory: str | None) -> None:
         """Note the copies of the SKILL.md, if it is among the sources."""
-        if any(self._is_skill_file(path_parts(source, directory)) for source in sources):
+        if any(self._may_be_source(path, directory) for text in sources for path in unbraced(ShellWord(text=text))):
             for target in targets:
                 parts = tuple(path_parts(target.text, directory))
                 self._add_copies(parts, (*parts, SKILL_FILE))
+
+    def _may_be_source(self, path: str, directory: str | None) -> bool:
+        """Whether a path is that of the SKILL.md, or a pattern for it in a call whose output shows the skill."""
+        parts = path_parts(path, directory)
+        if self._is_skill_file(parts):
+            return True
+        is_pattern = any(sign in path for sign in "*?[")
+        return is_pattern and self._may_be_skill_file(path, parts) and self._shows_skill()
 
     def _add_copies(self, *paths: tuple[str, ...]) -> None:
         if len(self._copies) < _MAX_COPIES:
