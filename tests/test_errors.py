@@ -45,6 +45,7 @@ from prowess.evals.scenarios.assertions import AssertionUndecidedError
 from prowess.evals.scenarios.doubles import DoubleAnsweredError, NoResponseError
 from prowess.evals.statistics.outcome_files import OutcomeFileError
 from prowess.evals.transcripts.reading import TranscriptFileError
+from prowess.evals.transcripts.records import FaultyLineError
 from prowess.evals.verdicts.case_files import CaseFileError
 from prowess.execution import staging
 from prowess.format.suites.changes import ChangesDoNotFitError
@@ -171,6 +172,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (UnreadableTextError("is not JSON", 3), "is not JSON"),
     (SuiteFileError("has no prompt", "a/prompt.md", 0, 1), "a/prompt.md:1: has no prompt"),
     (ChangesDoNotFitError(), ""),
+    (FaultyLineError(), ""),
     (OutcomeFileError("a.json", "rows is empty"), "a.json: rows is empty"),
     (GraderNotFoundError("sum", ("sums",)), "no grader is called 'sum'"),
     (DoubleAnsweredError("it is down"), "it is down"),

@@ -97,6 +97,7 @@
     ├── BadLineError                                              audit: a line of the log is not a record
     ├── ChangedRecordError                 .record                audit: the hash does not fit the record
     ├── NotAnExportError                                          audit: the file is no export of a log
+    ├── FaultyLineError                                           evals: a line of a transcript is no record
     ├── RefusedEventError                                         audit: the machine does not record this event
     └── UnknownOrderError                                         lockfile: `localeCompare` has no known order for it
     OSError

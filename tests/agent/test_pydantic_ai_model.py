@@ -123,7 +123,11 @@ async def test_a_turn_of_another_model_can_stand_in_the_history() -> None:
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("nosuch:model", "cannot be used"), ("openai:gpt-4o", "cannot be used"), ("no-provider-at-all", "cannot be used")],
+    [
+        ("nosuch:model", "cannot be used: Unknown .*; name it PROVIDER:MODEL"),
+        ("openai:gpt-4o", "cannot be used"),
+        ("no-provider-at-all", "cannot be used: .*; name it PROVIDER:MODEL"),
+    ],
 )
 def test_a_model_that_cannot_be_reached_is_refused_at_once(
     name: str, why: str, monkeypatch: pytest.MonkeyPatch

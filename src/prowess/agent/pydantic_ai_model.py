@@ -59,7 +59,8 @@ class PydanticAIModel:
             problem = f"the client of {shown!r} is not installed ({fault}); install pydantic-ai-slim with its provider"
             raise InvalidArgumentsError((problem,)) from None
         except (UserError, ValueError, KeyError) as fault:
-            advice = "" if ":" in shown else "; name it PROVIDER:MODEL, such as anthropic:claude-sonnet-4-5"
+            unknown = ":" not in shown or "Unknown" in str(fault)
+            advice = "" if not unknown else "; name it PROVIDER:MODEL, such as anthropic:claude-sonnet-4-5"
             raise InvalidArgumentsError((f"model {shown!r} cannot be used: {_short(fault)}{advice}",)) from None
         self._name = shown
 

@@ -29,7 +29,7 @@ def read_report(folder: str) -> EvalRunReport:
     Raises:
         InvalidArgumentsError: the folder has no report, or not of this form.
     """
-    data = _bytes(folder, REPORT_FILE)
+    data = _bytes(folder, REPORT_FILE, "name a folder that prowess eval run made")
     try:
         return msgspec.json.decode(data, type=EvalRunReport)
     except (msgspec.DecodeError, RecursionError) as fault:
@@ -56,7 +56,7 @@ def read_json(path: str) -> Any:  # noqa: ANN401 -- JSON
     Raises:
         InvalidArgumentsError: it cannot be read, or is not JSON.
     """
-    data = _bytes(os.path.dirname(path) or ".", os.path.basename(path))
+    data = _bytes(os.path.dirname(path), os.path.basename(path), "name a file that another command printed with --json")
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError) as fault:
@@ -67,14 +67,14 @@ def _reason(fault: msgspec.DecodeError | RecursionError) -> str:
     return "the file is nested too deeply" if isinstance(fault, RecursionError) else shape_fault(fault)
 
 
-def _bytes(folder: str, name: str) -> bytes:
+def _bytes(folder: str, name: str, advice: str) -> bytes:
     path = os.path.join(folder, name)
     try:
-        with ContainedRoot(folder) as root, root.open(name, allow_hard_links=True) as file:
+        with ContainedRoot(folder or ".") as root, root.open(name, allow_hard_links=True) as file:
             data = file.read(_MOST_BYTES + 1)
     except (OSError, UnsafePathError) as fault:
         reason = fault.strerror if isinstance(fault, OSError) else fault.reason
-        problem = f"{path} cannot be read: {reason}; name a folder that prowess eval run made"
+        problem = f"{path} cannot be read: {reason}; {advice}"
         raise InvalidArgumentsError((problem,)) from None
     if len(data) > _MOST_BYTES:
         raise InvalidArgumentsError((f"{path} is larger than {_MOST_BYTES} bytes",))
