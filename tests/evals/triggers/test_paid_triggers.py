@@ -122,6 +122,24 @@ def test_a_finished_run_is_replayed_without_a_provider(provider: ScriptedProvide
     assert "SKILL.md" in stale["error"]
 
 
+def test_the_replay_of_runs_that_were_not_finished_is_not_complete_either(
+    provider: ScriptedProvider, skill: str
+) -> None:
+    capped = triggers(provider, skill, "--max-calls", "7", "--jobs", "1", code=5)
+    report = triggers(None, skill, "--replay", capped["iteration"], code=5)
+
+    assert (report["complete"], report["stopped"]) == (False, "call_cap")
+    assert report["results"][:4] == capped["results"][:4]  # the last one names the skill and needs no run
+    os.unlink(os.path.join(capped["iteration"], "trigger-report.json"))  # as after a kill
+    killed = triggers(None, skill, "--replay", capped["iteration"], code=5)
+    assert (killed["complete"], killed["stopped"]) == (False, None)
+    assert killed["results"] == report["results"]
+
+    triggers(provider, skill, "--resume")
+    whole = triggers(None, skill, "--replay", capped["iteration"])
+    assert (whole["complete"], whole["stopped"]) == (True, None)
+
+
 def test_a_replay_with_a_changed_request_fails_and_names_it(provider: ScriptedProvider, skill: str) -> None:
     first = triggers(provider, skill, "--runs", "1")
     asked = len(provider.requests)

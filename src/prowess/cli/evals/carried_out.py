@@ -12,7 +12,7 @@ from prowess.cli import output
 from prowess.cli.evals.campaign_options import capped
 from prowess.cli.evals.live_progress import LiveProgress
 from prowess.cli.evals.report_files import ReportFiles
-from prowess.cli.evals.run_ends import code_of_end, gate_text, spent_text, tell_fault
+from prowess.cli.evals.run_ends import code_of_end, gate_text, spent_text, tell_fault, unfinished_text
 from prowess.cli.options.scheduler_options import scheduler_at
 from prowess.errors import SkillError
 from prowess.evals.campaigns.options import EvalRunOptions
@@ -112,17 +112,9 @@ def _lines(report: EvalRunReport, *, is_replay: bool) -> Iterator[str]:
     for gate in summary.gates:
         yield gate_text(gate)
     if not report.complete:
-        yield _not_complete(report, is_replay=is_replay)
+        left = sum(unit.outcome == "not_run" for unit in report.units)
+        yield unfinished_text(report.stopped, left, is_replay=is_replay)
     yield f"results: {printable_line(report.iteration)}"
-
-
-def _not_complete(report: EvalRunReport, *, is_replay: bool) -> str:
-    left = counted(sum(unit.outcome == "not_run" for unit in report.units), "run")
-    if is_replay:
-        why = "" if report.stopped is None else f" ({report.stopped} stopped it)"
-        return f"not complete: the recording{why} lacks {left}; complete it with --resume, then replay it again"
-    advice = "continue" if report.stopped == "signal" else "raise the cap and continue"
-    return f"stopped: {report.stopped}, {left} left; {advice} with --resume"
 
 
 def _rate(found: ConfigurationSummary) -> str:

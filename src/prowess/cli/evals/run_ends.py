@@ -9,7 +9,7 @@ from prowess.cli import exit_codes, output
 
 if TYPE_CHECKING:
     from prowess.errors import SkillError
-    from prowess.evals.campaigns.report import GateResult
+    from prowess.evals.campaigns.report import GateResult, StopReason
     from prowess.evals.ledger.caps import Spent
 
 _DRIFT = frozenset({"DriftError", "StaleRecordingError"})  # by name: most subcommands import no recordings
@@ -43,3 +43,13 @@ def spent_text(spent: Spent) -> str:
     cost = "of unknown price" if spent.usd is None else f"for {spent.usd:.4f} US dollars"
     doubt = f", and {spent.in_doubt_usd:.4f} in doubt" if spent.in_doubt_usd else ""
     return f"{counted(spent.calls, 'call')} {cost}{doubt}"
+
+
+def unfinished_text(stopped: StopReason | None, runs: int, *, is_replay: bool) -> str:
+    """Return why a number of runs is missing, and what to do, as a text."""
+    left = counted(runs, "run")
+    if is_replay:
+        why = "" if stopped is None else f" ({stopped} stopped it)"
+        return f"not complete: the recording{why} lacks {left}; complete it with --resume, then replay it again"
+    advice = "continue" if stopped == "signal" else "raise the cap and continue"
+    return f"stopped: {stopped}, {left} left; {advice} with --resume"

@@ -18,7 +18,7 @@ from prowess.cli.evals.campaign_options import (
     quiet_option,
     seed_option,
 )
-from prowess.cli.evals.run_ends import code_of_end, gate_text, spent_text, tell_fault
+from prowess.cli.evals.run_ends import code_of_end, gate_text, spent_text, tell_fault, unfinished_text
 from prowess.cli.options import json_option
 from prowess.cli.options.scheduler_options import scheduler_at, scheduler_option
 from prowess.errors import SkillError
@@ -86,12 +86,12 @@ def triggers(
     if as_json:
         output.document(report.as_dict())
     else:
-        _print(report)
+        _print(report, is_replay=options.replay is not None)
     passed = all(gate.passed for gate in report.gates)
     return code_of_end(signalled=ended.signalled, complete=report.complete, passed=passed)
 
 
-def _print(report: TriggerReport) -> None:
+def _print(report: TriggerReport, *, is_replay: bool) -> None:
     if report.estimate:
         output.note("an estimate: words alone chose the skills, and no model was asked")
     for skill in report.skills:
@@ -104,8 +104,9 @@ def _print(report: TriggerReport) -> None:
         output.line(spent_text(report.spent))
     for gate in report.gates:
         output.line(gate_text(gate))
-    if report.stopped is not None:
-        output.note(f"stopped: {report.stopped}; continue with --resume")
+    if not report.complete:
+        left = sum(row.not_run for skill in report.skills for row in skill.results)
+        output.note(unfinished_text(report.stopped, left, is_replay=is_replay))
     if report.iteration is not None:
         output.line(f"results: {printable_line(report.iteration)}")
 

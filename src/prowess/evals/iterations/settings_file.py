@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from prowess._internal.text.shape_faults import shape_fault
 from prowess.errors import InvalidArgumentsError
-from prowess.evals.campaigns.report import WITH_SKILL
+from prowess.evals.campaigns.report import WITH_SKILL, StopReason
 from prowess.evals.iterations.folders import NEIGHBOURS, iterations, new_iteration, write_json
 from prowess.evals.iterations.snapshots import content_digests, take_snapshots
 
@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 _Form = TypeVar("_Form", bound=Struct)
 _OPTIONS = {"until_decided": "--until decided", "consistency": "--min-consistency"}  # that are not named as the field
 _NEW = "leave --resume out to start a new iteration"
+
+
+class IterationEnd(Struct, frozen=True, kw_only=True):
+    """How an iteration ended. One that was killed is not complete, and its `stopped` is None."""
+
+    complete: bool = False
+    stopped: StopReason | None = None
 
 
 class OpenedIteration(Struct, Generic[_Form], frozen=True, kw_only=True):
@@ -99,11 +106,18 @@ class SettingsFile(Struct, Generic[_Form], frozen=True, kw_only=True):
         """Write the report."""
         write_json(os.path.join(folder, self.report), report)
 
+    def end_of(self, folder: str) -> IterationEnd:
+        """Return how an iteration ended, by its report."""
+        try:
+            return msgspec.convert(_fields(os.path.join(folder, self.report)), IterationEnd)
+        except msgspec.ValidationError:
+            return IterationEnd()
+
     def resumable(self, workspace: str) -> str | None:
         """Return the newest iteration of this command that is not complete. One of a replay is none."""
         for _, path in reversed(iterations(workspace)):
             begun = os.path.join(path, self.name)
-            if not os.path.exists(begun) or _fields(os.path.join(path, self.report)).get("complete") is True:
+            if not os.path.exists(begun) or self.end_of(path).complete:
                 continue
             if _fields(begun).get("replay") is not True:
                 return path

@@ -52,7 +52,8 @@ class TriggerCampaign:
     """The requests of one or more trigger sets.
 
     `kept` returns a run of an earlier campaign that is continued, or None. `on_run` is called with each run that is
-    made, and whether the skill is wanted for the request.
+    made, and whether the skill is wanted for the request. `recorded` tells whether an unfinished recording that is
+    replayed has a run; None if it may be made in any case.
     """
 
     def __init__(
@@ -63,9 +64,10 @@ class TriggerCampaign:
         *,
         kept: Callable[[Unit], TriggerRun | None] | None = None,
         on_run: Callable[[Unit, TriggerRun, bool], object] | None = None,
+        recorded: Callable[[Unit], bool] | None = None,
     ) -> None:
         self._sets, self._runner, self._options = sets, runner, options
-        self._kept, self._on_run = kept, on_run
+        self._kept, self._on_run, self._recorded = kept, on_run, recorded
         self._requests = [_Request(one.skill, query, options) for one in sets for query in one.queries]
         self._waiting = list(self._requests)
         self.stopped: StopReason | None = None
@@ -125,7 +127,7 @@ class TriggerCampaign:
                 return
             if known.verdict == "polluted":  # the request names the skill: no run can tell anything
                 request.add({request.skill: "polluted"})
-            else:
+            elif self._recorded is None or self._recorded(request.unit(number)):
                 request.add((await self._run(request.query, request.unit(number))).verdicts)
 
     async def _run(self, query: TriggerQuery, unit: Unit) -> TriggerRun:

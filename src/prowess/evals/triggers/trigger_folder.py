@@ -87,6 +87,10 @@ class TriggerFolder(Struct, frozen=True, kw_only=True):
         decides = found.unit == unit.id and found.verdicts.get(unit.configuration, "error") != "error"
         return found if decides else None
 
+    def has_run(self, unit: Unit) -> bool:
+        """Whether a run was finished, also one that failed."""
+        return os.path.isfile(os.path.join(self._place(unit), _VERDICTS))
+
     def keep(self, unit: Unit, run: TriggerRun) -> None:
         """Write the verdicts of a run, the last file of a unit."""
         write_json(os.path.join(self._place(unit), _VERDICTS), to_builtins(run))

@@ -37,7 +37,7 @@ from prowess.evals.triggers.trigger_set import read_trigger_set
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from prowess.evals.campaigns.report import Unit
+    from prowess.evals.campaigns.report import StopReason, Unit
     from prowess.evals.ledger.ledger import Ledger
     from prowess.evals.ledger.prices import Price
     from prowess.evals.ledger.recorded_calls import RecordedCalls
@@ -164,6 +164,7 @@ def run_triggers(
             _options(options),
             kept=folder.kept,
             on_run=keep,
+            recorded=_runs_of_unfinished(options.replay),
         )
         anyio.run(campaign.run)
         report = _report(options, sets, campaign, _kept_splits(options, sets), calls=calls, folder=folder)
@@ -214,6 +215,11 @@ def _local(
     return LocalTriggers(
         host, _options(options), skills=_names(sets), installed=installed, directory_of=folder.directory
     )
+
+
+def _runs_of_unfinished(replay: str | None) -> Callable[[Unit], bool] | None:
+    """Return what tells the runs that an unfinished recording has; None for others, whose missing runs are drift."""
+    return None if replay is None or TRIGGERS.end_of(replay).complete else TriggerFolder(path=replay).has_run
 
 
 def _estimate(options: TriggerRunOptions, sets: Sequence[TriggerSet], neighbours: Mapping[str, str]) -> TriggersEnded:
@@ -296,6 +302,13 @@ def _kept_splits(options: TriggerRunOptions, sets: Sequence[TriggerSet]) -> dict
     return splits
 
 
+def _stopped(options: TriggerRunOptions, campaign: TriggerCampaign) -> StopReason | None:
+    """Return why runs are missing: what stopped these runs, or else the recording that they replay."""
+    if campaign.stopped is None and not campaign.complete and options.replay is not None:
+        return TRIGGERS.end_of(options.replay).stopped
+    return campaign.stopped
+
+
 def _report(
     options: TriggerRunOptions,
     sets: Sequence[TriggerSet],
@@ -311,7 +324,7 @@ def _report(
     rows = [row for skill in skills for row in skill.results]
     return TriggerReport(
         complete=campaign.complete,
-        stopped=campaign.stopped,
+        stopped=_stopped(options, campaign),
         estimate=options.is_estimate,
         model=options.model,
         host=options.host,
