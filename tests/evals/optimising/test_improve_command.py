@@ -118,6 +118,8 @@ def test_a_cap_is_kept_and_the_search_is_resumed_and_replayed(provider: Scripted
     capped = improve(provider, skill, "--runs", "1", "--max-calls", "12", "--write", code=5)
     assert (capped["complete"], capped["stopped"], capped["written"]) == (False, "call_cap", False)
     assert capped["spent"]["calls"] == len(provider.requests) == 12
+    cut = improve(None, skill, "--runs", "1", "--replay", capped["iteration"], code=5)
+    assert (cut["complete"], cut["stopped"], cut["start"]) == (False, "call_cap", capped["start"])
     whole = improve(provider, skill, "--runs", "1", "--resume")
     assert whole["iteration"] == capped["iteration"]
     assert whole["spent"]["calls"] == len(provider.requests)

@@ -75,13 +75,13 @@ def improve(
     if as_json:
         output.document(report.as_dict())
     else:
-        for line in _lines(report):
+        for line in _lines(report, is_replay=options.replay is not None):
             output.line(line)
     passed = report.chosen is not None or report.nothing_failed
     return code_of_end(signalled=ended.signalled, complete=report.complete, passed=passed)
 
 
-def _lines(report: ImproveReport) -> Iterator[str]:
+def _lines(report: ImproveReport, *, is_replay: bool) -> Iterator[str]:
     if report.estimate:
         yield "an estimate: words alone chose the skill"
     if report.start is not None:
@@ -92,7 +92,10 @@ def _lines(report: ImproveReport) -> Iterator[str]:
         yield f"refused in round {leak.round}: it copies a training request: {printable_line(leak.text)}"
     yield from _result_lines(report)
     yield spent_text(report.spent)
-    if report.stopped is not None:
+    if not report.complete and is_replay:
+        why = "" if report.stopped is None else f" ({report.stopped} stopped it)"
+        yield f"not complete: the recorded search{why} ended here; complete it with --resume, then replay it again"
+    elif report.stopped is not None:
         yield f"stopped: {report.stopped}; continue with --resume"
     yield f"results: {printable_line(report.iteration)}"
 

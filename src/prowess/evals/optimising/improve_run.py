@@ -17,9 +17,11 @@ from prowess.evals.campaigns.chosen_host import chosen_host, model_price
 from prowess.evals.campaigns.neighbours import neighbour_directories
 from prowess.evals.hosts.host import HostLimits
 from prowess.evals.iterations.folders import alone_in, require_one_source, workspace_at
+from prowess.evals.iterations.settings_file import IterationEnd
 from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.ledger.caps import Caps
 from prowess.evals.ledger.opened_calls import opened_calls
+from prowess.evals.ledger.recorded_calls import RecordedCalls
 from prowess.evals.optimising.descriptions import with_description
 from prowess.evals.optimising.gepa_engine import by_gepa, require_gepa
 from prowess.evals.optimising.improve_folder import IMPROVE, ImproveFolder, ImproveSettings
@@ -27,6 +29,7 @@ from prowess.evals.optimising.measuring import Measurements, StoppedError
 from prowess.evals.optimising.proposer import Proposer
 from prowess.evals.optimising.report import ImproveReport
 from prowess.evals.optimising.search import ROUNDS, DescriptionSearch, by_rounds
+from prowess.evals.recordings.drift import DriftError
 from prowess.evals.statistics.intervals import rate_difference
 from prowess.evals.triggers.match_host import MATCH_HOST, MatchHost
 from prowess.evals.triggers.split import keep_split, read_split, split_queries
@@ -39,7 +42,6 @@ if TYPE_CHECKING:
     from prowess.evals.hosts.host import Host
     from prowess.evals.ledger.ledger import Ledger
     from prowess.evals.ledger.prices import Price
-    from prowess.evals.ledger.recorded_calls import RecordedCalls
     from prowess.evals.triggers.split import TriggerSplit
     from prowess.evals.triggers.trigger_set import TriggerSet
 
@@ -123,7 +125,7 @@ def improve_description(options: ImproveOptions) -> ImproveEnded:
             raise
         measurements = Measurements(one, split, host, folder, _options(options))
         search = DescriptionSearch(one, split, measurements, proposer, runs=1 if options.is_estimate else options.runs)
-        stopped = anyio.run(_searched, search, options)
+        stopped = anyio.run(_searched, search, options, calls)
         report = _report(options, search, stopped, one=one, before=before, calls=calls, folder=folder)
     if options.write and report.complete and report.chosen is not None:
         _write(one, before, report.chosen.description)
@@ -132,7 +134,9 @@ def improve_description(options: ImproveOptions) -> ImproveEnded:
     return ImproveEnded(report=report, signalled=None if stopped is None else stopped.signalled)
 
 
-async def _searched(search: DescriptionSearch, options: ImproveOptions) -> StoppedError | None:
+async def _searched(
+    search: DescriptionSearch, options: ImproveOptions, calls: Ledger | RecordedCalls
+) -> StoppedError | None:
     try:
         if options.engine == "gepa":
             await by_gepa(search, options.rounds, seed=options.seed)
@@ -140,6 +144,11 @@ async def _searched(search: DescriptionSearch, options: ImproveOptions) -> Stopp
             await by_rounds(search, options.rounds)
     except StoppedError as stopped:
         return stopped
+    except DriftError as drift:
+        end = IterationEnd(complete=True) if options.replay is None else IMPROVE.end_of(options.replay)
+        if end.complete or (isinstance(calls, RecordedCalls) and calls.has_more(drift.unit)):
+            raise
+        return StoppedError(end.stopped, None)  # the recording ended before this call
     return None
 
 

@@ -25,14 +25,17 @@ if TYPE_CHECKING:
 
 
 class StoppedError(Exception):
-    """A cap or a signal ended the search. It does not leave this package."""
+    """A cap or a signal ended the search, or the one that it replays. It does not leave this package.
 
-    def __init__(self, reason: StopReason, signalled: int | None) -> None:
+    `reason` is None if the recording was killed.
+    """
+
+    def __init__(self, reason: StopReason | None, signalled: int | None) -> None:
         super().__init__(reason, signalled)
         self.reason, self.signalled = reason, signalled
 
     def __str__(self) -> str:
-        return self.reason
+        return self.reason or "the recording ended"
 
 
 class RunFolder(Protocol):
