@@ -244,7 +244,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (StoppedError("cost_cap", None), "cost_cap"),
     (CapReachedError("cost_cap", "1 US dollar", "2 US dollars"), "a call was not made: it may need 2 US dollars, and"),
     (JournalError("a/b", "is a symbolic link", "replace it"), "journal a/b is a symbolic link; replace it"),
-    (DriftError("one", 2, "-a\n+b"), "request 2 of one is not the recorded one; run it again without --replay"),
+    (DriftError("one", 2, "-a\n+b"), "request 2 of one is not the recorded one; run prowess eval again"),
     (StaleRecordingError("run-1", "SKILL.md"), "the recording run-1 is stale: SKILL.md changed since"),
     (function_tool.FunctionTimeoutError("f", 2), "Timeout exceeded: f did not finish within 2 s"),
     (UnsupportedFunctionError("f: no"), "f: no"),

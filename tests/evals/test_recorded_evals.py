@@ -124,7 +124,8 @@ def test_a_changed_skill_makes_each_of_its_recorded_runs_stale(folder: Path) -> 
     skill_at(folder, body="Another body.")
     code, text = run(folder, "--prowess", "sums")
     assert (code, "2 failed" in text) == (1, True)
-    assert text.count("is stale: with_skill/sums/SKILL.md changed since") >= 2
+    told = "is stale: with_skill/sums/SKILL.md changed since; run prowess eval again without --replay to record it"
+    assert text.count(told) >= 2
 
 
 def test_the_newest_complete_recording_is_taken_unless_another_one_is_named(folder: Path) -> None:

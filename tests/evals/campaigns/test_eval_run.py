@@ -502,9 +502,14 @@ def test_a_replay_needs_no_provider_and_a_request_that_differs_is_drift(
     skill_at(tmp_path, an_eval(1, TWO_DECIMALS, prompt="Add it up"))
     drift = run(None, str(skill), "--replay", report["iteration"], code=1)
     assert "Add it up" in drift["error"]
+    assert drift["error_detail"]["code"] == "digest_changed"
     skill_at(tmp_path, body="Another body.")
     stale = run(None, str(skill), "--replay", report["iteration"], code=1)
     assert "is stale: with_skill/sums/SKILL.md" in stale["error"]
+    assert stale["error_detail"] == {"code": "digest_changed", "message": stale["error"], "suggestions": []}
+    (Path(report["iteration"]) / "journal.jsonl").unlink()
+    assert "journal.jsonl" in run(None, str(skill), "--replay", report["iteration"], code=4)["error"]
+    assert len(list(Path(report["iteration"]).parent.glob("iteration-*"))) == 3  # refused replays left none
     both = run(None, str(skill), "--replay", report["iteration"], "--resume", code=2)
     assert "leave --resume or --replay out" in both["error"]
 

@@ -125,6 +125,10 @@ def test_a_cap_is_kept_and_the_search_is_resumed_and_replayed(provider: Scripted
     assert whole["spent"]["calls"] == len(provider.requests)
     replayed = improve(None, skill, "--runs", "1", "--replay", whole["iteration"])
     assert (replayed["chosen"], replayed["diff"]) == (whole["chosen"], whole["diff"])
+    Path(skill, "notes.md").write_text("New.", encoding="utf-8")
+    stale = improve(None, skill, "--runs", "1", "--replay", whole["iteration"], code=1)
+    assert "notes.md changed since" in stale["error_detail"]["message"]
+    assert not Path(replayed["iteration"].replace("iteration-3", "iteration-4")).exists()
 
 
 def test_copied_requests_and_unusable_texts_are_refused_and_named(skill: str) -> None:

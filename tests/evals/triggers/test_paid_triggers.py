@@ -120,6 +120,8 @@ def test_a_finished_run_is_replayed_without_a_provider(provider: ScriptedProvide
         file.write("More.\n")
     stale = triggers(None, skill, "--replay", first["iteration"], code=1)
     assert "SKILL.md" in stale["error"]
+    assert stale["error_detail"]["code"] == "digest_changed"
+    assert not os.path.exists(report["iteration"].replace("iteration-2", "iteration-3"))
 
 
 def test_the_replay_of_runs_that_were_not_finished_is_not_complete_either(
@@ -150,7 +152,7 @@ def test_a_replay_with_a_changed_request_fails_and_names_it(provider: ScriptedPr
     with open(file, "w", encoding="utf-8") as writing:
         json.dump(rows, writing)
     drifted = triggers(None, skill, "--runs", "1", "--replay", first["iteration"], code=1)
-    assert "is not the recorded one; run it again without --replay to record it" in drifted["error"]
+    assert "is not the recorded one; run prowess eval again without --replay to record it" in drifted["error"]
     assert len(provider.requests) == asked
 
 

@@ -66,7 +66,7 @@ def carried_out(
                 on_ungraded=_tell_ungraded,
             )
     except SkillError as fault:
-        return tell_fault(fault)
+        return tell_fault(fault, as_json=as_json)
     report = ended.report
     if as_json:
         output.document(report.as_dict())

@@ -70,7 +70,7 @@ def improve(
         options = ImproveOptions(host=host or OWN_HOST, proposer_price=price, **capped(given))
         ended = improve_description(options)
     except SkillError as fault:
-        return tell_fault(fault)
+        return tell_fault(fault, as_json=as_json)
     report = ended.report
     if as_json:
         output.document(report.as_dict())

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 _DRIFT = frozenset({"DriftError", "StaleRecordingError"})  # by name: most subcommands import no recordings
 
 
-def tell_fault(fault: SkillError) -> int:
-    """Print why a command could not run, and return its exit code."""
+def tell_fault(fault: SkillError, *, as_json: bool = False) -> int:
+    """Print why a command could not run, and return its exit code. Drift is a result, so it is also printed as JSON."""
     output.error("\n".join(map(printable_line, str(fault).splitlines())))
     if type(fault).__name__ in _DRIFT:
+        if as_json:
+            detail = {"code": fault.code, "message": str(fault), "suggestions": list(fault.suggestions)}
+            output.document({"error": str(fault), "error_detail": detail})
         return exit_codes.FAILED
     return exit_codes.USAGE if fault.code == "invalid_arguments" else exit_codes.UNAVAILABLE
 

@@ -81,7 +81,7 @@ def triggers(
             with LiveProgress(cap_usd=options.caps.usd, quiet=is_quiet, is_most=True) as progress:
                 ended = run_triggers(options, engine=engine, on_begin=progress.begin, on_run=progress.show_trigger)
     except SkillError as fault:
-        return tell_fault(fault)
+        return tell_fault(fault, as_json=as_json)
     report = ended.report
     if as_json:
         output.document(report.as_dict())

@@ -13,7 +13,7 @@ import anyio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prowess.errors import InvalidArgumentsError
+from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.evals.campaigns.benchmark import benchmark_of
 from prowess.evals.campaigns.campaign import Campaign, Decider, planned_units
 from prowess.evals.campaigns.feedback import read_feedback
@@ -82,12 +82,12 @@ def run_evals(
     prepared = prepared_campaign(options)
     with ExitStack() as opened:
         opened.enter_context(alone_in(prepared.iteration.path))
-        calls = opened_calls(prepared.iteration.path, prepared.header, options.caps, replay=options.replay)
-        opened.callback(calls.close)
         try:
+            calls = opened_calls(prepared.iteration.path, prepared.header, options.caps, replay=options.replay)
+            opened.callback(calls.close)
             runner = unit_runner(options, prepared, calls, engine)
             feedback = _feedback(prepared.iteration.path)
-        except InvalidArgumentsError:
+        except SkillError:
             if prepared.is_new:  # nothing began, so nothing is left to be resumed
                 shutil.rmtree(prepared.iteration.path, ignore_errors=True)
             raise

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from prowess.agent import model_named
-from prowess.errors import InvalidArgumentsError
+from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.evals.campaigns.chosen_host import chosen_host, model_price
 from prowess.evals.campaigns.neighbours import neighbour_directories
 from prowess.evals.hosts.host import HostLimits
@@ -120,7 +120,7 @@ def improve_description(options: ImproveOptions) -> ImproveEnded:
             opened.callback(calls.close)
             host, proposer = _host(options, calls), _proposer(options, one, calls)
             split = _kept_split(workspace, one, options.seed)
-        except InvalidArgumentsError:
+        except SkillError:
             iteration.discard()
             raise
         measurements = Measurements(one, split, host, folder, _options(options))

@@ -23,7 +23,8 @@ class DriftError(SkillError):
     number: int
     difference: str
     sentence = (
-        "request {number} of {unit} is not the recorded one; run it again without --replay to record it\n{difference}"
+        "request {number} of {unit} is not the recorded one; "
+        "run prowess eval again without --replay to record it\n{difference}"
     )
 
 
@@ -33,7 +34,10 @@ class StaleRecordingError(SkillError):
     code = "digest_changed"
     recording: str
     files: str
-    sentence = "the recording {recording} is stale: {files} changed since; run it again without --replay to record it"
+    sentence = (
+        "the recording {recording} is stale: {files} changed since; "
+        "run prowess eval again without --replay to record it"
+    )
 
 
 def difference(recorded: str, asked: str) -> str:

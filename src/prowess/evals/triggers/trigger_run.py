@@ -12,7 +12,7 @@ import anyio
 import msgspec
 from msgspec import Struct
 
-from prowess.errors import InvalidArgumentsError
+from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.evals.campaigns.chosen_host import chosen_host, require_model
 from prowess.evals.campaigns.neighbours import neighbour_directories, require_distinct
 from prowess.evals.campaigns.options import JOBS
@@ -147,7 +147,7 @@ def run_triggers(
                 runner: TriggerRunner = _local(options, sets, folder.installed(settings), folder, calls)
             else:
                 runner = _remote(options, sets, folder, settings, engine)
-        except InvalidArgumentsError:
+        except SkillError:
             iteration.discard()
             raise
 
