@@ -36,6 +36,7 @@ DIFF = "".join(
 
 def a_search(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 -- JSON
     base = {
+        "part": "description",
         "skill": "sums",
         "model": "openai:m",
         "proposer": "openai:n",
@@ -87,7 +88,7 @@ def test_the_page_shows_the_rounds_the_change_what_was_lost_and_the_cost(tmp_pat
     assert '<li class="new">+description: Sums rows and columns.</li>' in page
     assert '<li class="old">-description: Sums.</li>' in page
     assert "add up my week (train)" in page
-    assert "round 1: total of may" in page
+    assert "round 1, request: total of may" in page
     assert "round 2: Think of red." in page
     assert "round 1: it is empty" in page
     assert "$0.50 spent of a cap of $2.00" in page
@@ -102,6 +103,7 @@ def test_the_page_shows_the_rounds_the_change_what_was_lost_and_the_cost(tmp_pat
         ({"complete": False, "stopped": "cost_cap"}, "The search is not complete (cost_cap); --resume goes on."),
         ({"estimate": True}, "this is an estimate"),
         ({"written": True}, "which is written"),
+        ({"notes": ["eval 7 is left out"], "lost": [{"eval": "7", "split": "train"}]}, "<li>7 (train)</li>"),
         ({"start": None, "rounds": []}, "Each round"),
     ],
 )

@@ -1,4 +1,4 @@
-"""`prowess eval improve`: a better description, chosen by requests that its writer has not seen."""
+"""`prowess eval improve`: a better description or body, chosen by cases that its writer has not seen."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from prowess.cli.evals.campaign_options import (
     capped,
     iteration_options,
     jobs_option,
+    judge_option,
     neighbours_option,
     seed_option,
 )
@@ -23,40 +24,45 @@ from prowess.errors import SkillError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from prowess.evals.optimising.improve_run import ImproveEnded, ImproveOptions
+    from prowess.evals.optimising.leaks import Leak
     from prowess.evals.optimising.report import ImproveReport, ImproveRound
     from prowess.evals.statistics.intervals import Rate
 
 
 @click.command(name="improve")
 @click.argument("path", metavar="PATH")
-@click.option("--model", metavar="M", required=True, help="Model that chooses, and that writes descriptions.")
-@click.option("--proposer", metavar="M", help="Model that writes descriptions, if it is another one.")
+@click.option("--body", is_flag=True, help="Revise the body by the evals, not the description by the trigger set.")
+@click.option("--model", metavar="M", required=True, help="Model that chooses or does the tasks, and that writes.")
+@click.option("--proposer", metavar="M", help="Model that writes, if it is another one.")
 @click.option("--proposer-price", metavar="IN/OUT", help="Price of the model of --proposer.")
 @click.option("--set", "file", metavar="FILE", help="The trigger set, if evals/ has several or none.")
 @click.option("--host", metavar="H", help="Who chooses: match, claude, codex, copilot or gemini; else our agent.")
 @neighbours_option
 @click.option("--engine", type=click.Choice(["rounds", "gepa"]), default="rounds", show_default=True, help="Search.")
-@click.option("--rounds", type=click.IntRange(1, 100), default=5, show_default=True, help="Descriptions to try.")
-@click.option("--runs", type=click.IntRange(1, 1000), default=3, show_default=True, help="Runs of each request.")
-@jobs_option("Requests")
+@click.option("--rounds", type=click.IntRange(1, 100), default=5, show_default=True, help="Texts to try.")
+@click.option("--runs", type=click.IntRange(1, 1000), default=3, show_default=True, help="Runs of each case.")
+@jobs_option("Requests or runs")
 @seed_option("Seed of the split and the models.")
+@judge_option
 @cap_options
 @iteration_options
-@click.option("--write", is_flag=True, help="Write the chosen description to SKILL.md.")
+@click.option("--write", is_flag=True, help="Write the chosen text to SKILL.md.")
 @json_option
 def improve(
     *,
+    body: bool,
     host: str | None,
     proposer_price: str | None,
     as_json: bool,
     **given: Any,  # noqa: ANN401 -- the other options above, by name
 ) -> int:
-    """Search for a better description of the skill at PATH, and print the change as a diff.
+    """Search for a better description of the skill at PATH, or with --body for a better body; print it as a diff.
 
-    It is revised by the training requests of the trigger set that fail, and chosen by the validation requests.
-    SKILL.md is changed only with --write.
+    A description is revised by the training requests of the trigger set that fail, and chosen by the validation
+    requests. A body is revised and chosen so by the evals of eval run. SKILL.md is changed only with --write.
 
-    Exits with 1 if requests fail and no better description was found, and with 5 if a cap ended the search.
+    Exits with 1 if cases fail and no better text was found, and with 5 if a cap ended the search.
 
     Example: prowess eval improve my-skill --model anthropic:claude-sonnet-4-5 --max-cost-usd 2
     """
@@ -65,10 +71,14 @@ def improve(
     from prowess.evals.ledger.prices import Price
     from prowess.evals.optimising.improve_run import ImproveOptions, improve_description
 
+    if body and given["file"] is not None:
+        raise click.UsageError("--set names a trigger set, and --body is measured by evals; leave one of them out")
+    if not body and given["judge"] is not None:
+        raise click.UsageError("--judge grades evals; add --body, or leave it out")
     try:
         price = None if proposer_price is None else Price.parse(proposer_price)
         options = ImproveOptions(host=host or OWN_HOST, proposer_price=price, **capped(given))
-        ended = improve_description(options)
+        ended = _improve_body(options) if body else improve_description(options)
     except SkillError as fault:
         return tell_fault(fault, as_json=as_json)
     report = ended.report
@@ -81,6 +91,12 @@ def improve(
     return code_of_end(signalled=ended.signalled, complete=report.complete, passed=passed)
 
 
+def _improve_body(options: ImproveOptions) -> ImproveEnded:
+    from prowess.evals.optimising.improve_body import improve_body  # needs the sandbox, which a description does not
+
+    return improve_body(options)
+
+
 def _lines(report: ImproveReport, *, is_replay: bool) -> Iterator[str]:
     if report.estimate:
         yield "an estimate: words alone chose the skill"
@@ -89,7 +105,8 @@ def _lines(report: ImproveReport, *, is_replay: bool) -> Iterator[str]:
     for one in report.rounds:
         yield from _round_lines(one)
     for leak in report.leaked:
-        yield f"refused in round {leak.round}: it copies a training request: {printable_line(leak.text)}"
+        yield _leak_text(leak)
+    yield from map(printable_line, report.notes)
     yield from _result_lines(report)
     yield spent_text(report.spent)
     if not report.complete and is_replay:
@@ -104,20 +121,29 @@ def _round_lines(one: ImproveRound) -> Iterator[str]:
     rates = [("training", one.train), ("validation", one.validation), ("confirmed", one.confirmed)]
     shown = "".join(f", {name} {_rate(rate)}" for name, rate in rates if rate is not None)
     yield f"round {one.round}: {one.outcome.replace('_', ' ')}{shown}"
-    if one.description is None:
+    if one.text is None:
         yield from (f"  {printable_line(reason)}" for reason in one.refused)
+
+
+def _leak_text(leak: Leak) -> str:
+    kinds = {"request": "a training request", "expected_output": "an expected output of training"}
+    text = printable_line(leak.text)
+    if leak.is_refused:
+        return f"refused in round {leak.round}: it copies {kinds[leak.source]}: {text}"
+    return f"leaked in round {leak.round}: it has words of an assertion of training: {text}"
 
 
 def _result_lines(report: ImproveReport) -> Iterator[str]:
     if report.chosen is None:
-        yield "no request of training fails" if report.nothing_failed else "no better description was found"
+        case = "request" if report.part == "description" else "eval"
+        yield f"no {case} of training fails" if report.nothing_failed else f"no better {report.part} was found"
         return
     delta = report.delta
     if delta is not None and delta.mean is not None and delta.low is not None and delta.high is not None:
         interval = f"{delta.low:+.3f} to {delta.high:+.3f}"
         yield f"chosen: round {report.chosen.round}; validation {delta.mean:+.3f} ({interval})"
     for lost in report.lost:
-        yield f"lost: passed before, fails now ({lost.split}): {printable_line(lost.query)}"
+        yield f"lost: passed before, fails now ({lost.split}): {printable_line(lost.case)}"
     yield from map(printable_line, report.diff.splitlines())
     yield "written to SKILL.md" if report.written else "not written; --write writes it to SKILL.md"
 

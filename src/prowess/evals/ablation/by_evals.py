@@ -26,6 +26,7 @@ from prowess.evals.campaigns.preparation import prepared_campaign
 from prowess.evals.campaigns.report import WITH_SKILL, Unit
 from prowess.evals.campaigns.unit_setting import gradable
 from prowess.evals.iterations.folders import alone_in, write_json
+from prowess.evals.iterations.snapshots import take_variant
 from prowess.evals.ledger.journal import JOURNAL
 from prowess.evals.ledger.ledger import Ledger
 from prowess.evals.remote.campaign_units import forget_locks
@@ -220,14 +221,8 @@ class _EvalAblation:
             return
         whole, *neighbours = self._skills[WITH_SKILL]
         target = self._prepared.iteration.skill_directory(cut.configuration, os.path.basename(whole))
-        if not os.path.isdir(target):
-            made = f"{target}.new"
-            shutil.rmtree(made, ignore_errors=True)
-            shutil.copytree(whole, made, symlinks=True)
-            changed = cut.file.negated(cut.passage) if self._negate else cut.file.without(cut.passage)
-            with open(os.path.join(made, *cut.file.path.split("/")), "w", encoding="utf-8", newline="") as file:
-                file.write(changed)
-            os.rename(made, target)
+        changed = cut.file.negated(cut.passage) if self._negate else cut.file.without(cut.passage)
+        take_variant(whole, target, cut.file.path, changed.encode("utf-8", "surrogatepass"))
         self._skills[cut.configuration] = (target, *neighbours)
 
 

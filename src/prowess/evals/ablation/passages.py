@@ -85,6 +85,12 @@ def passages_of(directory: str, kind: PassageKind) -> tuple[PassageFile, ...]:
     return found
 
 
+def body_passages(body: str, kind: PassageKind) -> PassageFile:
+    """Return a body without front matter, with its passages."""
+    passages = tuple(_passage("", body, start, end) for start, end in _ranges(body, kind))
+    return PassageFile(path="", text=body, passages=passages)
+
+
 def _references(directory: str) -> list[str]:
     found: list[str] = []
     for folder, _, names in os.walk(os.path.join(directory, "references")):

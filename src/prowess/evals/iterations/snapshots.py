@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from contextlib import closing
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -71,6 +72,24 @@ def take_snapshots(iteration: str, kind: str, roots: Mapping[str, str]) -> dict[
         InvalidArgumentsError: one cannot be copied, or was edited while it was copied.
     """
     return {name: take_snapshot(root, skill_directory(iteration, kind, name)) for name, root in roots.items()}
+
+
+def take_variant(root: str, target: str, path: str, data: bytes) -> None:
+    """Copy a skill into the directory `target` with other bytes in the file `path`. Nothing is done if it is there.
+
+    Raises:
+        InvalidArgumentsError: it cannot be copied.
+    """
+    if os.path.isdir(target):
+        return
+    made = f"{target}.new"
+    shutil.rmtree(made, ignore_errors=True)  # of a process that was killed
+    take_snapshot(root, made)
+    place = os.path.join(made, *path.split("/"))
+    os.unlink(place)  # it may share its bytes with the file that it was copied from
+    with open(place, "xb") as file:
+        file.write(data)
+    os.rename(made, target)
 
 
 def content_digests(roots: Mapping[str, str]) -> dict[str, str]:

@@ -5,20 +5,22 @@ gepa runs in a thread. It measures and proposes through this process's event loo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from anyio import from_thread, to_thread
 
 from prowess.errors import MissingExtraError
+from prowess.evals.optimising.eval_rows import EvalRow
+from prowess.evals.triggers.rows import TriggerRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from prowess.evals.optimising.search import DescriptionSearch
-    from prowess.evals.triggers.rows import TriggerRow
-    from prowess.evals.triggers.trigger_set import TriggerQuery
+    from prowess.evals.optimising.search import TextSearch
 
-_COMPONENT = "description"
+_Case = TypeVar("_Case")
+_Row = TypeVar("_Row", bound=TriggerRow | EvalRow)
+_COMPONENT = "text"
 _MOST_ASKED = 4
 
 
@@ -30,8 +32,8 @@ def require_gepa() -> None:
         raise MissingExtraError("--engine gepa", "optimise", str(fault)) from fault
 
 
-async def by_gepa(search: DescriptionSearch, rounds: int, *, seed: int = 0) -> None:
-    """Let gepa choose which description is revised, with `rounds` proposals.
+async def by_gepa(search: TextSearch[_Case, _Row], rounds: int, *, seed: int = 0) -> None:
+    """Let gepa choose which text is revised, with `rounds` proposals.
 
     Raises:
         MissingExtraError: gepa is not installed.
@@ -41,15 +43,15 @@ async def by_gepa(search: DescriptionSearch, rounds: int, *, seed: int = 0) -> N
     start = await search.begin()
     if not start.failures or not search.validation:
         return
-    await to_thread.run_sync(_optimise, _Bridge(search, rounds), start.description, seed)
+    await to_thread.run_sync(_optimise, _Bridge(search, rounds), start.text, seed)
 
 
-def _optimise(bridge: _Bridge, description: str, seed: int) -> None:
+def _optimise(bridge: _Bridge[_Case, _Row], text: str, seed: int) -> None:
     from gepa.api import optimize  # Imported here: the extra `optimise` may be missing.
 
     adapter: Any = bridge
     optimize(
-        seed_candidate={_COMPONENT: description},
+        seed_candidate={_COMPONENT: text},
         trainset=list(bridge.search.train),
         valset=list(bridge.search.validation),
         adapter=adapter,
@@ -61,10 +63,10 @@ def _optimise(bridge: _Bridge, description: str, seed: int) -> None:
     )
 
 
-class _Bridge:
+class _Bridge(Generic[_Case, _Row]):
     """What gepa calls from its thread: an adapter, a logger that says nothing, and a condition to stop."""
 
-    def __init__(self, search: DescriptionSearch, rounds: int) -> None:
+    def __init__(self, search: TextSearch[_Case, _Row], rounds: int) -> None:
         self.search, self._rounds = search, rounds
         self._proposed = self._asked = 0
 
@@ -78,11 +80,11 @@ class _Bridge:
 
     def evaluate(
         self,
-        batch: list[TriggerQuery],
+        batch: list[_Case],
         candidate: dict[str, str],
         capture_traces: bool = False,  # noqa: FBT001, FBT002 -- the form that gepa calls
     ) -> object:
-        """Return 1.0 for each request that passed, else 0.0."""
+        """Return 1.0 for each case that passed, else 0.0."""
         from gepa.core.adapter import EvaluationBatch  # Imported here: the extra `optimise` may be missing.
 
         rows = from_thread.run(self._rows, candidate[_COMPONENT], tuple(batch))
@@ -113,13 +115,13 @@ class _Bridge:
         found = from_thread.run(self._considered, candidate[_COMPONENT], failures)
         return {_COMPONENT: found or candidate[_COMPONENT]}
 
-    async def _considered(self, description: str, failures: Sequence[TriggerRow]) -> str | None:
-        proposal = await self.search.propose(self._proposed, description, failures)
+    async def _considered(self, text: str, failures: Sequence[_Row]) -> str | None:
+        proposal = await self.search.propose(self._proposed, text, failures)
         await self.search.consider(self._proposed, proposal)
         outcome = self.search.rounds[-1].outcome
         if outcome == "better" and self.search.best is not None:
-            return self.search.best.description
-        return None if outcome == "overfitted" else proposal.description
+            return self.search.best.text
+        return None if outcome == "overfitted" else proposal.text
 
-    async def _rows(self, description: str, batch: tuple[TriggerQuery, ...]) -> tuple[TriggerRow, ...]:
-        return await self.search.rows(description, batch)
+    async def _rows(self, text: str, batch: tuple[_Case, ...]) -> tuple[_Row, ...]:
+        return await self.search.rows(text, batch)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -20,7 +19,7 @@ from msgspec import Struct
 from prowess.evals.campaigns.report import WITH_SKILL
 from prowess.evals.iterations.folders import NEIGHBOURS, skill_directory
 from prowess.evals.iterations.settings_file import SettingsFile
-from prowess.evals.iterations.snapshots import installed_digests, take_snapshot
+from prowess.evals.iterations.snapshots import installed_digests, take_variant
 from prowess.evals.ledger.journal import JournalHeader
 from prowess.evals.optimising.descriptions import with_description
 from prowess.evals.triggers.trigger_folder import TriggerFolder
@@ -70,7 +69,6 @@ class ImproveFolder:
         self.path = path
         self._name = skill
         self._neighbours = tuple(skill_directory(path, NEIGHBOURS, name) for name in neighbours)
-        self._copied: set[str] = set()
 
     @property
     def first(self) -> str:
@@ -94,17 +92,9 @@ class ImproveFolder:
     def installed(self, description: str) -> tuple[str, ...]:
         """Return the directories of the skill with this description, and of its neighbours."""
         place = skill_directory(self._candidate(description), WITH_SKILL, self._name)
-        if place not in self._copied:
-            shutil.rmtree(place, ignore_errors=True)
-            take_snapshot(self.first, place)
-            path = os.path.join(place, _DOCUMENT)
-            with open(path, "rb") as file:
-                data = file.read()
-            new = with_description(data, description)
-            os.unlink(path)  # it may share its bytes with the file that it was copied from
-            with open(path, "xb") as file:
-                file.write(new)
-            self._copied.add(place)
+        with open(os.path.join(self.first, _DOCUMENT), "rb") as file:
+            data = file.read()
+        take_variant(self.first, place, _DOCUMENT, with_description(data, description))
         return (place, *self._neighbours)
 
     def runs(self, description: str) -> TriggerFolder:

@@ -1,15 +1,16 @@
-"""`prowess eval improve` as a function: from the options to the report."""
+"""`prowess eval improve` as a function: from the options to the report. `improve_body` does `--body`."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import anyio
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess.agent import model_named
 from prowess.errors import InvalidArgumentsError, SkillError
@@ -19,19 +20,21 @@ from prowess.evals.hosts.host import HostLimits
 from prowess.evals.iterations.folders import alone_in, require_one_source, workspace_at
 from prowess.evals.iterations.settings_file import IterationEnd
 from prowess.evals.ledger.calls import OWN_HOST
-from prowess.evals.ledger.caps import Caps
+from prowess.evals.ledger.caps import Caps, Spent
 from prowess.evals.ledger.opened_calls import opened_calls
 from prowess.evals.ledger.recorded_calls import RecordedCalls
-from prowess.evals.optimising.descriptions import with_description
+from prowess.evals.optimising.descriptions import description_revision, with_description
+from prowess.evals.optimising.eval_rows import EvalRow
 from prowess.evals.optimising.gepa_engine import by_gepa, require_gepa
 from prowess.evals.optimising.improve_folder import IMPROVE, ImproveFolder, ImproveSettings
 from prowess.evals.optimising.measuring import Measurements, StoppedError
 from prowess.evals.optimising.proposer import Proposer
-from prowess.evals.optimising.report import ImproveReport
-from prowess.evals.optimising.search import ROUNDS, DescriptionSearch, by_rounds
+from prowess.evals.optimising.report import ImproveReport, LostCase
+from prowess.evals.optimising.search import ROUNDS, TextSearch, by_rounds
 from prowess.evals.recordings.drift import DriftError
 from prowess.evals.statistics.intervals import rate_difference
 from prowess.evals.triggers.match_host import MATCH_HOST, MatchHost
+from prowess.evals.triggers.rows import TriggerRow
 from prowess.evals.triggers.split import keep_split, read_split, split_queries
 from prowess.evals.triggers.trigger_runs import RUNS, TriggerOptions
 from prowess.evals.triggers.trigger_set import read_trigger_set
@@ -39,12 +42,18 @@ from prowess.fix.applying import difference, replace_file
 from prowess.format.reading import read_skill
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from prowess.evals.hosts.host import Host
     from prowess.evals.ledger.ledger import Ledger
     from prowess.evals.ledger.prices import Price
+    from prowess.evals.optimising.report import ImprovedPart
+    from prowess.evals.optimising.revision import Revision
     from prowess.evals.triggers.split import TriggerSplit
     from prowess.evals.triggers.trigger_set import TriggerSet
 
+_Case = TypeVar("_Case")
+_Row = TypeVar("_Row", bound=TriggerRow | EvalRow)
 EngineName = Literal["rounds", "gepa"]
 _DOCUMENT = "SKILL.md"
 
@@ -52,9 +61,9 @@ _DOCUMENT = "SKILL.md"
 class ImproveOptions(Struct, frozen=True, kw_only=True):
     """The options of `prowess eval improve`.
 
-    `model` chooses skills; for the host `match` it only proposes. `proposer` is the model that writes descriptions,
-    None for `model`. `price` is that of `model`, `proposer_price` that of `proposer`. The others are as for
-    `eval triggers`.
+    `model` chooses skills, or does the tasks of evals; for the host `match` it only proposes. `proposer` is the model
+    that writes texts, None for `model`. `price` is that of `model`, `proposer_price` that of `proposer`. `file` is a
+    trigger set, for descriptions alone; `judge` is a model, for bodies alone. The others are as for `eval triggers`.
     """
 
     path: str
@@ -72,6 +81,7 @@ class ImproveOptions(Struct, frozen=True, kw_only=True):
     max_output_tokens: int | None = None
     price: Price | None = None
     proposer_price: Price | None = None
+    judge: str | None = None
     out: str | None = None
     resume: bool = False
     replay: str | None = None
@@ -104,7 +114,7 @@ def improve_description(options: ImproveOptions) -> ImproveEnded:
     if options.engine == "gepa":
         require_gepa()
     one = read_trigger_set(options.path, options.file)
-    before = _document(one)
+    before = document_bytes(one.directory)
     with_description(before, one.description)
     neighbours = neighbour_directories(options.neighbours, tested=[one.skill])
     workspace = workspace_at(options.out, os.path.dirname(one.directory), f"{one.skill}-workspace")
@@ -118,25 +128,41 @@ def improve_description(options: ImproveOptions) -> ImproveEnded:
         try:
             calls = opened_calls(folder.path, folder.header(settings), options.caps, replay=options.replay)
             opened.callback(calls.close)
-            host, proposer = _host(options, calls), _proposer(options, one, calls)
+            host = _host(options, calls)
             split = _kept_split(workspace, one, options.seed)
+            train, validation = (
+                [query for query in one.queries if split.side_of(query.query) == side]
+                for side in ("train", "validation")
+            )
+            body = read_skill(one.directory).document.body
+            revision = description_revision(one.skill, body, [query.query for query in train])
+            proposer = proposer_of(options, revision, calls)
         except SkillError:
             iteration.discard()
             raise
-        measurements = Measurements(one, split, host, folder, _options(options))
-        search = DescriptionSearch(one, split, measurements, proposer, runs=1 if options.is_estimate else options.runs)
-        stopped = anyio.run(_searched, search, options, calls)
-        report = _report(options, search, stopped, one=one, before=before, calls=calls, folder=folder)
-    if options.write and report.complete and report.chosen is not None:
-        _write(one, before, report.chosen.description)
-        report = msgspec.structs.replace(report, written=True)
+        measure = Measurements(one, split, host, folder, _options(options)).rows
+        runs = 1 if options.is_estimate else options.runs
+        search = TextSearch(one.description, measure, proposer, train=train, validation=validation, runs=runs)
+        stopped = anyio.run(searched, search, options, calls)
+        new = before if search.chosen is None else with_description(before, search.chosen.text)
+        lost = [LostCase(query=row.query, should_trigger=row.should_trigger, split=row.split) for row in search.lost()]
+        report = report_of(
+            options, search, stopped, part="description", skill=one.skill, texts=(before, new), lost=lost
+        )
+        report = replace(report, spent=calls.spent, iteration=folder.path)
+    report = written(options, report, one.directory, before, new)
     IMPROVE.finish(folder.path, report.as_dict())
     return ImproveEnded(report=report, signalled=None if stopped is None else stopped.signalled)
 
 
-async def _searched(
-    search: DescriptionSearch, options: ImproveOptions, calls: Ledger | RecordedCalls
+async def searched(
+    search: TextSearch[_Case, _Row], options: ImproveOptions, calls: Ledger | RecordedCalls
 ) -> StoppedError | None:
+    """Search with the engine of the options, and return what stopped it, or None.
+
+    Raises:
+        DriftError: replayed runs differ from the recording, and not because it ended.
+    """
     try:
         if options.engine == "gepa":
             await by_gepa(search, options.rounds, seed=options.seed)
@@ -155,8 +181,13 @@ async def _searched(
 # ── before the search ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _document(one: TriggerSet) -> bytes:
-    path = os.path.join(one.directory, _DOCUMENT)
+def document_bytes(directory: str) -> bytes:
+    """Return the bytes of SKILL.md.
+
+    Raises:
+        InvalidArgumentsError: it cannot be read.
+    """
+    path = os.path.join(directory, _DOCUMENT)
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -195,19 +226,23 @@ def _host(options: ImproveOptions, calls: Ledger | RecordedCalls) -> Host:
     )
 
 
-def _proposer(options: ImproveOptions, one: TriggerSet, calls: Ledger | RecordedCalls) -> Proposer:
+def proposer_of(options: ImproveOptions, revision: Revision[_Row], calls: Ledger | RecordedCalls) -> Proposer[_Row]:
+    """Return what asks the model that writes.
+
+    Raises:
+        InvalidArgumentsError: the model or its price is missing.
+    """
     name = options.proposer or options.model
     if options.proposer is None and options.host not in (OWN_HOST, MATCH_HOST):
-        problem = "name the model that writes descriptions with --proposer, such as anthropic:claude-sonnet-4-5"
+        problem = "name the model that writes texts with --proposer, such as anthropic:claude-sonnet-4-5"
         raise InvalidArgumentsError((problem,))
     model = model_named(name) if options.replay is None else None
     given = options.price if options.proposer is None else options.proposer_price
     return Proposer(
+        revision,
         model,
         calls,
         name=name,
-        skill=one.skill,
-        body=read_skill(one.directory).document.body,
         price=model_price(model, name, price=given, caps=options.caps),
         seed=options.seed,
         max_output_tokens=options.max_output_tokens,
@@ -237,23 +272,25 @@ def _options(options: ImproveOptions) -> TriggerOptions:
 # ── after the search ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _report(
+def report_of(
     options: ImproveOptions,
-    search: DescriptionSearch,
+    search: TextSearch[_Case, _Row],
     stopped: StoppedError | None,
     *,
-    one: TriggerSet,
-    before: bytes,
-    calls: Ledger | RecordedCalls,
-    folder: ImproveFolder,
+    part: ImprovedPart,
+    skill: str,
+    texts: tuple[bytes, bytes],
+    lost: Sequence[LostCase],
 ) -> ImproveReport:
+    """Return the report of a search, without its cost and its place. `texts` are SKILL.md before and after it."""
     start, chosen = search.start, search.chosen
     first, best = (None if tried is None else tried.measured() for tried in (start, chosen))
-    new = before if chosen is None else with_description(before, chosen.description)
+    before, after = (text.decode("utf-8", "replace") for text in texts)
     return ImproveReport(
+        part=part,
         complete=stopped is None,
         stopped=None if stopped is None else stopped.reason,
-        skill=one.skill,
+        skill=skill,
         model=options.model,
         proposer=options.proposer or options.model,
         host=options.host,
@@ -261,22 +298,32 @@ def _report(
         estimate=options.is_estimate,
         seed=options.seed,
         runs=1 if options.is_estimate else options.runs,
-        spent=calls.spent,
+        spent=Spent(),
         start=first,
         rounds=tuple(search.rounds),
         chosen=best,
         delta=None if first is None or best is None else rate_difference(first.validation, best.validation),
-        diff="".join(f"{line}\n" for line in difference(_DOCUMENT, before.decode(), new.decode())),
-        lost=search.lost(),
+        diff="".join(f"{line}\n" for line in difference(_DOCUMENT, before, after)),
+        lost=tuple(lost),
         leaked=tuple(search.leaked),
         nothing_failed=start is not None and not start.failures,
         written=False,
-        iteration=folder.path,
+        iteration="",
     )
 
 
-def _write(one: TriggerSet, before: bytes, description: str) -> None:
-    path = os.path.join(one.directory, _DOCUMENT)
-    reason = replace_file(path, before, with_description(before, description), within=one.directory)
+def written(
+    options: ImproveOptions, report: ImproveReport, directory: str, before: bytes, after: bytes
+) -> ImproveReport:
+    """Write SKILL.md if that was asked for and the search is complete, and return the report with that.
+
+    Raises:
+        InvalidArgumentsError: it cannot be written, or was edited meanwhile.
+    """
+    if not (options.write and report.complete and report.chosen is not None):
+        return report
+    path = os.path.join(directory, _DOCUMENT)
+    reason = replace_file(path, before, after, within=directory)
     if reason is not None:
         raise InvalidArgumentsError((f"{path} is not written: {reason}",))
+    return replace(report, written=True)

@@ -76,7 +76,7 @@ class Measurements:
         self._places, self._options = places, options
         self._made: dict[tuple[str, str], TriggerRun] = {}
 
-    async def rows(self, description: str, queries: Sequence[TriggerQuery], *, runs: int) -> tuple[TriggerRow, ...]:
+    async def rows(self, description: str, queries: Sequence[TriggerQuery], runs: int) -> tuple[TriggerRow, ...]:
         """Return the rows of requests, in their order.
 
         Raises:

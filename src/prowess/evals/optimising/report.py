@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct, convert, to_builtins
 
 from prowess.evals.campaigns.report import StopReason  # noqa: TC001 -- msgspec reads the types of fields
 from prowess.evals.ledger.caps import Spent  # noqa: TC001 -- msgspec reads the types of fields
@@ -12,14 +12,16 @@ from prowess.evals.optimising.leaks import Leak  # noqa: TC001 -- as above
 from prowess.evals.statistics.intervals import MeanInterval, Rate  # noqa: TC001 -- as above
 from prowess.evals.triggers.split import Side  # noqa: TC001 -- as above
 
+ImprovedPart = Literal["description", "body"]
+
 RoundOutcome = Literal["better", "not_better", "overfitted", "worse_in_training", "repeated", "refused"]
 
 
-class MeasuredDescription(Struct, frozen=True, kw_only=True):
-    """A description with the rates of requests that passed. `round` is 0 for the first description."""
+class MeasuredText(Struct, frozen=True, kw_only=True):
+    """A text with the rates of cases that passed. `round` is 0 for the first text."""
 
     round: int
-    description: str
+    text: str
     train: Rate
     validation: Rate
 
@@ -27,7 +29,7 @@ class MeasuredDescription(Struct, frozen=True, kw_only=True):
 class ImproveRound(Struct, frozen=True, kw_only=True):
     """One round.
 
-    - `description` is None if no answer of the model may be one; `refused` are the reasons of refused answers.
+    - `text` is None if no answer of the model may be used; `refused` are the reasons of refused answers.
     - `outcome`: `better` became the best one so far; `not_better` did not pass more in validation; `overfitted` repairs
       in training what it does not repair in validation; `worse_in_training` was not tried in validation; `repeated` was
       measured before.
@@ -36,7 +38,7 @@ class ImproveRound(Struct, frozen=True, kw_only=True):
     """
 
     round: int
-    description: str | None
+    text: str | None
     outcome: RoundOutcome
     train: Rate | None = None
     validation: Rate | None = None
@@ -45,23 +47,30 @@ class ImproveRound(Struct, frozen=True, kw_only=True):
     refused: tuple[str, ...] = ()
 
 
-class LostRequest(Struct, frozen=True, kw_only=True):
-    """A request that passed with the first description, and does not with the chosen one."""
+class LostCase(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A request, or the id of an eval, that passed with the first text and does not with the chosen one."""
 
-    query: str
-    should_trigger: bool
     split: Side
+    query: str | None = None
+    should_trigger: bool | None = None
+    eval: str | None = None
+
+    @property
+    def case(self) -> str:
+        """The request or the id."""
+        return self.query or self.eval or ""
 
 
 class ImproveReport(Struct, frozen=True, kw_only=True):
-    """What was tried and found.
+    """What was tried and found. `part` is what was revised.
 
-    `chosen` is None if no description was better. `delta` is its validation rate minus that of the start. `diff` is a
-    unified diff of SKILL.md, empty without a chosen one. `leaked` are all training texts in proposed descriptions; such
-    descriptions are refused. `nothing_failed` is true if no training request failed at first. `estimate` is true if
-    words alone chose the skill. `iteration` is the folder of the runs.
+    `chosen` is None if no text was better. `delta` is its validation rate minus that of the start. `diff` is a unified
+    diff of SKILL.md, empty without a chosen one. `leaked` are all training texts in proposed texts. `nothing_failed` is
+    true if no training case failed at first. `estimate` is true if words alone chose the skill. `notes` are sentences
+    that limit the result. `iteration` is the folder of the runs.
     """
 
+    part: ImprovedPart
     complete: bool
     stopped: StopReason | None
     skill: str
@@ -73,18 +82,30 @@ class ImproveReport(Struct, frozen=True, kw_only=True):
     seed: int
     runs: int
     spent: Spent
-    start: MeasuredDescription | None
+    start: MeasuredText | None
     rounds: tuple[ImproveRound, ...]
-    chosen: MeasuredDescription | None
+    chosen: MeasuredText | None
     delta: MeanInterval | None
     diff: str
-    lost: tuple[LostRequest, ...]
+    lost: tuple[LostCase, ...]
     leaked: tuple[Leak, ...]
     nothing_failed: bool
     written: bool
     iteration: str
+    notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report as JSON data."""
+        """Return the report as JSON data. Each text is a member with the name of the part."""
         data: dict[str, Any] = to_builtins(self)
+        for one in (data["start"], *data["rounds"], data["chosen"]):
+            if one is not None:
+                one[self.part] = one.pop("text")
         return data
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> ImproveReport:
+        """Return the report of what `as_dict` returned. Raises an error of the form for other data."""
+        for one in (data["start"], *data["rounds"], data["chosen"]):
+            if one is not None:
+                one["text"] = one.pop(data["part"])
+        return convert(data, cls)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from msgspec import ValidationError, convert
+from msgspec import ValidationError
 
 from prowess._internal.text.terminal_text import counted
 from prowess.errors import InvalidArgumentsError
@@ -25,9 +25,11 @@ def improvement_headline(found: ImproveReport) -> str:
         return f"{found.skill}: {'nothing failed in training' if found.nothing_failed else 'nothing better was found'}."
     delta, done = found.delta, "is written" if found.written else "is proposed"
     if delta is None or delta.mean is None or delta.low is None or delta.high is None:
-        return f"A better description of {found.skill} {done}."
+        return f"A better {found.part} of {found.skill} {done}."
     mean, low, high = (signed(max(-1.0, min(1.0, value))) for value in (delta.mean, delta.low, delta.high))
-    return f"A better description of {found.skill} {done}: {mean} points in validation (95 % interval {low} to {high})."
+    return (
+        f"A better {found.part} of {found.skill} {done}: {mean} points in validation (95 % interval {low} to {high})."
+    )
 
 
 def improvement_limits(found: ImproveReport) -> tuple[str, ...]:
@@ -37,7 +39,7 @@ def improvement_limits(found: ImproveReport) -> tuple[str, ...]:
         limits.append(f"The search is not complete ({found.stopped or 'it was stopped'}); --resume goes on.")
     if found.lost:
         limits.append(f"Lost: {counted(len(found.lost), 'case')} passed at first and not with the new text.")
-    return tuple(limits)
+    return (*limits, *found.notes)
 
 
 def read_improvement(folder: str) -> ImproveReport | None:
@@ -50,8 +52,8 @@ def read_improvement(folder: str) -> ImproveReport | None:
     if not os.path.lexists(path):
         return None
     try:
-        return convert(read_json(path), ImproveReport)
-    except ValidationError as fault:
+        return ImproveReport.from_dict(read_json(path))
+    except (ValidationError, TypeError, KeyError, AttributeError) as fault:
         raise InvalidArgumentsError((f"{path} is no report of prowess eval improve: {fault}",)) from None
 
 

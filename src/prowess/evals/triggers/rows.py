@@ -47,6 +47,11 @@ class TriggerRow(Struct, frozen=True, kw_only=True, rename={"passed": "pass"}):
     not_run: int = 0
     split: Side = "train"
 
+    @property
+    def case(self) -> str:
+        """The name of the case, which is the request."""
+        return self.query
+
 
 class TriggerSummary(Struct, frozen=True, kw_only=True):
     """The counts of rows. Rates are of rows that passed, among those with a result.

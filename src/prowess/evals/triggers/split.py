@@ -1,8 +1,8 @@
-"""The split of a trigger set into training and validation, drawn once and kept.
+"""The split of a trigger set, or of evals, into training and validation, drawn once and kept.
 
 60 % of the requests of each kind are for training, the rest for validation. A description is revised by its failures in
 training alone; validation tells whether it became better. So no request may move to the other side later: a kept split
-is only completed when requests are added.
+is only completed when requests are added. The same holds for a body and its evals.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from prowess.errors import InvalidArgumentsError
 from prowess.evals.iterations.folders import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from prowess.evals.triggers.trigger_set import TriggerQuery
 
@@ -30,14 +30,14 @@ _MAX_BYTES = 16 * 1024 * 1024
 
 
 class TriggerSplit(Struct, frozen=True, kw_only=True):
-    """The requests of both sides, sorted, and the seed that the split was drawn with."""
+    """The requests, or the ids of evals, of both sides, sorted, and the seed that the split was drawn with."""
 
     seed: int
     train: tuple[str, ...]
     validation: tuple[str, ...]
 
     def side_of(self, query: str) -> Side:
-        """Return the side of a request of the set."""
+        """Return the side of a request of the set, or of an eval."""
         return "train" if query in self.train else "validation"
 
 
@@ -46,14 +46,20 @@ def split_queries(queries: Sequence[TriggerQuery], *, seed: int = 0, kept: Trigg
 
     The order of the requests does not matter.
     """
+    kinds = ([query.query for query in queries if query.should_trigger is wanted] for wanted in (True, False))
+    return split_cases(kinds, seed=seed, kept=kept)
+
+
+def split_cases(kinds: Iterable[Collection[str]], *, seed: int = 0, kept: TriggerSplit | None = None) -> TriggerSplit:
+    """Return the split of the cases of each kind, as `split_queries` does."""
     seed = seed if kept is None else kept.seed
     train: list[str] = []
-    for wanted in (True, False):
-        of_kind = sorted(query.query for query in queries if query.should_trigger is wanted)
-        train += _training(of_kind, seed, kept)
-    chosen = set(train)
-    rest = sorted(query.query for query in queries if query.query not in chosen)
-    return TriggerSplit(seed=seed, train=tuple(sorted(train)), validation=tuple(rest))
+    rest: list[str] = []
+    for cases in kinds:
+        chosen = _training(sorted(cases), seed, kept)
+        train += chosen
+        rest += [case for case in cases if case not in set(chosen)]
+    return TriggerSplit(seed=seed, train=tuple(sorted(train)), validation=tuple(sorted(rest)))
 
 
 def _training(queries: Collection[str], seed: int, kept: TriggerSplit | None) -> list[str]:
@@ -67,13 +73,13 @@ def _training(queries: Collection[str], seed: int, kept: TriggerSplit | None) ->
     return train + new[: max(wanted - len(train), 0)]
 
 
-def read_split(directory: str) -> TriggerSplit | None:
-    """Return the split that is kept in a directory, or None.
+def read_split(directory: str, *, file: str = SPLIT_FILE) -> TriggerSplit | None:
+    """Return the split that is kept in the file of a directory, or None.
 
     Raises:
         InvalidArgumentsError: the file is there and is no split.
     """
-    path = os.path.join(directory, SPLIT_FILE)
+    path = os.path.join(directory, file)
     try:
         return msgspec.json.decode(read_regular_file(path, _MAX_BYTES), type=TriggerSplit)
     except FileNotFoundError:
@@ -82,13 +88,13 @@ def read_split(directory: str) -> TriggerSplit | None:
         raise InvalidArgumentsError((f"{path} is not a kept split ({fault}); remove it to draw a new one",)) from None
 
 
-def keep_split(directory: str, split: TriggerSplit) -> None:
-    """Write a split to a directory, which is made if it is missing.
+def keep_split(directory: str, split: TriggerSplit, *, file: str = SPLIT_FILE) -> None:
+    """Write a split to the file of a directory, which is made if it is missing.
 
     Raises:
         InvalidArgumentsError: it cannot be written.
     """
-    path = os.path.join(directory, SPLIT_FILE)
+    path = os.path.join(directory, file)
     try:
         os.makedirs(directory, exist_ok=True)
         write_json(path, to_builtins(split))
