@@ -150,13 +150,14 @@ def test_waza_and_claude_plugin_eval_get_their_folders(tmp_path: Path, form: str
 @pytest.mark.proves("governance.beyond.training")
 def test_each_export_lists_what_the_other_tool_will_not_see(tmp_path: Path) -> None:
     tool = {"text": "reads it", "type": "tool_used", "tool": "Read"}
-    first = {**EVALS[0], "assertions": [tool, "is polite"], "prompt": "Sum", "weight": 2}
+    regex = {"text": "names euros", "type": "regex", "pattern": "EUR"}
+    first = {**EVALS[0], "assertions": [tool, "is polite", regex], "prompt": "Sum", "weight": 2}
     skill_with(tmp_path / "skills", [first])
     expected = {
         "promptfoo": {"assertions[0]", "expected_output"},
         "inspect": {"assertions[0]"},
         "waza": {"weight", "assertions[0].type", "assertions[0].tool"},
-        "plugin-eval": {"weight", "files", "assertions[0].type", "assertions[0].tool"},
+        "plugin-eval": {"weight", "files", "assertions[0].text"},
     }
     for form, members in expected.items():
         code, text = export(tmp_path, "skills/ledger", "--to", form, "--out", form, "--json")

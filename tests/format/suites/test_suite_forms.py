@@ -128,9 +128,37 @@ def test_a_regex_on_the_answer_is_a_pattern_in_every_form() -> None:
     assert kinds == ["matches", "not_matches", "judged", "judged"]
     plugin, _ = converted(first, FORMS["plugin-eval"])
     assert texts_of(plugin)["1/graders/001-assertion.md"] == "---\ntype: regex\n---\nEUR$\n"
-    assert "type: llm" in texts_of(plugin)["1/graders/003-assertion.md"]
+    assert texts_of(plugin)["1/graders/003-assertion.md"] == "---\ntype: regex\ntarget: trace\n---\nEUR$\n"
     for form in FORMS.values():
         assert same(original(converted(first, form)[0]).data, suite)
+
+
+def test_graders_on_tools_and_files_are_graders_of_claude_plugin_eval_too() -> None:
+    graders: list[dict[str, object]] = [
+        {"type": "tool_used", "tool": "Read", "input_match": "a.csv", "weight": 2},
+        {"type": "tool_order", "before": "Read", "after": {"tool": "Bash"}},
+        {"type": "file_exists", "path": "*.csv"},
+        {"type": "regex", "pattern": "EUR$", "flags": "i"},
+        {"type": "regex", "pattern": "EUR$", "weight": 3, "target": "last_message"},
+        {"type": "tool_used"},  # faulty: it would make the tool refuse the case
+        {"type": "cost", "usd": 1},
+    ]
+    assertions = [{"text": f"text {number}", **grader} for number, grader in enumerate(graders)]
+    suite = {"skill_name": "s", "evals": [{"id": 1, "prompt": "p", "assertions": assertions}]}
+    plugin, lost = converted(formed(suite), FORMS["plugin-eval"])
+
+    files = [text for path, text in texts_of(plugin).items() if path.startswith("1/graders/0")]
+    assert files[0] == "---\ntype: tool_used\ntool: Read\ninput_match: a.csv\nweight: 2\n---\n\n"
+    assert [text.split("\n")[1] for text in files] == [
+        "type: tool_used", "type: tool_order", "type: file_exists", "type: regex", "type: regex", *["type: llm"] * 2,
+    ]  # fmt: skip
+    assert {row.member for row in lost} == {
+        *(f"assertions[{number}].text" for number in range(5)),
+        *("assertions[5].type", "assertions[6].type", "assertions[6].usd", "skill_name"),
+    }
+    assert same(original(plugin).data, suite)
+    plugin.data["cases"]["1"]["graders"]["001-assertion"]["fields"]["tool"] = "Glob"
+    assert original(plugin).data["evals"][0]["assertions"][0]["tool"] == "Glob"
 
 
 def test_folders_of_the_two_tools_are_read_with_files_of_their_own(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from prowess.format.suites.suite import SuiteCase
 
 _SHOWN = 60
+_MORE = {"weight", "arm"}  # of a pattern on the answer, which other tools check as well
 MAX_FILES = 2_000
 MAX_BYTES = 64 * 1024 * 1024  # of all files
 _NOT_COPIED = ("evals", ".git")  # an agent that finds the evals knows the answers
@@ -54,7 +55,7 @@ def lost_graders(skill: ExportedSkill, tool: str) -> Iterator[LostMember]:
     """Yield the graders that `tool` does not have; a model judges the text of an assertion instead, or nobody."""
     for plan, case in zip(skill.plans, skill.cases, strict=True):
         for number, check in enumerate(case.checks):
-            if check.grader is not None:
+            if check.grader is not None and (check.kind == "judged" or _MORE & check.grader.keys()):
                 kind = str(check.grader.get("type"))[:_SHOWN]
                 instead = "only its pattern" if check.kind != "judged" else "a model judges its text instead"
                 yield LostMember(

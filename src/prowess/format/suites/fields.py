@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from prowess.format.suites.suite import Check, CheckKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 # Kinds of assertions in public suites, and the member with the phrase or pattern of each.
 TYPED: Mapping[str, tuple[CheckKind, str]] = {
@@ -69,7 +69,7 @@ def _check(item: object) -> Check | None:
         return Check(text=item)
     if not isinstance(item, dict) or not isinstance(text := item.get("text"), str):
         return None
-    if (matched := _pattern_of_answer(item)) is not None:
+    if (matched := pattern_of_answer(item)) is not None:
         return Check(text=text, kind=matched[0], value=matched[1], name=text_in(item, "name"), grader=item)
     kind, member = TYPED.get(str(item.get("type")), ("judged", ""))
     value = item.get(member)
@@ -81,7 +81,7 @@ def _check(item: object) -> Check | None:
     return Check(text=text, kind=kind, value=value, name=text_in(item, "name"), grader=grader)
 
 
-def _pattern_of_answer(item: Mapping[str, Any]) -> tuple[CheckKind, str] | None:
+def pattern_of_answer(item: Mapping[str, Any]) -> tuple[CheckKind, str] | None:
     """Return the kind and the pattern of a `regex` on the answer, which other tools can check as well."""
     kinds: dict[str, CheckKind] = {"contains": "matches", "not_contains": "not_matches"}
     kind, pattern = kinds.get(str(item.get("match", "contains"))), text_in(item, "pattern")
@@ -93,9 +93,20 @@ def typed_check(check: Check) -> dict[str, Any]:
     """Return an assertion as an object."""
     named = {"name": check.name} if check.name is not None else {}
     if check.kind == "judged":
-        return {**named, "text": check.text}
+        return {**(check.grader or {}), **named, "text": check.text}
     name, member = _NAMED[check.kind]
     return {**named, "text": check.text, "type": name, member: check.value}
+
+
+def kept_of_checks(before: Sequence[Check], after: Sequence[Check]) -> frozenset[tuple[int, str]]:
+    """Return place and member of typed assertions that a conversion kept: in a grader, or as a kind with its value."""
+    found: set[tuple[int, str]] = set()
+    for place, (old, new) in enumerate(zip(before, after, strict=False)):
+        if old.kind == new.kind != "judged" and old.value == new.value:
+            found |= {(place, member) for member in ("type", "match", "target")}
+        written, read = old.grader or {}, new.grader or {}
+        found |= {(place, member) for member, value in written.items() if member in read and read[member] == value}
+    return frozenset(found)
 
 
 def said(kind: CheckKind, value: str) -> str:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess.format.suites.changes import ChangesDoNotFitError, apply, changed_paths, difference
+from prowess.format.suites.fields import kept_of_checks
 from prowess.format.suites.form import Parts
 from prowess.format.suites.guide import GUIDE, SKILL_CREATOR, TYPED
 from prowess.format.suites.imported import (
@@ -214,7 +215,10 @@ class _Changes:
         return difference(self._source.write_case(read, place + 1), case)
 
     def kept(self, place: int, case: SuiteCase) -> frozenset[str]:
-        return kept_members(self._source, case, self._read[place])
+        after = self._read[place]
+        if self._source.name != TYPED.name:
+            return kept_members(self._source, case, after)
+        return frozenset(f"{TYPED.checks}[{one}].{name}" for one, name in kept_of_checks(case.checks, after.checks))
 
 
 def _lost(changes: Mapping[str, Any], source: SuiteForm, to: SuiteForm, *, of_case: bool) -> Iterator[dict[str, str]]:

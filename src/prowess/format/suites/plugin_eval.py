@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from prowess.format.suites.fields import said, text_in
+from prowess.format.suites.fields import pattern_of_answer, said, text_in
 from prowess.format.suites.form import Parts, SuiteLayout, objects
+from prowess.format.suites.grader_specs import parse_grader
 from prowess.format.suites.suite import Check, CheckKind, SuiteCase, SuiteError
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 PROMPT, CASE, GRADERS = "prompt.md", "case.yaml", "graders"
 _OUTPUT = "expected-output"
+_NATIVE = ("regex", "tool_used", "tool_order", "file_exists")  # graders without a model, as typed assertions name them
+_ASSERTION = "-assertion"  # ends the names of graders that were assertions of another form
 _PHRASE = "-phrase"  # ends the name of a grader whose pattern is a phrase, with signs escaped
 _SIGNS = re.compile(r"[\\^$.|?*+()\[\]{}/-]")  # of patterns in JavaScript
 
@@ -84,7 +87,7 @@ class PluginEvalForm(Struct, frozen=True, kw_only=True):
             body = case.expected_output or "The answer does what the prompt asks for."
             graders[_OUTPUT] = {"fields": {"type": "llm"}, "body": body}
         for number, check in enumerate(case.checks, 1):
-            about = _PHRASE if check.kind in ("contains", "not_contains") else "-assertion"
+            about = _PHRASE if check.kind in ("contains", "not_contains") else _ASSERTION
             graders[f"{number:03}{about}"] = _grader(check)
         return {PROMPT: {"fields": {}, "body": case.prompt or ""}, GRADERS: graders}
 
@@ -93,20 +96,29 @@ def _check(name: str, grader: Mapping[str, Any]) -> Check | None:
     body, fields = text_in(grader, "body"), _object(grader.get("fields"))
     if body is None:
         return None
+    if _is_assertion(name, fields):
+        return Check(text=name, grader=fields)
     if fields.get("type") != "regex":
         return Check(text=body) if fields.get("type") == "llm" else None
     kind: CheckKind = "not_matches" if fields.get("match") == "not_contains" else "matches"
     if name.endswith(_PHRASE):
         kind, body = ("contains" if kind == "matches" else "not_contains"), re.sub(r"\\(.)", r"\1", body)
-    written = None if name.endswith(_PHRASE) else {"pattern": body, **fields}
-    return Check(text=said(kind, body), kind=kind, value=body, grader=written)
+    text, written = said(kind, body), None if name.endswith(_PHRASE) else {"pattern": body, **fields}
+    if written is not None and pattern_of_answer(written) is None:
+        return Check(text=text, grader=written)
+    return Check(text=text, kind=kind, value=body, grader=written)
+
+
+def _is_assertion(name: str, fields: Mapping[str, Any]) -> bool:
+    """Whether a grader on tools or files was an assertion of another form. Others have no text that could be judged."""
+    return name.endswith(_ASSERTION) and fields.get("type") in _NATIVE and fields.get("type") != "regex"
 
 
 def _further(data: Mapping[str, Any], case: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the graders that are no assertions of other forms: those on tools and files, and those in `case.yaml`."""
     for name, grader in _object(data.get(GRADERS)).items():
         fields = _object(_object(grader).get("fields"))
-        if fields.get("type") not in ("regex", "llm"):
+        if fields.get("type") not in ("regex", "llm") and not _is_assertion(name, fields):
             yield {"name": name, **fields}
     listed = case.get("graders")
     for grader in listed if isinstance(listed, list) else ():
@@ -116,11 +128,23 @@ def _further(data: Mapping[str, Any], case: Mapping[str, Any]) -> Iterator[Mappi
 
 def _grader(check: Check) -> dict[str, Any]:
     """Patterns of other tools are taken as they are; the dialect here is JavaScript's."""
+    if check.grader is not None and _is_native(check.grader):
+        fields = {key: value for key, value in check.grader.items() if key not in ("text", "name", "pattern")}
+        return {"fields": fields, "body": text_in(check.grader, "pattern") or ""}
     if check.kind == "judged" or check.value is None:
         return {"fields": {"type": "llm"}, "body": check.text}
     fields = {"type": "regex", **({"match": "not_contains"} if check.kind.startswith("not_") else {})}
     phrase = check.kind in ("contains", "not_contains")
     return {"fields": fields, "body": _SIGNS.sub(r"\\\g<0>", check.value) if phrase else check.value}
+
+
+def _is_native(grader: Mapping[str, Any]) -> bool:
+    """Whether this tool has the grader. One that is faulty would make it refuse the case."""
+    try:
+        parse_grader(grader)
+    except SuiteError:
+        return False
+    return grader.get("type") in _NATIVE
 
 
 def _object(value: object) -> Mapping[str, Any]:
