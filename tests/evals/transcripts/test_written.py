@@ -14,6 +14,7 @@ from tests.evals.transcripts.tables.claude_session import CLAUDE_SESSION
 from tests.evals.transcripts.tables.claude_stream import CLAUDE_STREAM
 from tests.evals.transcripts.tables.codex import CODEX_ROLLOUT, CODEX_STREAM
 from tests.evals.transcripts.tables.copilot import COPILOT
+from tests.evals.transcripts.tables.ends_and_choices import ENDS_AND_CHOICES
 from tests.evals.transcripts.tables.further_claude import FURTHER_CLAUDE
 from tests.evals.transcripts.tables.further_codex import FURTHER_CODEX
 from tests.evals.transcripts.tables.further_others import FURTHER_OTHERS
@@ -36,6 +37,7 @@ CASES = {
         "further codex": FURTHER_CODEX,
         "further": FURTHER_OTHERS,
         "minimal": MINIMAL,
+        "ends and choices": ENDS_AND_CHOICES,
     }.items()
     for name, case in cases.items()
 }

@@ -33,6 +33,32 @@ NAMES = [
     ("@.claude/skills/pdf/SKILL.md", "pdf"),
     ("nutze den Skill Straße", "strasse"),
     ("\uff43\uff53\uff56-report", "csv-report"),
+    *(
+        (text.replace("N", "invoices"), "invoices")
+        for text in ("(/N) now", '"/N" for May', "First.\n/N", "`/N`", "**/N**")
+    ),
+    *(
+        (text.replace("N", "invoices"), "invoices")
+        for text in ("/N?", "/N: may", "\uff20N go", "\uff0fN go", "ask @N.")
+    ),
+    *(
+        (text.replace("N", "invoices"), "invoices")
+        for text in ("the N\r\nskill", "Skill\nN", "skill (N)", "the “N” skill")
+    ),
+    *(
+        (text.replace("N", "invoices"), "invoices")
+        for text in ("a N skill's help", "the _N_ skill", "skill=N", "the <N> skill")
+    ),
+    *(
+        (text.replace("N", "invoices"), "invoices")
+        for text in ("the N\u00a0skill", "skill office:N", "<c>/N</c>", "the /N skill")
+    ),
+    *(
+        (text.replace("N", "csv-report"), "csv-report")
+        for text in ("_N_", "__N__", "N.", "https://x.y/N", "a/N.md", "“N”", "#N")
+    ),
+    ("the office:invoices skill", "office:invoices"),
+    ("do it with office:csv-report", "office:csv-report"),
 ]
 FREE = [
     ("Make the pdf smaller", "pdf"),
@@ -57,6 +83,38 @@ FREE = [
     ("csv-reports", "csv-report"),
     ("skills/pdf/README.md", "pdf"),
     ("", "pdf"),
+    *(
+        (text.replace("N", "invoices"), "invoices")
+        for text in ("C:/N is full", '"D:/N"', "./N", "../N/", "~/N", "/home/N")
+    ),
+    *(
+        (text.replace("N", "invoices"), "invoices")
+        for text in ("https://x.y/a?b=/N", "https://x.y/#/N", "https://x.y/?q=@N")
+    ),
+    *(
+        (text.replace("N", "invoices"), "invoices")
+        for text in ("http://h:80/N", "file:///N", "s3://b/N", "GET /N/", "/N/")
+    ),
+    *(
+        (text.replace("N", "invoices"), "invoices")
+        for text in ("/N?x=1", "/N#top", "src/*/N", "{id}/N", "$(pwd)/N", "[id]/N")
+    ),
+    *(
+        (text.replace("N", "invoices"), "invoices")
+        for text in ("%TEMP%/N", "//N", "\\N", "${N}", "$N.total", "US$N", "$ N")
+    ),
+    *(
+        (text.replace("N", "invoices"), "invoices")
+        for text in ("@N/core", "@N.md", "@ N", "skills: N", "N. Skill up", "N skillset")
+    ),
+    *(
+        (text.replace("N", "invoices"), "invoices")
+        for text in ("the reN skill", "the N2 skill", "the notes skill for N")
+    ),
+    *((text.replace("N", "csv-report"), "csv-report") for text in ("Ning", "xN", "N_2", "_N", "N_x_")),
+    *((text, "csv-report") for text in ("csv -report", "csv--report", "csv_report")),
+    *((text, "office:invoices") for text in ("/other:invoices a", "the other:invoices skill", "skill other:invoices")),
+    ("other:csv-report", "office:csv-report"),
 ]
 
 

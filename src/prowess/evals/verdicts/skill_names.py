@@ -9,7 +9,9 @@ from functools import lru_cache
 from msgspec import Struct
 
 _TWIN = r"(?:-skill)?-[0-9a-f]{6,}"
-_MARKS = r"[\s\"'`*_:,\u2018\u2019\u201c\u201d«»\[\]()]*"  # between a name and the word `skill`
+_MARKS = r"[\s\"'`*_:,=<>{}\u2018\u2019\u201c\u201d«»\[\]()]*"  # between a name and the word `skill`
+_IN_ADDRESS = re.compile(r"://[^\s<>\"'`]+")
+_NO_START = r"(?<![\w/$@.~)}\]%#-])(?<!\b[a-z]:)(?<!/\*)(?<!/\*\*)"  # of `/n`: such a sign is in a path
 
 
 def folded(name: str) -> str:
@@ -53,23 +55,28 @@ def names_skill(query: str, skill: str) -> str | None:
 
     They are `/n`, `$n`, `@n`, `n skill`, `skill n`, a name with a hyphen in full, or the path of its SKILL.md.
     """
-    match = _naming(skill).search(unicodedata.normalize("NFKC", query).casefold())
+    query = unicodedata.normalize("NFKC", query).casefold()
+    if skill_name(skill).base.partition("-")[0] not in query:
+        return None
+    called, named = _naming(skill)
+    match = named.search(query) or called.search(_IN_ADDRESS.sub("://", query))
     return None if match is None else match[0].strip()
 
 
 @lru_cache(maxsize=256)
-def _naming(skill: str) -> re.Pattern[str]:
+def _naming(skill: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of a call by a sign, which is none inside an address, and of the name in words."""
     name = skill_name(skill)
     base = re.escape(name.base)
-    written = rf"(?:{re.escape(name.plugin)}:)?{base}" if name.plugin else rf"(?:[\w-]+:)?{base}"
+    plugin = r"(?:[\w-]+:)?" if name.plugin is None else rf"(?<!\w:)(?:{re.escape(name.plugin)}:)?"
+    start = rf"(?<![\w-]){plugin}"
     spoken = re.sub(r"\\-", r"[-_\\s]", base)
-    ends = r"(?![\w-]|[./\\:]\w)"
     ways = [
-        rf"(?<![\w/$@.~-])[/$@]{written}{ends}",
-        rf"(?<![\w-]){spoken}{_MARKS}(?<![\w-])skill(?![\w-])",
-        rf"(?<![\w-])skill{_MARKS}(?<![\w-]){spoken}(?![\w-])",
-        rf"(?<![\w-]){base}/skill\.md\b",
+        rf"{start}_{{0,2}}{spoken}{_MARKS}(?<![\w-])skill(?![\w-])",
+        rf"(?<![\w-])skill{_MARKS}{start}{spoken}(?![\w-])",
+        rf"{start}{base}/skill\.md\b",
     ]
     if "-" in name.base:
-        ways.append(rf"(?<![\w-]){base}(?![\w-])")
-    return re.compile("|".join(ways))
+        ways.append(rf"{start}(?P<mark>_{{0,2}}){base}(?P=mark)(?![\w-])")
+    called = rf"{_NO_START}[/$@]{plugin}{base}(?![\w/-]|[.\\:?#&=]\w)"
+    return re.compile(called), re.compile("|".join(ways))
