@@ -36,6 +36,7 @@ _MAX_TEXTS = 32  # values of one word, if it has variables with several values
 _MAX_DEPTH = 60
 _MAX_PREFIXES = 3  # words before the program, as in `time echo`
 _MOVES = frozenset({"cd", "pushd", "chdir", "set-location", "push-location", "sl"})  # those of PowerShell, too
+_BEFORE_MOVES = frozenset({"time", "command", "builtin", "!"})
 _TEXTS = frozenset({"heredoc_body", "string", "raw_string", "herestring_redirect"})
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?\Z")
 
@@ -134,8 +135,9 @@ class _Reader:
             masked=context.masked,
             is_fallback=context.is_fallback,
         )
-        if words and words[0].text.casefold() in _MOVES:
-            self._move([word for word in words[1:] if not word.text.startswith("-")])
+        plain = [word for word in words if not word.text.startswith("-") and word.text not in _BEFORE_MOVES]
+        if plain and plain[0].text.casefold() in _MOVES:
+            self._move(plain[1:])
         return step
 
     def _move(self, targets: list[ShellWord]) -> None:

@@ -19,9 +19,9 @@ from msgspec import Struct, field
 
 from prowess._internal.globs import fits_text
 from prowess.evals.transcripts.transcript import MAIN_AGENT, FileRead, ScriptRun, ShellRun, SkillUse
-from prowess.evals.verdicts.shell_uses import SKILL_FILE, shell_uses
+from prowess.evals.verdicts.shell_uses import shell_uses
 from prowess.evals.verdicts.skill_names import folded, is_twin, names_skill, same_skill, skill_name
-from prowess.evals.verdicts.step_words import path_parts
+from prowess.evals.verdicts.step_words import SKILL_FILE, path_parts
 from prowess.evals.verdicts.verdict import Evidence, SkillVerdict
 
 if TYPE_CHECKING:

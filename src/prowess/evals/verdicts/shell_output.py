@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import TYPE_CHECKING
 
@@ -88,6 +89,15 @@ class ShellOutput(Struct, frozen=True, kw_only=True):
         written = path.removeprefix("~")
         about = [line for line in self.complaints if written in line or written in line.replace("\\", "/")]
         return any(_NOT_THERE.search(line) or re.search(rf"{re.escape(written)}['\u2019]?:? ", line) for line in about)
+
+    def never_started(self, script: str) -> bool:
+        """Whether a program says that the script is not there, or cannot be run."""
+        name, written = posixpath.basename(script), script.replace("\\", "/").removeprefix("./")
+        told = re.compile(rf"[^\s'\"`:]*{re.escape(name)}")
+        paths = [path for line in self.not_started for path in told.findall(line)]
+        return any(
+            written.endswith(path.removeprefix("./")) or (path[0] == "/" and path.endswith(written)) for path in paths
+        )
 
 
 def _names(text: str) -> Iterator[str]:

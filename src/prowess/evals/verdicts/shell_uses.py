@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -11,11 +10,12 @@ from msgspec.structs import replace
 
 from prowess._internal.globs import fits_text
 from prowess._internal.shell.command_line import ShellWord, SimpleCommand
-from prowess._internal.shell.launchers import started_by, text_of_shell
+from prowess._internal.shell.launchers import text_of_shell
 from prowess._internal.shell.line_steps import line_steps
 from prowess._internal.shell.outcomes import passes_nothing
 from prowess._internal.shell.step import ShellStep
 from prowess._internal.shell.syntax_tree import GrammarMissingError
+from prowess.evals.verdicts.launched import launched_by, line_of
 from prowess.evals.verdicts.programs import (
     COPIERS,
     INTERPRETERS,
@@ -23,7 +23,6 @@ from prowess.evals.verdicts.programs import (
     PASSING,
     READERS,
     RUNNERS,
-    RUNNING_MODULES,
     SHELLS,
     TELLING,
     code_of,
@@ -38,21 +37,25 @@ from prowess.evals.verdicts.programs import (
     starts_files,
     text_of_windows_shell,
 )
+from prowess.evals.verdicts.scripts import is_script, script_of_runner, scripts_given_by, was_skipped
 from prowess.evals.verdicts.shell_output import ShellOutput
-from prowess.evals.verdicts.step_words import edits_in_place, inside_of, path_parts, unbraced, values_of
+from prowess.evals.verdicts.step_words import (
+    SKILL_FILE,
+    edits_in_place,
+    inside_of,
+    path_parts,
+    unbraced,
+    values_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Literal
 
     from prowess.evals.transcripts.transcript import ShellRun, TranscriptCall
 
-_CHECKING = frozenset({"--check", "noexec"})  # the script is parsed only
-_INLINE = frozenset({"-c", "-e", "--eval", "-p", "--print", "-command"})
-_SUBCOMMANDS = frozenset({"run", "exec", "x"})
 _MAX_DEPTH = 5
 _MAX_COPIES = 100  # of the SKILL.md that are followed
-SKILL_FILE = "skill.md"
 
 
 class ShellUse(Struct, frozen=True, kw_only=True):
@@ -113,6 +116,8 @@ class _Finder:
         self._told: ShellOutput | None = None
         self._copies = copies
         self._is_quiet = False
+        self._before: ShellStep | None = None  # the step before
+        self._source: ShellStep | None = None  # the first step of the pipeline
 
     @property
     def _output(self) -> ShellOutput:
@@ -140,27 +145,42 @@ class _Finder:
         """Return the uses in a line, and the directory after it."""
         line = line_steps(text, directory)
         self._is_quiet = "2>" in text or "&>" in text
-        return tuple(use for step in line.steps for use in self.of_step(step)), line.directory
+        return tuple(self._of_steps(line.steps, 0)), line.directory
+
+    def _of_steps(self, steps: Sequence[ShellStep], depth: int) -> Iterator[ShellUse]:
+        for step in steps:
+            before = self._before
+            if before is None or before.pipe[1:] != step.pipe or not before.pipe:
+                self._source = step
+            yield from self.of_step(step, depth)
+            self._before = step
 
     def of_step(self, step: ShellStep, depth: int = 0) -> Iterator[ShellUse]:
         """Yield the uses in a step and in the commands that it starts."""
-        command = SimpleCommand(words=step.words)
-        if depth < _MAX_DEPTH and (text := self._line_in(step, command)) is not None:
-            for inner in line_steps(text, step.directory).steps:
-                yield from self.of_step(inside_of(inner, step), depth + 1)
+        if depth < _MAX_DEPTH and (text := self._line_in(step)) is not None:
+            inner = line_steps(text, step.directory).steps
+            yield from self._of_steps([inside_of(one, step) for one in inner], depth + 1)
             return
         yield from self._of_command(step)
-        if depth < _MAX_DEPTH and step.words[0].text not in READERS and not runs_elsewhere(step):
-            started = started_by(command).commands
-            if started and (place := directory_option([word.text for word in step.words])) is not None:
-                step = replace(step, directory=posixpath.join(step.directory or "", place))
-            for one in started:
-                yield from self.of_step(replace(step, words=one.words, alone=False), depth + 1)
+        if depth < _MAX_DEPTH and not runs_elsewhere(step) and (started := launched_by(step)) is not None:
+            if (place := directory_option([word.text for word in step.words])) is not None:
+                started = replace(started, directory=posixpath.join(step.directory or "", place))
+            yield from self.of_step(self._with_scripts(started), depth + 1)
 
-    def _line_in(self, step: ShellStep, command: SimpleCommand) -> str | None:
+    def _with_scripts(self, step: ShellStep) -> ShellStep:
+        """Return a command that gets file names of `find` or `xargs`, with the scripts that these can be."""
+        given = None if self._source is None else scripts_given_by(self._source, self._folders)
+        if given is None or program_name(step.words[0].text) in READERS:
+            return step
+        words = (ShellWord(text=given) if word.expands and not word.text.strip("{}") else word for word in step.words)
+        return replace(step, words=tuple(words))
+
+    def _line_in(self, step: ShellStep) -> str | None:
         """Return the command line that a step is given: `bash -c`, `cmd /c`, `eval`, a here-document for a shell."""
-        if (word := text_of_shell(command)) is not None:
+        if (word := text_of_shell(SimpleCommand(words=step.words))) is not None:
             return word.text
+        if (text := line_of(step)) is not None:
+            return text
         name = program_name(step.words[0].text)
         if name in ("powershell", "pwsh", "cmd"):
             return text_of_windows_shell(step)
@@ -292,7 +312,9 @@ class _Finder:
         parts = path_parts(path, directory)
         if self._is_skill_file(parts):
             return True
-        is_pattern = any(sign in path for sign in "*?[")
+        is_pattern = not path.strip("{}") or any(
+            sign in path for sign in "*?["
+        )  # it is empty if a substitution gives it
         return is_pattern and self._may_be_skill_file(path, parts) and self._shows_skill()
 
     def _add_copies(self, *paths: tuple[str, ...]) -> None:
@@ -343,48 +365,15 @@ class _Finder:
         if "/" in texts[0] and self._is_script(texts[0], step.directory):
             script = texts[0]
         elif RUNNERS.fullmatch(program):
-            script = self._script_of_runner(program, step)
+            script = script_of_runner(program, step, self._folders)
         if script is not None:
-            yield ShellUse(kind="script", path=script, failed=self._never_ran(script))
-
-    def _script_of_runner(self, program: str, step: ShellStep) -> str | None:
-        arguments = iter([word.text for word in step.words[1:]])
-        for argument in arguments:
-            option = argument.casefold()
-            if option == "-m":
-                module = next(arguments, "")
-                if module.casefold() in RUNNING_MODULES:
-                    continue
-                path = f"{module.replace('.', '/')}.py"
-                return path if self._is_script(path, step.directory) else None
-            if option in _INLINE or argument in _CHECKING:
-                return None
-            if SHELLS.fullmatch(program) and re.fullmatch(r"-[A-Za-z]*n[A-Za-z]*", argument):
-                return None
-            if argument.startswith("-") or argument in _SUBCOMMANDS:
-                continue
-            if self._is_script(argument, step.directory):
-                return argument
-            if "/" in argument or "." in argument:
-                return None  # another script; its arguments are data
-        return next((word.text for word in step.inputs if self._is_script(word.text, step.directory)), None)
+            failed = self._never_ran(script) or (
+                step.is_fallback and was_skipped(self._before, self._call, self._output)
+            )
+            yield ShellUse(kind="script", path=script, failed=failed)
 
     def _is_script(self, path: str, directory: str | None) -> bool:
-        parts = path_parts(path, directory)
-        for place, part in enumerate(parts[:-1]):
-            if part in self._folders and parts[-1] != SKILL_FILE:
-                if parts[place + 1] == "scripts" and len(parts) > place + 2:
-                    return True
-                if place and parts[place - 1] == "skills":
-                    return True
-        return False
+        return is_script(path, directory, self._folders)
 
     def _never_ran(self, script: str) -> bool:
-        if self._call.refused:
-            return True
-        name, written = posixpath.basename(script), script.replace("\\", "/").removeprefix("./")
-        told = re.compile(rf"[^\s'\"`:]*{re.escape(name)}")
-        paths = [path for line in self._output.not_started for path in told.findall(line)]
-        return any(
-            written.endswith(path.removeprefix("./")) or (path[0] == "/" and path.endswith(written)) for path in paths
-        )
+        return self._call.refused or self._output.never_started(script)

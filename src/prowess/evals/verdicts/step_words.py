@@ -14,6 +14,7 @@ from prowess.evals.verdicts.skill_names import folded
 if TYPE_CHECKING:
     from prowess._internal.shell.step import ShellStep
 
+SKILL_FILE = "skill.md"
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
 
@@ -47,6 +48,7 @@ def inside_of(step: ShellStep, outer: ShellStep) -> ShellStep:
         pipe=(*step.pipe, *outer.pipe),
         alone=step.alone and outer.alone,
         masked=step.masked or outer.masked,
+        is_fallback=step.is_fallback or outer.is_fallback,
     )
 
 

@@ -1,6 +1,6 @@
 """Ends of runs, lists, answers and choices that were not free, in the records of four hosts.
 
-Written from the description of the verdicts, without a look at the readers.
+The verdicts follow from their description alone; the records are those that the hosts write.
 """
 
 from __future__ import annotations
