@@ -119,6 +119,7 @@ OTHER_RUNS: list[Action] = [
     (f"printf '%s\\n' {S}/run.py | xargs python3", "ok", 0),
     (f"time ls && python {S}/run.py", "ok", 0),
     (f"flock /tmp/a {S}/run.sh", "ok", 0),
+    (f"taskset -c 0,1 {S}/run.sh", "ok", 0),
     (f"nice -n 5 {S}/run.sh", "ok", 0),
     (f"sudo -u bob {S}/run.sh", "ok", 0),
     (f"python {S}/run.py", "", 0),

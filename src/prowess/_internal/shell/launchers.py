@@ -107,7 +107,7 @@ def _started_once(command: SimpleCommand) -> StartedCommands:
         return StartedCommands(unknown=True)  # too long to follow, or it reads its arguments from its input
     if program in _PREFIXES:
         tail = (_ANYTHING,) if program == "xargs" else ()
-        put = _put_by_xargs(words) if program == "xargs" else ("{",)
+        put = put_by_xargs(words) if program == "xargs" else ("{",)
         parts += [_suffix(words[place:], tail, put) for place in range(1, len(words))]
     if program in _TEXTS:
         splits = program == "env" and any(word.text.startswith(("-S", "--split-string")) for word in words)
@@ -196,7 +196,7 @@ def _of_text(word: ShellWord) -> StartedCommands:
     return StartedCommands(commands=parts.commands) if isinstance(parts, ShellParts) else StartedCommands(unknown=True)
 
 
-def _put_by_xargs(words: tuple[ShellWord, ...]) -> tuple[str, ...]:
+def put_by_xargs(words: tuple[ShellWord, ...]) -> tuple[str, ...]:
     """Return the texts that `xargs` replaces by its input: `X` in `-I X`, `-IX`, `-JX` and `--replace=X`."""
     texts = [word.text for word in words]
     apart = [after for one, after in pairwise(texts) if one in {"-I", "-J"}]

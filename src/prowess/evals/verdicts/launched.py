@@ -7,12 +7,12 @@ the one that ran: `timeout 5 cat FILE` does not run FILE.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from prowess._internal.shell.command_line import ShellWord
+from prowess._internal.shell.launchers import put_by_xargs
 from prowess.evals.verdicts.programs import program_name
 
 if TYPE_CHECKING:
@@ -24,59 +24,47 @@ _PLAIN = frozenset(
     {
         "bunx", "busybox", "caffeinate", "dbus-run-session", "exec", "fakeroot", "gosu", "hatch", "hyperfine", "nohup",
         "npm", "pdm", "pipenv", "pkexec", "pnpm", "rlwrap", "setsid", "torsocks", "tsocks", "unbuffer", "yarn",
-        "builtin",
+        "builtin", "chrt", "command", "firejail", "prlimit", "setpriv", "taskset", "valgrind",
     }
 )  # fmt: skip
 _OPTIONS_WITH_VALUE = {  # of each launcher
     "bwrap": "--bind --ro-bind --chdir --dev --proc",
-    "chrt": "",
-    "command": "",
     "conda": "-n -p --name --prefix --cwd",
     "cpulimit": "-l -p -e",
     "doas": "-u -C",
-    "docker": "-v -e -w -u -p --name --user --mount --network --entrypoint --env --env-file --workdir --volume",
+    **dict.fromkeys(
+        ("docker", "podman", "nerdctl"),
+        "-v -e -w -u -p --name --user --mount --network --entrypoint --env --env-file --workdir --volume",
+    ),
     "env": "-u -C --unset --chdir",
-    "firejail": "",
     "flock": "-w -E -c",
     "ionice": "-c -n -p",
     "nice": "-n --adjustment",
     "npx": "-p --package",
     "perf": "-e -o",
     "pipx": "--spec --python",
-    "podman": "-v -e -w -u -p --name --user --mount --network --entrypoint --env --env-file --workdir --volume",
-    "nerdctl": "-v -e -w -u -p --name --user --mount --network --entrypoint --env --env-file --workdir --volume",
     "poetry": "-C --directory -P --project",
-    "prlimit": "",
     "script": "-c",
-    "setpriv": "",
     "stdbuf": "-i -o -e",
     "strace": "-e -o -p -s -u",
     "sudo": "-u -g -h -p -C -D -T -U --user --group",
     "systemd-run": "-p --unit -u",
-    "taskset": "",
     "time": "-f -o",
     "timeout": "-s -k --signal --kill-after",
     "unshare": "-S -G",
     "uv": "--with --python -p --extra --group --directory --project --package --with-requirements --with-editable "
     "--env-file --index-url --cwd",
     "uvx": "--with --python -p --from",
-    "valgrind": "",
     "watch": "-n --interval",
     "xargs": "-I -n -P -L -d -a -s -E -J -R --max-args --max-procs --delimiter --arg-file",
     "xvfb-run": "-s -n -e -f -p",
 }
-_SKIPPED = {
-    "flock": 1,
-    "chroot": 1,
-    "docker": 1,
-    "podman": 1,
-    "nerdctl": 1,
-}  # words before the command: a lock, an image
+# Words before the command: a lock, a folder, an image.
+_SKIPPED = dict.fromkeys(("flock", "chroot", "docker", "podman", "nerdctl"), 1)
 _FIND = frozenset({"find", "fd", "fdfind", "bfs", "gfind"})
 _EXEC = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
 _SUBCOMMANDS = frozenset({"run", "exec", "x", "dlx", "stat", "record"})
-_NO_PROGRAM = re.compile(r"[A-Za-z_]\w*=.*|\d+(?:\.\d+)?[smhd]?", re.DOTALL)
-_REPLACES = re.compile(r"-[IJi](.+)|--replace=(.+)")
+_NO_PROGRAM = re.compile(r"[A-Za-z_]\w*=.*|\d+(?:\.\d+)?[smhd]?|0x[\da-f]+|[\d,-]+", re.DOTALL)
 _ANYTHING = ShellWord(text="", expands=True)
 
 
@@ -139,13 +127,12 @@ def _rest(name: str, words: Words) -> Words:
 
 def _with_input(options: Words, words: Words) -> Words:
     """Return the command of `xargs` with its input: in place of `{}`, or at the end."""
-    texts = [word.text for word in options]
-    put = [after for one, after in pairwise(texts) if one in ("-I", "-J")]
-    put += [group for match in map(_REPLACES.fullmatch, texts) if match for group in match.groups() if group]
+    put = put_by_xargs(options)[1:]
     if not put:
         return (*words, _ANYTHING)
-    return tuple(replace(word, text="{}", expands=True) if word.text in put else _marked(word, put) for word in words)
-
-
-def _marked(word: ShellWord, put: list[str]) -> ShellWord:
-    return replace(word, expands=True) if any(text in word.text for text in put) else word
+    return tuple(
+        replace(word, text="{}" if word.text in put else word.text, expands=True)
+        if any(text in word.text for text in put)
+        else word
+        for word in words
+    )
