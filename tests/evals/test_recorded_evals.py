@@ -52,17 +52,19 @@ def run(folder: Path, *words: str, plugins: tuple[str, ...] = ()) -> tuple[int, 
     """Run pytest with the plugin, without a provider, and require that nothing is written into the folder."""
     command = [sys.executable, "-m", "pytest", "-p", PLUGIN, "-p", "no:cacheprovider", *words]
     variables = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "200", "OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
-    before = read_tree(str(folder)).content_digest
+    before, temporary = read_tree(str(folder)).content_digest, folder.parent / "temporary"
+    temporary.mkdir(exist_ok=True)
     ran = subprocess.run(
         [*command, *(word for name in plugins for word in ("-p", name))],
         cwd=folder,
-        env={**os.environ, **variables, "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, **variables, "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(temporary)},
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
     assert read_tree(str(folder)).content_digest == before
+    assert list(temporary.glob("prowess-replay-*")) == []
     return ran.returncode, ran.stdout + ran.stderr
 
 
@@ -107,17 +109,31 @@ def test_a_run_that_fails_is_told_with_its_assertions_and_a_baseline_may_fail(fo
     assert "contains 'two decimals' holds" in text
     assert "file_exists 'writes a file' does not hold" in text
     assert "Traceback" not in text
+    skill_at(folder, an_eval(1, TWO_DECIMALS, {"text": "checked", "type": "program", "path": "evals/gone.py"}))
+    code, text = run(folder, "-v", "--prowess", "sums", "-k", "without_skill")
+    assert (code, listed(text)) == (1, [f"{RECORDING}::{BASELINE} FAILED"]), text  # it was not replayed
+    assert "evals/gone.py" in text
+
+
+def test_a_run_that_a_decision_made_needless_is_no_test(folder: Path) -> None:
+    report = folder / RECORDING / "report.json"
+    data = json.loads(report.read_text())
+    data["units"] = [{**one, "outcome": "not_run"} if one["id"] == BASELINE else one for one in data["units"]]
+    report.write_text(json.dumps(data))
+    with FoundTests(["sums"], started=folder, shown_from=folder) as found:
+        assert [(one.unit.id, one.is_recorded) for one in found.recordings[0].units] == [(UNIT, True)]
 
 
 def test_drift_is_told_with_the_difference_and_a_new_eval_is_not_recorded(folder: Path) -> None:
-    skill_at(folder, an_eval(1, TWO_DECIMALS, prompt="Add it up"), an_eval("new", TWO_DECIMALS))
+    skill_at(folder, an_eval(1, TWO_DECIMALS, prompt="Add it up"), an_eval("new\x1b[31m", TWO_DECIMALS))
     code, text = run(folder, "-v", "--prowess", "sums", "-k", "with_skill")
     assert code == 1
-    assert listed(text) == [f"{RECORDING}::{UNIT} FAILED", f"{RECORDING}::new/with_skill/run-1 FAILED"]
+    assert listed(text) == [f"{RECORDING}::{UNIT} FAILED", rf"{RECORDING}::new\x1b[31m/with_skill/run-1 FAILED"]
     lines = [line.strip() for line in text.splitlines()]
     assert any(line.startswith("-") and "Sum it up" in line for line in lines), text
     assert any(line.startswith("+") and "Add it up" in line for line in lines)
-    assert "eval new was added after the recording" in text
+    assert r"eval new\x1b[31m was added after the recording" in text
+    assert "\x1b" not in text
 
 
 def test_a_changed_skill_makes_each_of_its_recorded_runs_stale(folder: Path) -> None:

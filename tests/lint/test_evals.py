@@ -39,6 +39,7 @@ def faults(folder: Path, **changed: object) -> list[str]:
 def test_what_the_guide_asks_for_is_right_and_each_departure_is_named(tmp_path: Path) -> None:
     assert faults(tmp_path / "right") == []
     assert faults(tmp_path / "id", id=2) == ["evals[1].id is '2' as in an earlier eval"]
+    assert faults(tmp_path / "flag", id=True) == ["evals[0].id must be a number or a text"]
     assert faults(tmp_path / "name", skill_name="other") == [
         "skill_name is 'other', but the name of the skill is 'pdf-tables'"
     ]
@@ -62,6 +63,19 @@ def test_a_grader_that_eval_run_refuses_is_a_finding(members: dict[str, object],
     (found,) = faults(tmp_path, assertions=["Sorted.", {"text": "it", **members}])
     assert found.startswith("evals[0].assertions[1] cannot be graded: ")
     assert reason in found
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"type": "tool_used", "tool": "Read", "min": 2, "max": 2},
+        {"type": "tool_used", "tool": "Read", "min": 0, "max": 0},
+        {"type": "regex", "pattern": "[[a]"},  # Python warns that a later version may read it differently
+        {"type": "regex", "pattern": "(?<year>20[0-9]{2})", "flags": "ims", "match": "count:0"},
+    ],
+)
+def test_a_grader_that_can_decide_is_no_finding(members: dict[str, object], tmp_path: Path) -> None:
+    assert faults(tmp_path, assertions=[{"text": "it", **members}]) == []
 
 
 def test_a_grader_of_another_tool_is_no_finding(tmp_path: Path) -> None:
@@ -126,3 +140,8 @@ def test_a_trigger_set_is_a_list_of_queries_with_an_answer_each(tmp_path: Path) 
 def test_a_file_outside_the_skill_is_no_file_of_it(path: str, tmp_path: Path) -> None:
     (found,) = faults(tmp_path, files=["SKILL.md", path])
     assert found == f"{path!r} is not a file of the skill; paths are relative to its directory"
+
+
+def test_a_file_that_lies_beside_the_evals_is_named_with_its_path_in_the_skill(tmp_path: Path) -> None:
+    (found,) = faults(tmp_path, files=["evals.json"])
+    assert found.endswith("paths are relative to its directory; write 'evals/evals.json'")

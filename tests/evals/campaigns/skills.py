@@ -14,6 +14,8 @@ PHRASE = "Write every sum with exactly two decimal places, and name the currency
 BAD_GRADERS: list[tuple[dict[str, object], str]] = [
     ({"type": "program", "path": "evals/gone.py"}, "'evals/gone.py' "),
     ({"type": "regex", "pattern": "(a"}, "not a Python regular expression"),
+    ({"type": "regex", "pattern": "a{99999999999999999999}"}, "not a Python regular expression"),
+    ({"type": "regex", "pattern": "(" * 5000}, "not a Python regular expression"),
     ({"type": "regex", "pattern": "a" * 20_001}, "more than 20000 characters"),
     ({"type": "regex", "pattern": "a", "match": "foo"}, "not contains, not_contains or count:N"),
     ({"type": "regex", "pattern": "a", "target": "log"}, "target 'log' is not last_message, trace, files or a file"),

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prowess._internal.text.terminal_text import json_text
+from prowess.errors import InvalidArgumentsError
+from prowess.evals.export import exported_skill
 from prowess.format.parsing import parse_document
 from prowess.format.suites.yaml_text import YamlText
 from tests.evals.reports.sample_report import sample
@@ -96,6 +98,29 @@ def test_a_text_that_promptfoo_would_load_is_refused(tmp_path: Path, member: str
     code, text = export(tmp_path, "ledger", "--to", "promptfoo", "--out", "out")
     assert (code, "eval 1: promptfoo would load" in text) == (2, True)
     assert not (tmp_path / "out").exists()
+
+
+def test_promptfoo_has_one_workspace_so_two_evals_need_the_same_file_at_a_path(tmp_path: Path) -> None:
+    for name, code in (("same", 0), ("other", 2)):
+        skill = skill_with(tmp_path / name, [EVALS[0], {**EVALS[0], "id": 2, "files": ["a.txt"]}])
+        (skill / "a.txt").write_text("12.50\n" if name == "same" else "0\n", encoding="utf-8")
+        found, text = export(tmp_path / name, "ledger", "--to", "promptfoo", "--out", "out")
+        assert (found, "two evals need different files at 'a.txt'" in text) == (code, code == 2), text
+        assert (tmp_path / name / "out").exists() == (code == 0)
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MAX_BYTES", 10), ("MAX_FILES", 1)])
+def test_a_skill_above_a_limit_is_not_exported_in_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
+) -> None:
+    (tmp_path / "one.txt").write_text("12345")
+    (tmp_path / "two.txt").write_text("12345")
+    if limit == "MAX_BYTES":
+        monkeypatch.setattr(exported_skill, limit, most)
+        assert len(exported_skill.skill_files(str(tmp_path), "x")) == 2
+    monkeypatch.setattr(exported_skill, limit, most - (limit == "MAX_BYTES"))
+    with pytest.raises(InvalidArgumentsError, match="has more than"):
+        exported_skill.skill_files(str(tmp_path), "x")
 
 
 def test_inspect_gets_a_dataset_and_one_program_for_all_skills(tmp_path: Path) -> None:

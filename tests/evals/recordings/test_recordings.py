@@ -101,6 +101,7 @@ def test_secrets_leave_an_answer_that_stays_what_it_was(content: str) -> None:
     assert TOKEN not in kept
     assert "hunter2" not in kept
     assert kept.count("\n") == content.count("\n")
+    assert kept.count("\r\n") == content.count("\r\n")
     if content.startswith("{"):
         assert json.loads(kept) == {
             "text": "[redacted]",

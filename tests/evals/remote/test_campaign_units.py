@@ -145,6 +145,18 @@ def test_work_ends_with_the_command_that_began_it(tmp_path: Path) -> None:
     assert not (Path(folder) / ".units").exists()
 
 
+@pytest.mark.parametrize("unit", ["1/with_skill/run-1", "../../up", "\ud800", "x" * 5000])
+def test_a_unit_of_any_id_has_a_lock_in_the_folder(tmp_path: Path, unit: str) -> None:
+    folder = new_iteration(str(tmp_path))
+
+    async def work() -> list[str]:
+        return [path.name for path in (Path(folder) / ".units").iterdir()]
+
+    with alone_in(folder):
+        (name,) = anyio.run(within_campaign, folder, unit, work)
+    assert len(name) == 32
+
+
 def test_what_the_work_raises_is_raised_as_it_is(tmp_path: Path) -> None:
     folder = new_iteration(str(tmp_path))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
+from prowess._internal.files.file_lock import locked
 from prowess.agent import Usage
 from prowess.evals.ledger.calls import CallAnswer, CallBound
 from prowess.evals.ledger.caps import CapReachedError, Caps
@@ -85,6 +86,7 @@ def test_a_ledger_is_live_until_it_is_closed(folder: str, tmp_path: Path) -> Non
         assert is_live(folder, ledger.mark)
         (tmp_path / LOCKS / "0a.ledger").touch()
         assert not is_live(folder, "0a")  # of a worker that was killed
-        assert not is_live(folder, "../../0a")
+        with locked(str(tmp_path.parent / "0a.ledger")):
+            assert not is_live(folder, "../../0a")  # a journal of somebody else cannot name a file elsewhere
     assert not is_live(folder, ledger.mark)
     assert [path.name for path in (tmp_path / LOCKS).iterdir()] == ["0a.ledger"]

@@ -353,3 +353,26 @@ def test_a_long_line_or_output_is_judged_in_bounded_time(line: str, output: str)
 def test_only_the_words_of_a_program_tell_that_a_skill_is_not_offered(line: str) -> None:
     stream = _codex(line, "missing\n", 0).replace(b"skills_instructions", b"other_instructions")
     assert verdict_of(read_transcript_text(stream), skill="csv-report", query="Chart it").verdict == "not_triggered"
+
+
+@pytest.mark.parametrize(
+    ("shown", "verdict"), [(BODY, "triggered"), (BODY.replace("csv-report", "other"), "not_triggered")]
+)
+def test_a_copy_of_what_a_pattern_names_is_of_the_skill_that_the_output_shows(shown: str, verdict: str) -> None:
+    stream = _claude("cat .agents/skills/*/SKILL.md > c.md; cat c.md", shown, 0)
+    assert verdict_of(read_transcript_text(stream), skill="csv-report", query="Chart it").verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("line", "output", "verdict"),
+    [
+        ("echo a && cat {} > c.md", "a", "not_triggered"),
+        ("cat {} && echo a > c.md", BODY, "triggered"),
+        ("{{ cat {} | wc -l; }} > n.md; cat n.md", "# 12", "not_triggered"),
+    ],
+)
+def test_an_output_that_goes_to_a_file_is_not_shown_and_only_what_is_written_is_a_copy(
+    line: str, output: str, verdict: str
+) -> None:
+    stream = _claude(line.format(".agents/skills/csv-report/SKILL.md"), output, 0)
+    assert verdict_of(read_transcript_text(stream), skill="csv-report", query="Chart it").verdict == verdict
