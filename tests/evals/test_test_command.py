@@ -124,3 +124,18 @@ def test_a_file_of_configurations_with_a_fault_is_refused(text: str, reason: str
     (tmp_path / "all.yaml").write_text(text, encoding="utf-8")
     code, printed = run(tmp_path, "--configurations", "all.yaml", "ledger")
     assert (code, reason in printed) == (2, True), printed
+
+
+def test_input_that_cannot_be_used_ends_with_code_2_and_says_what_it_is(tmp_path: Path) -> None:
+    skill = make_skill(tmp_path)
+    (skill / "evals").mkdir(exist_ok=True)
+    for text, told in (
+        ("cases:\n- {case: 'a\0b'}\n", "there is a NUL character at byte 18; remove it"),
+        ("cases: [3]\n", "cases[0] is a number, it must be a mapping with case"),
+        ("cases:\n- {case: a, input: b, context: {neighbours: [3]}}\n", "neighbours[0] is a number, it must be a text"),
+    ):
+        (skill / "evals" / "tests.yaml").write_text(text, encoding="utf-8")
+        code, shown = run(tmp_path, "ledger")
+        assert (code, told in shown) == (2, True), shown
+    (tmp_path / "empty").mkdir()
+    assert run(tmp_path, "empty")[0] == 2

@@ -70,6 +70,7 @@ def test_the_folders_of_claude_plugin_eval_keep_graders_of_tools(tmp_path: Path)
     ("members", "fault"),
     [
         ({"prompt": "  "}, "no prompt"),
+        ({"prompt": "half \ud800"}, "the prompt has half of a surrogate pair; write the whole character"),
         ({"expected_output": ""}, "nothing can be graded"),
         ({"files": ["evals/files/missing.csv"]}, "cannot be read"),
         ({"files": ["evals/a.csv", "evals/files/a.csv"]}, "two files would be 'a.csv'"),

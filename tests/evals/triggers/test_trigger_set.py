@@ -136,3 +136,15 @@ def test_a_kept_split_is_completed_and_never_changed(tmp_path: Path) -> None:
     (tmp_path / SPLIT_FILE).write_text("[]")
     with pytest.raises(InvalidArgumentsError, match="is not a kept split"):
         read_split(str(tmp_path))
+
+
+def test_a_request_that_no_model_can_get_is_refused(tmp_path: Path) -> None:
+    skill = make_triggered(tmp_path, "sums", "Sums rows.", [("half \ud800", True)])
+    with pytest.raises(InvalidArgumentsError, match="has half of a surrogate pair; write the whole character"):
+        read_trigger_set(skill)
+
+
+def test_an_empty_path_is_told(tmp_path: Path) -> None:
+    del tmp_path
+    with pytest.raises(InvalidArgumentsError, match=r"^the path is empty; name a folder with SKILL\.md$"):
+        read_trigger_set("")

@@ -55,7 +55,7 @@ def command(*, paths: tuple[str, ...], configured: str | None, strict: bool, as_
         report = run_tests(*found)
     except SkillParseError as fault:
         output.error(f"{printable_line(str(fault))}; see prowess check")
-        return exit_codes.FAILED
+        return exit_codes.USAGE
     if as_json:
         output.document({**report.as_dict(), "diagnostics": _plain(report.diagnostics)})
     else:

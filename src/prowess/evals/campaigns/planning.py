@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess.errors import InvalidArgumentsError, UnsafePathError
-from prowess.format.suites.fields import TYPED
+from prowess.format.suites.fields import TYPED, has_half_character
 from prowess.format.suites.files import read_suite
 from prowess.format.suites.forms import original
 from prowess.format.suites.grader_faults import case_faults
@@ -140,6 +140,8 @@ def _with_unread(evals: tuple[PlannedEval, ...], formed: FormedData) -> tuple[Pl
 
 
 def _skill_of(path: str) -> str:
+    if not path:
+        raise InvalidArgumentsError(("the path is empty; name a skill, or its file of evals",))
     if not os.path.exists(path):
         raise InvalidArgumentsError((f"{path} does not exist; name a skill, or its file of evals",))
     here = os.path.realpath(path)
@@ -175,6 +177,8 @@ def _planned(root: ContainedRoot, cases: Sequence[SuiteCase], path: str) -> Iter
             fault = next(_grader_faults(case, root), None)
         if not (case.prompt or "").strip():
             fault = "the eval has no prompt"
+        elif has_half_character(case.prompt or ""):
+            fault = "the prompt has half of a surrogate pair; write the whole character"
         elif not assertions and fault is None:
             fault = "the eval has neither assertions nor an expected output, so nothing can be graded"
         yield PlannedEval(

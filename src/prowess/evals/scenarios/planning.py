@@ -111,8 +111,9 @@ def _scripts(directory: str) -> tuple[str, CaseScripts]:
     if len(data) > MAX_TESTS_BYTES:
         return "", _unread(f"it is larger than {MAX_TESTS_BYTES} bytes")
     decoded = decode(data)
-    if any(fault.rule != "encoding.bom" for fault in decoded.faults):
-        return "", _unread("it is not UTF-8")
+    messages = [fault.message for fault in decoded.faults if fault.rule != "encoding.bom"]
+    if messages:
+        return "", _unread(messages[0])
     return decoded.text, read_case_scripts(decoded.text)
 
 

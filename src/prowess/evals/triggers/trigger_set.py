@@ -18,6 +18,7 @@ from prowess.catalog.matching.stems import stem
 from prowess.catalog.matching.words import asked_words
 from prowess.errors import InvalidArgumentsError, SkillParseError, UnsafePathError
 from prowess.format.reading import read_skill
+from prowess.format.suites.fields import has_half_character
 from prowess.format.suites.files import MAX_BYTES, read_suite
 from prowess.format.suites.forms import original
 from prowess.format.suites.json_faults import trigger_faults
@@ -83,6 +84,8 @@ def read_trigger_set(directory: str, file: str | None = None) -> TriggerSet:
         InvalidArgumentsError: there is no skill, no trigger set, or several; or the set has no request.
         SuiteError: the file cannot be read, or is no trigger set; with the place.
     """
+    if not directory:
+        raise InvalidArgumentsError(("the path is empty; name a folder with SKILL.md",))
     if not os.path.isfile(os.path.join(directory, "SKILL.md")):
         raise InvalidArgumentsError((f"{directory} is no skill: it has no SKILL.md; name a folder with one",))
     try:
@@ -126,6 +129,9 @@ def _queries(named: Sequence[tuple[SuiteCase, bool]], path: str) -> Iterator[Tri
         text = case.prompt or ""
         if not text.strip():
             raise InvalidArgumentsError((f"{path}: the eval {case.id!r} has no prompt",))
+        if has_half_character(text):
+            problem = f"{path}: the request {text[:80]!r} has half of a surrogate pair; write the whole character"
+            raise InvalidArgumentsError((problem,))
         if text in seen:
             raise InvalidArgumentsError((f"{path}: the request {text[:80]!r} is there twice",))
         seen.add(text)

@@ -74,14 +74,16 @@ def is_blank(value: object) -> bool:
 
 
 def kind(value: object) -> str:
-    """Describe a value for a message: `a list`, `empty`, `absent` for None, or the string itself in quotes."""
+    """Describe a value for a message: `a list`, `a number`, `absent` for None, or the string itself in quotes."""
     if value is None or is_blank(value):
         return "absent" if value is None else "empty"
     if isinstance(value, str):
         return repr(value if len(value) <= _SHOWN else f"{value[:_SHOWN]}...")
     if isinstance(value, list | tuple):
         return "a list"
-    return "a mapping" if isinstance(value, dict) else "not a text"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "a mapping" if isinstance(value, dict) else "a number" if isinstance(value, int | float) else "not a text"
 
 
 def named(path: Path) -> str:

@@ -32,6 +32,15 @@ def text_in(data: Mapping[str, Any], member: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def has_half_character(text: str) -> bool:
+    """Whether a text has half of a surrogate pair, which an escape in JSON can write, and which cannot be sent."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
 def texts_in(data: Mapping[str, Any], member: str) -> tuple[str, ...]:
     """Return a list of texts; empty if the value is anything else."""
     value = data.get(member)
