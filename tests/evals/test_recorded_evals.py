@@ -16,6 +16,7 @@ from prowess.evals.campaigns.options import EvalRunOptions
 from prowess.evals.campaigns.running import run_evals
 from prowess.evals.found_tests import FoundTests
 from prowess.evals.recordings.drift import StaleRecordingError
+from prowess.evals.replays.finding import RecordedIteration, SkillsAndRecordings
 from tests.evals.campaigns.provider import MODEL, ScriptedProvider, obedient
 from tests.evals.campaigns.skills import an_eval, skill_at
 from tests.evals.test_pytest_plugin import PLUGIN
@@ -157,6 +158,10 @@ def test_the_newest_complete_recording_is_taken_unless_another_one_is_named(fold
     refused = chosen(folder, *named)
     assert "it is not complete; continue it with prowess eval run --resume" in str(refused["iteration-3"])
     assert "it has no journal.jsonl" in str(refused["iteration-4"])
+    settings = workspace / "iteration-2" / "campaign.json"
+    settings.write_text(json.dumps({**json.loads(settings.read_text()), "replay": True}))
+    assert chosen(folder, "sums") == {"iteration-1": None}
+    assert "it is itself a replay" in str(chosen(folder, "sums-workspace/iteration-2")["iteration-2"])
 
 
 def test_the_skill_of_a_recording_elsewhere_has_to_be_named(folder: Path) -> None:
@@ -165,6 +170,15 @@ def test_the_skill_of_a_recording_elsewhere_has_to_be_named(folder: Path) -> Non
     assert chosen(folder, ".") == {"iteration-1": None}
     assert "name the skill with --prowess as well" in str(chosen(folder, "elsewhere")["iteration-1"])
     assert chosen(folder, "elsewhere", "sums") == {"iteration-1": None}
+
+
+def test_of_two_skills_of_one_name_the_one_beside_the_workspace_is_replayed(folder: Path) -> None:
+    shutil.copytree(folder / "sums", folder / "another" / "sums")
+    paths = [str(folder / "another"), str(folder)]
+    for named in (paths, paths[::-1]):
+        (found,) = (one for listed in SkillsAndRecordings(named).recordings().values() for one in listed)
+        assert isinstance(found, RecordedIteration)
+        assert found.root == str(folder / "sums")
 
 
 def test_a_skill_that_was_installed_beside_is_compared_as_it_is_now(folder: Path) -> None:

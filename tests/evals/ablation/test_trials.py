@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess.evals.ablation.report import EvalNotice
 from prowess.evals.ablation.trials import AssertionKey, Loss, PassageTrial, PassedRuns, informative
+
+if TYPE_CHECKING:
+    from prowess.evals.ablation.report import NoticeVerdict
+    from prowess.evals.ablation.trials import TrialDecision
 
 NOISE = 0.1
 
@@ -75,3 +81,18 @@ def test_each_eval_is_decided_for_itself_if_that_is_asked_for() -> None:
         assert (trial.decision, trial.decision_of("notices")) == ("needed", "needed")
         assert trial.decision_of("silent") == ("no_effect" if every else "open")
         assert trial.decision_of("never reached") == "no_effect"
+
+
+@pytest.mark.parametrize(
+    ("decisions", "verdict", "removals"),
+    [
+        (["needed", "open", "no_effect"], "notices", 1),
+        (["no_effect", "no_effect"], "silent", 0),
+        (["no_effect", "open"], "unsure", 0),
+        ([], "unsure", 0),  # a cap ended all before the first passage
+    ],
+)
+def test_an_eval_is_silent_only_if_every_removal_is_decided(
+    decisions: list[TrialDecision], verdict: NoticeVerdict, removals: int
+) -> None:
+    assert EvalNotice.of("1", decisions) == EvalNotice(eval="1", verdict=verdict, removals=removals)

@@ -76,15 +76,18 @@ def test_a_worker_begins_nothing_if_no_command_runs_in_the_folder(provider: Scri
     assert len(provider.requests) == calls
 
 
-@pytest.mark.parametrize("changed", ["snapshot", "file of the eval"])
+@pytest.mark.parametrize("changed", ["snapshot", "file of the eval", "program"])
 def test_a_worker_that_sees_other_files_ends_the_campaign(
     provider: ScriptedProvider, skill: Path, changed: str
 ) -> None:
     def change(task: EvalUnit) -> None:
         own = Path(task.prepared.skills["with_skill"][0]) / "SKILL.md"
-        (own if changed == "snapshot" else skill / "data.csv").write_text("another\n")
+        (own if changed == "snapshot" else skill / name).write_text("another\n")
 
-    name = "with_skill/sums/SKILL.md" if changed == "snapshot" else "data.csv"
+    name = {"snapshot": "with_skill/sums/SKILL.md", "program": "check.py"}.get(changed, "data.csv")
+    if changed == "program":
+        skill_at(skill.parent, an_eval(1, {"text": "checked", "type": "program", "path": "check.py"}))
+        (skill / "check.py").write_text("print('no')\n")
     with pytest.raises(UnavailableError, match=f"the file {name} .it differs on the worker on .* share the folders"):
         run_on(HereEngine(change), skill)
     assert provider.requests == []
