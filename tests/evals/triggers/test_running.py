@@ -121,7 +121,7 @@ def test_a_cap_leaves_what_was_found(tmp_path: Path) -> None:
     assert (found.campaign.complete, found.campaign.stopped) == (False, "call_cap")
     summary = count_rows(found.rows)
     assert (summary.total, summary.passed, summary.failed, summary.undecided) == (3, 1, 0, 2)
-    assert (summary.positives.runs, summary.positives.errors) == (1, 2)
+    assert (summary.positives.runs, summary.positives.errors, summary.positives.not_run) == (1, 0, 2)
 
 
 def test_a_failure_of_the_campaign_is_raised_and_one_of_a_run_is_an_error(tmp_path: Path) -> None:

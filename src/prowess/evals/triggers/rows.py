@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from prowess.evals.campaigns.report import GateResult
 from prowess.evals.statistics.curtailment import HALF, settled_consistency, settled_rate
@@ -53,6 +53,12 @@ class TriggerRow(Struct, frozen=True, kw_only=True, rename={"passed": "pass"}):
         return self.query
 
 
+class RequestRate(Rate, frozen=True, kw_only=True):
+    """How many requests passed, among `runs` requests with a result. `not_run` have none, because runs are missing."""
+
+    not_run: int = 0
+
+
 class TriggerSummary(Struct, frozen=True, kw_only=True):
     """The counts of rows. Rates are of rows that passed, among those with a result.
 
@@ -63,10 +69,10 @@ class TriggerSummary(Struct, frozen=True, kw_only=True):
     passed: int
     failed: int
     undecided: int
-    positives: Rate
-    negatives: Rate
-    train: Rate
-    validation: Rate
+    positives: RequestRate
+    negatives: RequestRate
+    train: RequestRate
+    validation: RequestRate
 
 
 class QueryRuns:
@@ -149,7 +155,8 @@ def trigger_gates(
     return tuple(gates)
 
 
-def _passing(rows: Iterable[TriggerRow]) -> Rate:
+def _passing(rows: Iterable[TriggerRow]) -> RequestRate:
     results = [row.passed for row in rows]
     decided = [result for result in results if result is not None]
-    return rate_of(sum(decided), len(decided), len(results) - len(decided))
+    rate = rate_of(sum(decided), len(decided))
+    return RequestRate(**structs.asdict(rate), not_run=len(results) - len(decided))
