@@ -133,10 +133,10 @@ install_postgresql() {
 
 # ── what is missing ──────────────────────────────────────────────────────────────────────────────────────
 
-# The copy of pyproject.toml that was installed is the stamp: while it is equal, there is nothing to install. The
-# path is in it, because an environment that was moved points to the old place.
+# The copies of both pyproject.toml that were installed are the stamp: while they are equal, there is nothing to install.
+# The path is in it, because an environment that was moved points to the old place.
 stamp=.venv/prowess-installed
-stamp_text() { pwd -P; cat pyproject.toml; }
+stamp_text() { pwd -P; cat pyproject.toml packages/pytest-prowess/pyproject.toml; }
 
 if ! { [ -x .venv/bin/python ] && is_new_enough .venv/bin/python && .venv/bin/python -c 'import pip' 2>/dev/null; }; then
     make_venv

@@ -25,6 +25,15 @@ print(*sorted(set(sys.modules) - before))
 """
 
 
+def test_setup_installs_again_if_the_package_with_the_plugin_changed() -> None:
+    setup = (REPOSITORY / "tools" / "setup.sh").read_text(encoding="utf-8")
+    stamp = next(line for line in setup.splitlines() if line.startswith("stamp_text()"))
+    command = ["bash", "-c", f"{stamp}\nstamp_text"]
+    shown = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    for place in ("", "packages/pytest-prowess"):
+        assert (REPOSITORY / place / "pyproject.toml").read_text(encoding="utf-8") in shown
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a project with a test of its own."""
