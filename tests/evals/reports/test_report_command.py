@@ -39,6 +39,16 @@ def test_it_writes_every_report_and_prints_the_answer(tmp_path: Path) -> None:
     assert (code, json.loads(text)) == (0, json.loads(json_text(report.as_dict())))
 
 
+def test_the_ablation_of_another_skill_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "report.json").write_text(json_text(sample(2, 3).as_dict()), encoding="utf-8")
+    (tmp_path / "parts.json").write_text('{"skill": "other", "units": []}', encoding="utf-8")
+    code, text, errors = run(tmp_path, "run", "--out", "r.html", "--ablation", "parts.json")
+    assert (code, text) == (2, "")
+    assert "the ablation is of the skill other, and the run of invoice-check; name that of the same skill" in errors
+    assert not (tmp_path / "r.html").exists()
+
+
 def test_what_is_no_run_is_refused_with_its_place(tmp_path: Path) -> None:
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "report.json").write_text('{"complete": 1}', encoding="utf-8")

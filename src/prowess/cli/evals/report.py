@@ -62,7 +62,7 @@ def report(
                 return exit_codes.USAGE
             return _tell_improvement(search, page, cap, as_json=as_json)
         found = read_report(run)
-        view = None if ablation is None else read_ablation(read_json(ablation))
+        view = None if ablation is None else read_ablation(read_json(ablation), skill=found.skill)
         matrix = None if triggers is None else read_triggers(read_json(triggers))
         files.write(found, folder=run, cap_usd=cap, ablation=view, triggers=matrix)
     except InvalidArgumentsError as fault:

@@ -66,20 +66,25 @@ class AblationView(Struct, frozen=True, kw_only=True):
 
 class _Document(Struct, frozen=True):
     units: tuple[AblatedPart, ...]
+    skill: str | None = None
 
 
-def read_ablation(data: Any) -> AblationView:  # noqa: ANN401 -- JSON
-    """Return the parts.
+def read_ablation(data: Any, *, skill: str | None = None) -> AblationView:  # noqa: ANN401 -- JSON
+    """Return the parts. `skill` is the name of the skill that the report is of, None if any will do.
 
     Raises:
-        InvalidArgumentsError: the data is no report of `eval ablate --json`.
+        InvalidArgumentsError: the data is no report of `eval ablate --json`, or that of another skill.
     """
     try:
-        parts = convert(data, _Document).units
+        found = convert(data, _Document)
     except ValidationError as fault:
         raise InvalidArgumentsError(
             (f"the ablation is not what prowess eval ablate --json prints: {shape_fault(fault)}",)
         ) from None
+    if skill is not None and found.skill not in (None, skill):
+        problem = f"the ablation is of the skill {found.skill}, and the run of {skill}; name that of the same skill"
+        raise InvalidArgumentsError((problem,))
+    parts = found.units
     files: dict[str, list[AblatedPart]] = {}
     for part in sorted(parts[:MOST_PARTS], key=lambda one: (one.path != "SKILL.md", one.path, one.line)):
         files.setdefault(part.path, []).append(part)
