@@ -34,7 +34,9 @@ def actions_of(name: str, arguments: Arguments) -> tuple[CallAction, ...]:
 def texts_at(arguments: Arguments, keys: tuple[str, ...]) -> tuple[str, ...]:
     """Return the text, or the texts of the list, at the first of `keys` that is there."""
     for key in keys:
-        value = arguments.get(key)
+        if key not in arguments:
+            continue
+        value = arguments[key]
         if isinstance(value, str) and value:
             return (value,)
         if isinstance(value, list) and (texts := tuple(text for text in value if isinstance(text, str))):

@@ -133,7 +133,7 @@ class _Uses(Struct):
                 if isinstance(action, ShellRun):
                     start = directories.get(call.agent, transcript.directory)
                     # A command that does not name the file may show it, as `cat *`.
-                    is_shown = call.result is not None and any(name in call.result for name in shown)
+                    is_shown = call.result is not None and any(map(call.result.__contains__, shown))
                     if is_shown or self._concerns(action, start, folders):
                         after = self._shell(action, call, folders, start)
                         if keeps and "cwd was reset" not in (call.result or ""):
@@ -192,7 +192,7 @@ class _Uses(Struct):
         text = (action.line if action.line is not None else " ".join(action.words or ())).casefold()
         if not text.isascii():
             text = folded(text)
-        if SKILL_FILE in text or any(folder in text for folder in folders):
+        if SKILL_FILE in text or any(map(text.__contains__, folders)):
             return True
         if self.copies and any(copy[-1] in text for copy in self.copies):
             return True
