@@ -52,13 +52,25 @@ def line_steps(line: str, directory: str | None = None) -> ShellLine:
         return ShellLine(directory=directory)
     tokens = read_words(source)
     reader = _Reader(directory, line)
-    if isinstance(tokens, tuple) and is_simple_line(tokens):
-        steps = list(itertools.islice(reader.simple(tokens), _MAX_STEPS))
+    plain = _without_errors(tokens) if isinstance(tokens, tuple) else None
+    if plain is not None and is_simple_line(plain):
+        steps = list(itertools.islice(reader.simple(plain), _MAX_STEPS))
     else:
         steps = list(itertools.islice(reader.tree(parsed(source)), _MAX_STEPS))
     if len(steps) > 1:
         steps = [replace(step, alone=False) for step in steps]
     return ShellLine(steps=tuple(steps), directory=reader.directory)
+
+
+def _without_errors(tokens: tuple[Word | Operator, ...]) -> tuple[Word | Operator, ...]:
+    """Return the tokens without `2>/dev/null` and `2>&1`: where errors go changes no step."""
+    dropped: set[int] = set()
+    for place, (number, sign, target) in enumerate(zip(tokens, tokens[1:], tokens[2:], strict=False)):
+        if isinstance(number, Operator) or isinstance(target, Operator) or not isinstance(sign, Operator):
+            continue
+        if number.source == "2" and sign.text in (">", ">>", ">&") and sign.start == number.end:
+            dropped |= {place, place + 1, place + 2}
+    return tuple(token for place, token in enumerate(tokens) if place not in dropped)
 
 
 class _Reader:

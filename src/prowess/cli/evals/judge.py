@@ -98,7 +98,7 @@ def _print(judged: Sequence[_Judged], *, as_json: bool) -> None:
     unread = sum(one.verdict.unread_lines for one in judged)
     if unread:
         remedy = "install the shell grammar (pip install 'prowess[shell]')"
-        output.note(f"{counted(unread, 'command line')} not taken apart: {remedy}")
+        output.note(f"{counted(unread, 'command line')} not read, which may hide a use of the skill: {remedy}")
     if as_json:
         summary: dict[str, object] = {"cases": len(judged)}
         summary |= {name: counts[name] for name in _NAMES}
