@@ -119,7 +119,21 @@ OTHER_RUNS: list[Action] = [
     (f"printf '%s\\n' {S}/run.py | xargs python3", "ok", 0),
     (f"time ls && python {S}/run.py", "ok", 0),
     (f"flock /tmp/a {S}/run.sh", "ok", 0),
-    (f"taskset -c 0,1 {S}/run.sh", "ok", 0),
+    *(
+        (line, "ok", 0)
+        for line in (
+            f"taskset -c 0,1 {S}/run.sh",
+            f"mise exec -- python {S}/run.py",
+            f"uv tool run python {S}/run.py",
+            f"uv run --directory {D} scripts/run.py",
+            f"micromamba run -n x python {S}/run.py",
+            f"env -S 'bash {S}/run.sh'",
+            f"su -c 'bash {S}/run.sh' bob",
+            f"timeout -k 5 60s {S}/run.sh",
+            f"pnpm dlx tsx {S}/run.ts",
+            f"docker run --rm -v $PWD:/w -w /w python:3 python {S}/run.py",
+        )
+    ),
     (f"nice -n 5 {S}/run.sh", "ok", 0),
     (f"sudo -u bob {S}/run.sh", "ok", 0),
     (f"python {S}/run.py", "", 0),
@@ -205,6 +219,14 @@ NO_RUNS: list[Action] = [
             f"uv run mypy {S}/run.py",
             f"uv run pytest {S}/test_run.py",
             f"uv add --script {S}/run.py pandas",
+            f"npm --prefix {S} run build",
+            f"yarn --cwd {S} install",
+            f"pnpm -C {S} test",
+            f"docker build -t x {D}/docker",
+            f"find {S} -exec chmod +x {{}} +",
+            f"timeout 5 python tools/check.py {S}/run.py",
+            f"fd -e py . {S}",
+            f"nice find {S}",
             f"docker run -v .:/w alpine cat {S}/run.sh",
         )
     ),

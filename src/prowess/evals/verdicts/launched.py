@@ -23,13 +23,14 @@ Words = tuple[ShellWord, ...]
 _PLAIN = frozenset(
     {
         "bunx", "busybox", "caffeinate", "dbus-run-session", "exec", "fakeroot", "gosu", "hatch", "hyperfine", "nohup",
-        "npm", "pdm", "pipenv", "pkexec", "pnpm", "rlwrap", "setsid", "torsocks", "tsocks", "unbuffer", "yarn",
-        "builtin", "chrt", "command", "firejail", "prlimit", "setpriv", "taskset", "valgrind",
+        "ltrace", "mise", "pdm", "pipenv", "pkexec", "rlwrap", "rye", "setsid", "torsocks", "toybox", "tsocks",
+        "builtin", "chrt", "command", "firejail", "prlimit", "setpriv", "taskset", "unbuffer", "valgrind",
     }
 )  # fmt: skip
 _OPTIONS_WITH_VALUE = {  # of each launcher
     "bwrap": "--bind --ro-bind --chdir --dev --proc",
-    "conda": "-n -p --name --prefix --cwd",
+    **dict.fromkeys(("conda", "mamba", "micromamba"), "-n -p --name --prefix --cwd"),
+    **dict.fromkeys(("npm", "pnpm", "yarn"), "--prefix --cwd -C --dir -w --workspace -F --filter"),
     "cpulimit": "-l -p -e",
     "doas": "-u -C",
     **dict.fromkeys(
@@ -63,7 +64,7 @@ _OPTIONS_WITH_VALUE = {  # of each launcher
 _SKIPPED = dict.fromkeys(("flock", "chroot", "docker", "podman", "nerdctl"), 1)
 _FIND = frozenset({"find", "fd", "fdfind", "bfs", "gfind"})
 _EXEC = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
-_SUBCOMMANDS = frozenset({"run", "exec", "x", "dlx", "stat", "record"})
+_SUBCOMMANDS = frozenset({"run", "exec", "x", "dlx", "tool", "stat", "record"})
 _NO_PROGRAM = re.compile(r"[A-Za-z_]\w*=.*|\d+(?:\.\d+)?[smhd]?|0x[\da-f]+|[\d,-]+", re.DOTALL)
 _ANYTHING = ShellWord(text="", expands=True)
 
