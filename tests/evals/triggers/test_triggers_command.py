@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +122,20 @@ def test_a_request_that_a_cap_left_without_a_result_is_no_pass() -> None:
     (unknown,) = trigger_gates((*rows, failing.row("train", curtailed=False)), min_pass_rate=None, min_consistency=0.9)
     assert (unknown.value, unknown.passed) == (None, False)
     assert not report.passed
+
+
+def test_together_takes_a_folder_of_skills_and_installs_those_without_a_set_too(skills: Path) -> None:
+    plain = make_triggered(skills, "totals", "Put it all together.", [])
+    shutil.rmtree(f"{plain}/evals")
+    make_triggered(skills / "sums-workspace" / "iteration-1" / "skill" / "with_skill", "sums", "A snapshot.", SUMS)
+    code, text, errors = triggers(skills, ".", "--together", "--host", "match", "--json")
+    found: dict[str, Any] = json.loads(text)
+    assert (code, errors) == (0, "")
+    assert [row["skill"] for row in found["skills"]] == ["bills", "sums"]
+    sums = found["skills"][1]["results"]
+    assert [row["triggers"] for row in sums] == [1, 0, 0]  # "put it all together" is for the third skill
+    code, _, errors = triggers(skills, "sums-workspace", "--together", "--host", "match")
+    assert (code, "sums-workspace has no skill; name skills, or a folder of skills" in errors) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,8 @@ def triggers(
 ) -> int:
     """Run the trigger set of the skill at PATH: requests, each with whether the skill should be chosen.
 
+    With --together PATH can also be a folder of skills. Those without a trigger set are installed as well.
+
     With --host match no model is asked: words alone choose, which is free, and an estimate.
 
     Exits with 1 if a gate that was named fails, and with 5 if a cap ended the runs.

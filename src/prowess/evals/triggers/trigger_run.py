@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.evals.campaigns.chosen_host import chosen_host, require_model
@@ -32,7 +33,7 @@ from prowess.evals.triggers.shadows import answer_rows, shadows_of
 from prowess.evals.triggers.split import keep_split, read_split, split_queries
 from prowess.evals.triggers.trigger_folder import TRIGGERS, TriggerFolder, TriggerSettings
 from prowess.evals.triggers.trigger_runs import RUNS, LocalTriggers, TriggerOptions
-from prowess.evals.triggers.trigger_set import read_trigger_set
+from prowess.evals.triggers.trigger_set import read_trigger_set, skills_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -53,10 +54,11 @@ _RECORDED = ("model", "host", "runs", "seed", "all_runs", "max_output_tokens")
 class TriggerRunOptions(Struct, frozen=True, kw_only=True):
     """The options of `prowess eval triggers`.
 
-    `paths` are directories of skills, several only with `together`. `file` is the trigger set of a single skill, None
-    for the one in its folder `evals/`. `host` is `match` for an estimate without a model. `out` is where the workspace
-    is made, beside the first skill by default. `replay` is an iteration whose calls are replayed. `jobs` is the number
-    of requests at the same time; the default is `JOBS`, or what an engine can carry out.
+    `paths` are directories of skills, several only with `together`, and then folders of skills as well. `file` is the
+    trigger set of a single skill, None for the one in its folder `evals/`. `host` is `match` for an estimate without a
+    model. `out` is where the workspace is made, beside the first skill by default. `replay` is an iteration whose calls
+    are replayed. `jobs` is the number of requests at the same time; the default is `JOBS`, or what an engine can carry
+    out.
     """
 
     paths: tuple[str, ...]
@@ -126,6 +128,7 @@ def run_triggers(
     if engine is not None:
         require_workers_are_needed(replay=options.replay, is_estimate=options.is_estimate)
     require_one_source(resume=options.resume, replay=options.replay)
+    options = _with_skills(options)
     sets = _sets(options)
     if options.replay is not None:
         TriggerFolder(path=options.replay).require_skills([one.skill for one in sets])
@@ -244,6 +247,22 @@ def _options(options: TriggerRunOptions) -> TriggerOptions:
 
 
 # ── before the first run ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _with_skills(options: TriggerRunOptions) -> TriggerRunOptions:
+    """Return the options with the skills of folders that are named with `together`. Those without a set are installed.
+
+    Raises:
+        InvalidArgumentsError: a folder has no skill.
+    """
+    if not options.together:
+        return options
+    found = [skills_in(path) for path in options.paths]
+    return replace(
+        options,
+        paths=tuple(path for own, _ in found for path in own),
+        neighbours=(*options.neighbours, *(path for _, others in found for path in others)),
+    )
 
 
 def _sets(options: TriggerRunOptions) -> list[TriggerSet]:

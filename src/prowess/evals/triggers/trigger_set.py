@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from prowess.format.suites.suite import SuiteCase
 
 DEFAULT_FILE = "evals/triggers.json"
+_DOCUMENT = "SKILL.md"
 WANTED, WANTED_OF_EACH_KIND = 16, 8  # the guide asks for about 20, 8 to 10 of each kind
 
 
@@ -86,7 +87,7 @@ def read_trigger_set(directory: str, file: str | None = None) -> TriggerSet:
     """
     if not directory:
         raise InvalidArgumentsError(("the path is empty; name a folder with SKILL.md",))
-    if not os.path.isfile(os.path.join(directory, "SKILL.md")):
+    if not os.path.isfile(os.path.join(directory, _DOCUMENT)):
         raise InvalidArgumentsError((f"{directory} is no skill: it has no SKILL.md; name a folder with one",))
     try:
         skill = read_skill(directory)
@@ -106,6 +107,27 @@ def read_trigger_set(directory: str, file: str | None = None) -> TriggerSet:
         queries=tuple(_queries(named, path)),
         unused=len(cases) - len(named),
     )
+
+
+def skills_in(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the skills with a trigger set, and those without one, in a folder of skills; or the skill at the path.
+
+    Folders inside of these are not searched, because workspaces have copies of skills.
+
+    Raises:
+        InvalidArgumentsError: there is none, or a folder cannot be read.
+    """
+    if not path or os.path.isfile(os.path.join(path, _DOCUMENT)):
+        return (path,), ()
+    try:
+        names = sorted(os.listdir(path))
+    except OSError as fault:
+        raise InvalidArgumentsError((f"{path} cannot be read: {fault.strerror}",)) from None
+    found = [place for name in names if os.path.isfile(os.path.join(place := os.path.join(path, name), _DOCUMENT))]
+    if not found:
+        raise InvalidArgumentsError((f"{path} has no skill; name skills, or a folder of skills",))
+    sets = {place: _sets_of(place) for place in found}
+    return tuple(place for place in found if sets[place]), tuple(place for place in found if not sets[place])
 
 
 def _cases(path: str) -> Sequence[SuiteCase]:
@@ -149,6 +171,17 @@ def _wanted(case: SuiteCase, skill: str) -> bool | None:
 
 def _found(directory: str) -> str:
     """Return the path of the only trigger set of the guide in `evals/`."""
+    found = _sets_of(directory)
+    if not found:
+        wanted = os.path.join(directory, DEFAULT_FILE)
+        raise InvalidArgumentsError((f"{directory} has no trigger set; write a list of requests to {wanted}",))
+    if len(found) > 1:
+        shown = ", ".join(os.path.basename(path) for path in found)
+        raise InvalidArgumentsError((f"{directory} has several trigger sets ({shown}); name one with --set",))
+    return found[0]
+
+
+def _sets_of(directory: str) -> list[str]:
     names: list[str] = []
     try:
         with ContainedRoot(directory) as root:
@@ -157,14 +190,7 @@ def _found(directory: str) -> str:
     except (OSError, UnsafePathError) as fault:
         raise InvalidArgumentsError((f"{directory} cannot be read: {fault}",)) from None
     paths = [os.path.join(directory, "evals", name) for name in sorted(names)]
-    found = [path for path in paths if os.path.basename(path) != "evals.json" and _is_trigger_set(path)]
-    if not found:
-        wanted = os.path.join(directory, DEFAULT_FILE)
-        raise InvalidArgumentsError((f"{directory} has no trigger set; write a list of requests to {wanted}",))
-    if len(found) > 1:
-        shown = ", ".join(os.path.basename(path) for path in found)
-        raise InvalidArgumentsError((f"{directory} has several trigger sets ({shown}); name one with --set",))
-    return found[0]
+    return [path for path in paths if os.path.basename(path) != "evals.json" and _is_trigger_set(path)]
 
 
 def _is_trigger_set(path: str) -> bool:
