@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from prowess.evals.found_tests import FoundTests
 from tests.evals.scenario_skills import case, make_skill, with_cases
 
 PLUGIN = "prowess.evals.pytest_plugin"
@@ -64,6 +65,14 @@ def test_the_option_adds_the_scenarios_of_a_folder_of_skills(folder: Path) -> No
     ]
     assert "contains '13' does not hold: the answer is: You owe 12.50." in text
     assert "Traceback" not in text
+
+
+def test_paths_have_nothing_to_run_only_if_none_of_their_skills_has(tmp_path: Path) -> None:
+    make_skill(tmp_path)
+    with_cases(make_skill(tmp_path, "mail"), case())
+    for path, is_told in (("ledger", True), (".", False), ("mail", False)):
+        with FoundTests([path], started=tmp_path, shown_from=tmp_path) as found:
+            assert (found.nothing() is not None) == is_told, path
 
 
 def test_scenarios_can_be_chosen_by_mark_and_by_name(folder: Path) -> None:

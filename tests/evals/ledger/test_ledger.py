@@ -14,9 +14,10 @@ import pytest
 
 from prowess.agent import ModelError, Usage
 from prowess.errors import InvalidArgumentsError
+from prowess.evals.ledger.accounts import exceeds
 from prowess.evals.ledger.calls import HIDDEN_TOKENS, CallAnswer, CallBound
 from prowess.evals.ledger.caps import CapReachedError, Caps
-from prowess.evals.ledger.journal import JOURNAL, JournalError, JournalHeader
+from prowess.evals.ledger.journal import JOURNAL, Amount, JournalError, JournalHeader
 from prowess.evals.ledger.ledger import Ledger
 from prowess.evals.ledger.prices import NANO, Price, nano_within
 from tests.evals.ledger.asking import DOLLAR, HEADER, Asking, failing
@@ -323,6 +324,7 @@ async def test_usage_beyond_the_bound_is_charged_in_full_and_stated(
         ask = Asking(ledger, usage=Usage(input_tokens=10, output_tokens=5000, cost_usd=None))
         await ask("one", "a", most=100)
         assert (ledger.spent.output_tokens, ledger.spent.usd) == (5000, 0.00501)
+        await Asking(ledger)("two", "b")  # within its bound, so nothing is said
     assert caplog.messages == ["one: a call used more than its bound, so it may have passed a cap"]
 
 
@@ -422,3 +424,26 @@ def test_only_the_same_campaign_continues_a_journal(tmp_path: Path, header: Jour
         pass
     with pytest.raises(JournalError, match=why):
         Ledger(tmp_path / JOURNAL, header, Caps())
+
+
+def _amount(input_tokens: int, output_tokens: int, nano_usd: int | None) -> Amount:
+    return Amount(input_tokens=input_tokens, output_tokens=output_tokens, nano_usd=nano_usd)
+
+
+@pytest.mark.parametrize(
+    ("charged", "reserved", "is_above"),
+    [
+        ((10, 10, 10), (10, 10, 10), False),
+        ((1, 1, 1), (10, 10, 10), False),
+        ((11, 1, 1), (10, 10, 10), True),
+        ((1, 11, 1), (10, 10, 10), True),
+        ((1, 1, 11), (10, 10, 10), True),
+        ((1, 1, 1), (10, 10, 0), True),
+        ((1, 1, 11), (10, 10, None), False),  # without a price no cost is bound
+        ((1, 1, None), (10, 10, 10), False),
+    ],
+)
+def test_a_call_exceeds_its_bound_by_any_of_its_amounts(
+    charged: tuple[int, int, int | None], reserved: tuple[int, int, int | None], *, is_above: bool
+) -> None:
+    assert exceeds(_amount(*charged), _amount(*reserved)) == is_above
