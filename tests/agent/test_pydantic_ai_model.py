@@ -260,6 +260,12 @@ async def test_what_a_provider_refuses_is_the_reason_that_the_run_gives() -> Non
     assert "the model is asleep" in str(result.reason)
 
 
+@pytest.mark.anyio
+async def test_an_answer_that_is_no_stream_says_what_the_provider_must_do() -> None:
+    with _provider(broken=200) as (url, _), pytest.raises(ModelError, match=r"the address of the model must stream"):
+        [part async for part in _openai(url).stream(ASKED)]
+
+
 def test_one_agent_serves_several_runs_each_with_an_event_loop_of_its_own() -> None:
     with _provider() as (url, asked):
         agent = Agent(_openai(url), catalog=Catalog(EXAMPLES))

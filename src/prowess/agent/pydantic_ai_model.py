@@ -164,6 +164,7 @@ class PydanticAIModel:
         yield Opaque(value=response)
 
 
+_NOTHING = "Streamed response ended without content"  # the words of pydantic-ai, for all providers
 _MISSING = (
     "models of providers need pydantic-ai: pip install 'prowess[agent]' with the provider (see docs/build/agent.md)"
 )
@@ -228,4 +229,6 @@ def _response(message: AssistantMessage) -> ModelResponse:
 
 def _short(fault: BaseException) -> str:
     text = " ".join(str(fault).split())
+    if text.startswith(_NOTHING):  # what their clients make of plain JSON too
+        text += "; the address of the model must stream its answers (text/event-stream)"
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
