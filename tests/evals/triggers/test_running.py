@@ -159,3 +159,20 @@ def test_a_consistency_can_be_out_of_reach_while_the_rate_is_open() -> None:
     for verdict in verdicts:
         counted.add(verdict)
     assert counted.result() is False
+
+
+def test_a_run_that_is_an_error_has_the_reason(tmp_path: Path) -> None:
+    def crash(request: HostRequest) -> str:
+        if "june" in request.prompt:
+            raise OSError(28, "No space left on device")
+        return "the provider cannot be reached"
+
+    runs: list[TriggerRun] = []
+    one = read_trigger_set(make_triggered(tmp_path, "sums", "Sums rows.", [("Sum may", True), ("Sum june", True)]))
+    runner = LocalTriggers(ChoosingHost(crash), TriggerOptions(), skills=("sums",), installed=(one.directory,))
+    campaign = TriggerCampaign([one], runner, TriggerOptions(runs=1), on_run=lambda _, run, __: runs.append(run))
+    anyio.run(campaign.run)
+    assert [run.reason for run in runs] == [
+        "the provider cannot be reached",
+        "OSError: [Errno 28] No space left on device",
+    ]

@@ -39,11 +39,12 @@ class TriggerOptions(Struct, frozen=True, kw_only=True):
     limits: HostLimits = HostLimits()
 
 
-class TriggerRun(Struct, frozen=True, kw_only=True):
-    """One run: the verdict on each skill that has a trigger set in this campaign."""
+class TriggerRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One run: the verdict on each skill that has a trigger set in this campaign. `reason` is why it is an error."""
 
     unit: str
     verdicts: dict[str, VerdictName]
+    reason: str | None = None
 
 
 class TriggerRunner(Protocol):
@@ -104,14 +105,15 @@ class LocalTriggers:
         """
         try:
             ran = await self._made(query, unit)
+            reason = ran.error
         except ENDS_CAMPAIGN:
             raise
-        except Exception:  # noqa: BLE001 -- whatever breaks in one run, the others go on
-            ran = None
+        except Exception as fault:  # noqa: BLE001 -- whatever breaks in one run, the others go on
+            ran, reason = None, f"{type(fault).__name__}: {fault}"
         verdicts: dict[str, VerdictName] = dict.fromkeys(self._skills, "error")
-        if ran is not None and ran.error is None:
+        if ran is not None and reason is None:
             verdicts = {name: verdict_of(ran.transcript, skill=name, query=query).verdict for name in self._skills}
-        return TriggerRun(unit=unit.id, verdicts=verdicts)
+        return TriggerRun(unit=unit.id, verdicts=verdicts, reason=reason)
 
     async def _made(self, query: str, unit: Unit) -> HostRun:
         if self._shared is not None:
