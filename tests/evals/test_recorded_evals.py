@@ -181,6 +181,12 @@ def test_of_two_skills_of_one_name_the_one_beside_the_workspace_is_replayed(fold
         assert found.root == str(folder / "sums")
 
 
+def test_a_name_of_a_skill_leads_to_no_workspace_elsewhere(folder: Path) -> None:
+    skill = skill_at(folder / "inner")
+    skill.joinpath("SKILL.md").write_text("---\nname: ../sums\ndescription: Sums.\n---\nBody\n")
+    assert SkillsAndRecordings([str(folder / "inner")]).recordings() == {}
+
+
 def test_a_skill_that_was_installed_beside_is_compared_as_it_is_now(folder: Path) -> None:
     with ScriptedProvider(obedient) as provider, pytest.MonkeyPatch.context() as patched:
         for name, value in provider.environment.items():
