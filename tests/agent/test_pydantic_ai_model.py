@@ -262,8 +262,10 @@ async def test_what_a_provider_refuses_is_the_reason_that_the_run_gives() -> Non
 
 @pytest.mark.anyio
 async def test_an_answer_that_is_no_stream_says_what_the_provider_must_do() -> None:
-    with _provider(broken=200) as (url, _), pytest.raises(ModelError, match=r"the address of the model must stream"):
-        [part async for part in _openai(url).stream(ASKED)]
+    with _provider(broken=200) as (url, _):
+        async with _openai(url) as model:
+            with pytest.raises(ModelError, match="the address of the model must stream"):
+                [part async for part in model.stream(ASKED)]
 
 
 def test_one_agent_serves_several_runs_each_with_an_event_loop_of_its_own() -> None:
