@@ -119,6 +119,25 @@ def test_a_cap_ends_an_ablation_which_is_then_resumed(tmp_path: Path) -> None:
         assert _found(document) == [0, 1]
 
 
+def test_an_unknown_price_and_assertions_without_a_judge_are_told(tmp_path: Path) -> None:
+    found = an_eval(1, {"text": "says it", "type": "contains_phrase", "phrase": "marker0z"}, "It is polite.")
+    skill = skill_at(tmp_path, found, body=_sentence(0))
+    words = [sys.executable, "-m", "prowess", "eval", "ablate", str(skill), "--model", MODEL, "--runs", "1"]
+    with ScriptedProvider(_obedient(0.0, 1)) as provider:
+        environment = {**os.environ, **provider.environment}
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    told = "not graded, and counted in no outcome: 1 assertion of eval 1 ('It is polite.'); it needs a judge"
+    notes = done.stderr.splitlines()
+    assert [line for line in (notes[0], notes[-1]) if told not in line] == []
+    assert "1 run, an unknown amount spent: 1/with_skill/run-1: passed" in done.stderr
+    assert "$0.00" not in done.stdout + done.stderr
+    calls = len(provider.requests)
+    assert done.stdout.splitlines()[-2] == f"{calls} calls of unknown price"
+    assert done.stdout.splitlines()[0].startswith("needed    -100%  SKILL.md:5")
+    document = json.loads((tmp_path / "sums-ablation/iteration-1/ablation.json").read_text())
+    assert [(one["eval"], one["text"]) for one in document["ungraded"]] == [("1", "It is polite.")]
+
+
 def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
     skill = skill_at(tmp_path, an_eval(1, {"text": "x", "type": "contains_phrase", "phrase": "never"}), body="One.")
     with ScriptedProvider(lambda _request: "no") as provider:

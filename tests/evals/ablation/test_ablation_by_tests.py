@@ -142,6 +142,8 @@ def test_the_command_prints_a_document_and_refuses_bad_input(tmp_path: Path) -> 
     assert document["score"] == 0.5
     plain = subprocess.run([*command, skill, "--tests"], capture_output=True, text=True, check=False)
     assert "2 passages: 1 needed, 1 without effect, 0 unsure" in plain.stdout
+    quiet = subprocess.run([*command, skill, "--tests", "--quiet"], capture_output=True, text=True, check=False)
+    assert quiet.stdout == plain.stdout
     for arguments in ([tmp_path / "none", "--tests"], [skill], [skill, "--tests", "--max-calls", "0"]):
         refused = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
         assert refused.returncode == 2, refused.stderr

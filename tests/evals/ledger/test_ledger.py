@@ -249,6 +249,14 @@ async def test_a_rejected_request_costs_nothing_and_any_other_failure_stays_in_d
 
 
 @pytest.mark.anyio
+async def test_a_call_in_doubt_without_a_price_has_an_unknown_cost(tmp_path: Path) -> None:
+    with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
+        with pytest.raises(ModelError):
+            await ledger.call("one", b"1", BOUND, failing(ModelError("m", "busy", 500)))
+        assert (ledger.spent.calls, ledger.spent.usd) == (1, None)
+
+
+@pytest.mark.anyio
 async def test_a_cancelled_call_stays_in_doubt(tmp_path: Path) -> None:
     with Ledger(tmp_path / JOURNAL, HEADER, Caps()) as ledger:
         with anyio.CancelScope() as scope:

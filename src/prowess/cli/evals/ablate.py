@@ -21,7 +21,7 @@ from prowess.cli.evals.campaign_options import (
     seed_option,
 )
 from prowess.cli.evals.live_progress import LiveProgress
-from prowess.cli.evals.run_ends import code_of_end, tell_fault
+from prowess.cli.evals.run_ends import code_of_end, spent_text, tell_fault, tell_ungraded
 from prowess.cli.options import json_option
 from prowess.cli.options.scheduler_options import scheduler_at, scheduler_option
 from prowess.errors import SkillError
@@ -58,7 +58,7 @@ _SHOWN = 70
 @resume_option
 @scheduler_option("Run")
 @json_option
-@click.option("--quiet", is_flag=True, help="Print the result only.")
+@click.option("--quiet", is_flag=True, help="Print the result only, at the end.")
 def ablate(*, path: str, by_tests: bool, by: Any, as_json: bool, quiet: bool, **given: Any) -> int:  # noqa: ANN401 -- the options above, by name
     """Remove each passage of the skill at PATH in turn, and report which removals are noticed.
 
@@ -87,7 +87,7 @@ def ablate(*, path: str, by_tests: bool, by: Any, as_json: bool, quiet: bool, **
     if as_json:
         output.document(report.as_dict())
     else:
-        _print(report, quiet=quiet and by_tests)
+        _print(report, with_units=quiet or not by_tests)
     return code_of_end(signalled=signalled, complete=report.complete)
 
 
@@ -118,8 +118,16 @@ def _by_evals(
     max_cost_usd = given["max_cost_usd"]
     options = EvalRunOptions(path=path, judge=None if judge == "none" else judge, **capped(given))
     with scheduler_at(on) as engine, LiveProgress(cap_usd=max_cost_usd, quiet=quiet) as progress:
-        told = progress.show
-        ended = ablate_by_evals(options, by, negate=negate, detect=detect or DETECT, engine=engine, on_result=told)
+        ended = ablate_by_evals(
+            options,
+            by,
+            negate=negate,
+            detect=detect or DETECT,
+            engine=engine,
+            on_begin=progress.begin,
+            on_result=progress.show,
+            on_ungraded=tell_ungraded,
+        )
     return ended.report, ended.signalled
 
 
@@ -129,12 +137,12 @@ def _tell(passage: AblatedPassage) -> None:
     output.line(f"{passage.verdict:9} {delta:>5}  {printable_line(passage.path)}:{passage.line}  {text}")
 
 
-def _print(report: AblationReport, *, quiet: bool) -> None:
-    for unit in report.units:
-        if (unit.verdict != "needed") if quiet else report.tried_by == "evals":
-            _tell(unit)
+def _print(report: AblationReport, *, with_units: bool) -> None:
+    for unit in report.units if with_units else ():
+        _tell(unit)
     for name in report.without_verdict:
         output.note(f"left out, because it does not pass with the whole skill: {printable_line(name)}")
+    tell_ungraded(report.ungraded)
     for eval_ in report.evals:
         if eval_.verdict == "silent":
             output.line(f"notices no removal: {printable_line(eval_.eval)}")
@@ -150,4 +158,5 @@ def _print(report: AblationReport, *, quiet: bool) -> None:
     if report.stopped is not None:
         output.note(f"stopped: {report.stopped}; continue with --resume")
     if report.iteration is not None:
-        output.line(f"{counted(report.spent.calls, 'call')}; results: {printable_line(report.iteration)}")
+        output.line(spent_text(report.spent))
+        output.line(f"results: {printable_line(report.iteration)}")

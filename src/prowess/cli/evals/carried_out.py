@@ -12,18 +12,18 @@ from prowess.cli import output
 from prowess.cli.evals.campaign_options import capped
 from prowess.cli.evals.live_progress import LiveProgress
 from prowess.cli.evals.report_files import ReportFiles
-from prowess.cli.evals.run_ends import code_of_end, gate_text, spent_text, tell_fault, unfinished_text
+from prowess.cli.evals.run_ends import code_of_end, gate_text, spent_text, tell_fault, tell_ungraded, unfinished_text
 from prowess.cli.options.scheduler_options import scheduler_at
 from prowess.errors import SkillError
 from prowess.evals.campaigns.options import EvalRunOptions
 from prowess.evals.campaigns.running import run_evals
-from prowess.evals.campaigns.summary import notes_of, ungraded_texts
+from prowess.evals.campaigns.summary import notes_of
 from prowess.evals.reports.answer import delta_text, rate_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prowess.evals.campaigns.report import ConfigurationSummary, EvalRunReport, UngradedAssertion
+    from prowess.evals.campaigns.report import ConfigurationSummary, EvalRunReport
     from prowess.evals.campaigns.running import EvalRun
 
 _MOST_REASONS = 5
@@ -63,7 +63,7 @@ def carried_out(
                 engine=engine,
                 on_begin=progress.begin,
                 on_result=progress.show,
-                on_ungraded=_tell_ungraded,
+                on_ungraded=tell_ungraded,
             )
     except SkillError as fault:
         return tell_fault(fault, as_json=as_json)
@@ -80,11 +80,6 @@ def carried_out(
     except SkillError as fault:
         return tell_fault(fault)
     return _code(ended)
-
-
-def _tell_ungraded(ungraded: tuple[UngradedAssertion, ...]) -> None:
-    for text in ungraded_texts(ungraded):
-        output.note(printable_line(text))
 
 
 def _code(ended: EvalRun) -> int:

@@ -52,10 +52,10 @@ class LiveProgress:
         if self._live is not None:
             self._live.stop()
 
-    def begin(self, total: int, spent: Callable[[], Spent]) -> None:
+    def begin(self, total: int | None, spent: Callable[[], Spent]) -> None:
         """Take the number of runs, and a function that returns the cost so far of all calls, also those of a judge.
 
-        Without this, the number is not shown, and the cost is that of the answering model.
+        None is a number that nobody knows. Without this, the cost is that of the answering model.
         """
         self._total, self._spent = total, spent
 

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
+from prowess.evals.campaigns.summary import ungraded_texts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from prowess.errors import SkillError
-    from prowess.evals.campaigns.report import GateResult, StopReason
+    from prowess.evals.campaigns.report import GateResult, StopReason, UngradedAssertion
     from prowess.evals.ledger.caps import Spent
 
 _DRIFT = frozenset({"DriftError", "StaleRecordingError"})  # by name: most subcommands import no recordings
@@ -33,6 +36,12 @@ def code_of_end(*, signalled: int | None, complete: bool, passed: bool = True) -
     if not complete:
         return exit_codes.CAPPED
     return exit_codes.OK if passed else exit_codes.FAILED
+
+
+def tell_ungraded(ungraded: Sequence[UngradedAssertion]) -> None:
+    """Print a note on the assertions that no outcome counts, for each reason."""
+    for text in ungraded_texts(ungraded):
+        output.note(printable_line(text))
 
 
 def gate_text(gate: GateResult) -> str:

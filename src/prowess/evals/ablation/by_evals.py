@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import shutil
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
@@ -24,11 +25,12 @@ from prowess.evals.ablation.trials import DETECT, AssertionKey, PassageTrial, Pa
 from prowess.evals.campaigns.campaign import Campaign, planned_units
 from prowess.evals.campaigns.preparation import prepared_campaign
 from prowess.evals.campaigns.report import WITH_SKILL, Unit
-from prowess.evals.campaigns.unit_setting import gradable
+from prowess.evals.campaigns.unit_setting import gradable, ungraded_assertions
 from prowess.evals.iterations.folders import alone_in, write_json
 from prowess.evals.iterations.snapshots import take_variant
 from prowess.evals.ledger.journal import JOURNAL
 from prowess.evals.ledger.ledger import Ledger
+from prowess.evals.ledger.opened_calls import spent_by_all
 from prowess.evals.remote.campaign_units import forget_locks
 from prowess.evals.remote.eval_units import unit_runner
 
@@ -38,7 +40,8 @@ if TYPE_CHECKING:
     from prowess.evals.ablation.passages import Passage, PassageFile, PassageKind
     from prowess.evals.campaigns.options import EvalRunOptions
     from prowess.evals.campaigns.preparation import PreparedCampaign
-    from prowess.evals.campaigns.report import StopReason, UnitResult
+    from prowess.evals.campaigns.report import StopReason, UngradedAssertion, UnitResult
+    from prowess.evals.ledger.caps import Spent
     from prowess.evals.remote.engine import CancellableEngine
 
 FOLDER = "ablation"
@@ -72,12 +75,14 @@ def ablate_by_evals(
     negate: bool = False,
     detect: float = DETECT,
     engine: CancellableEngine | None = None,
+    on_begin: Callable[[None, Callable[[], Spent]], object] | None = None,
     on_result: Callable[[UnitResult], object] | None = None,
+    on_ungraded: Callable[[tuple[UngradedAssertion, ...]], object] | None = None,
 ) -> AblationEnded:
     """Remove each passage of the skill in turn, or negate it, and run its evals until it is known what that changes.
 
     `runs` of the options is the number of runs of each eval with the whole skill, and the most without one passage.
-    With an engine, its workers make the runs.
+    With an engine, its workers make the runs. The callbacks are those of `run_evals`; nobody knows the number of runs.
 
     Raises:
         SuiteError: there is no suite, or it cannot be read.
@@ -96,6 +101,10 @@ def ablate_by_evals(
                 shutil.rmtree(prepared.iteration.path, ignore_errors=True)
             raise
         ablation = _EvalAblation(prepared, calls, options, engine, negate=negate, detect=detect, on_result=on_result)
+        if on_ungraded is not None and ablation.ungraded:
+            on_ungraded(ablation.ungraded)
+        if on_begin is not None:
+            on_begin(None, partial(spent_by_all, calls))
         anyio.run(ablation.run, by)
         report = ablation.report(by)
         if report.complete:
@@ -124,6 +133,7 @@ class _EvalAblation:
         self._skills = dict(prepared.skills)
         judged = prepared.settings.judge is not None
         self._plans = {plan.id: gradable(plan, judged=judged) for plan in prepared.evals}
+        self.ungraded = ungraded_assertions(self._plans.values(), judged=judged)
         self._cuts: list[_Cut] = []
         self._silent: list[str] = []
         self._names: list[str] = []  # of evals that can notice something
@@ -155,6 +165,7 @@ class _EvalAblation:
             units=tuple(_result(cut) for cut in self._cuts),
             evals=tuple(self._notices()),
             without_verdict=tuple(self._silent),
+            ungraded=self.ungraded,
             complete=self._stopped is None,
             stopped=self._stopped,
             spent=self._calls.spent,

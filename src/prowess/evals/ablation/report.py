@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from prowess.evals.ablation.passages import Passage
     from prowess.evals.ablation.trials import TrialDecision
-    from prowess.evals.campaigns.report import StopReason
+    from prowess.evals.campaigns.report import StopReason, UngradedAssertion
 
 NoticeVerdict = Literal["notices", "silent", "unsure"]
 AblationVerdict = Literal["needed", "no_effect", "unsure"]
@@ -67,8 +67,8 @@ class AblationReport(Struct, frozen=True, kw_only=True):
 
     `score` is the share of decided passages that tests or evals notice, None if none is decided. `tried_by` tells which
     of the two ran. `evals` tells of each eval or case whether it notices any removal. `without_verdict` names those
-    that say nothing, because they fail with the whole skill too. `complete`, `stopped`, `spent` and `iteration` are as
-    in the report of `prowess eval run`.
+    that say nothing, because they fail with the whole skill too. `ungraded` are assertions that no run counts.
+    `complete`, `stopped`, `spent` and `iteration` are as in the report of `prowess eval run`.
     """
 
     skill: str
@@ -77,6 +77,7 @@ class AblationReport(Struct, frozen=True, kw_only=True):
     units: tuple[AblatedPassage, ...]
     evals: tuple[EvalNotice, ...] = ()
     without_verdict: tuple[str, ...] = ()
+    ungraded: tuple[UngradedAssertion, ...] = ()
     complete: bool = True
     stopped: StopReason | None = None
     spent: Spent = Spent()

@@ -74,7 +74,7 @@ class Accounts:
         with self._lock:
             doubtful, settled, calls = self._reserved(self._doubtful, in_flight), self._settled, self._calls
         return Spent(
-            usd=None if settled.nano_usd is None else settled.nano_usd / NANO,
+            usd=None if settled.nano_usd is None or doubtful.nano_usd is None else settled.nano_usd / NANO,
             in_doubt_usd=(doubtful.nano_usd or 0) / NANO,
             calls=calls,
             input_tokens=settled.input_tokens,

@@ -35,7 +35,7 @@ class Caps(Struct, frozen=True, kw_only=True):
 class Spent(Struct, frozen=True, kw_only=True):
     """The cost of the calls of a journal. A cap holds for `usd` and `in_doubt_usd` together.
 
-    - `usd` is the cost of calls with a kept answer; None if the price of one of them is unknown.
+    - `usd` is the cost of calls with a kept answer; None if the price of a call is unknown, answered or in doubt.
     - `in_doubt_usd` is the reserved cost of calls that were sent and have no kept answer. It is never given back.
     - `calls` counts all calls that were sent. Tokens are those of kept answers.
     """
