@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import to_builtins
 
 from prowess._internal.files.tree_digest import read_tree
 from prowess.evals.campaigns.options import EvalRunOptions
@@ -19,6 +20,7 @@ from prowess.evals.recordings.drift import StaleRecordingError
 from prowess.evals.replays.finding import RecordedIteration, SkillsAndRecordings
 from tests.evals.campaigns.provider import MODEL, ScriptedProvider, obedient
 from tests.evals.campaigns.skills import an_eval, skill_at
+from tests.evals.iterations.test_settings_file import TRIGGER_SETTINGS
 from tests.evals.test_pytest_plugin import PLUGIN
 from tests.fork_server import prowess
 
@@ -199,6 +201,35 @@ def test_a_skill_that_was_installed_beside_is_compared_as_it_is_now(folder: Path
     with pytest.raises(StaleRecordingError, match="is stale: with_skill/other/SKILL"):
         outcome(folder, ".")
     assert outcome(folder, "sums") == "passed"  # its snapshot
+
+
+def test_a_recording_of_another_host_does_not_choose_the_program_that_pytest_starts(folder: Path) -> None:
+    program = folder.parent / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ntouch {folder.parent}/started\n")
+    program.chmod(0o755)
+    campaign = folder / RECORDING / "campaign.json"
+    campaign.write_text(json.dumps({**json.loads(campaign.read_text()), "host": "claude"}))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+        code, text = run(folder, "-v", "-rs", "--prowess", "sums", "--prowess", RECORDING)
+    assert not (folder.parent / "started").exists()
+    assert (code, "1 skipped" in text, "failed" in text, "passed" in text) == (0, True, False, False), text
+    assert f"prowess eval run {folder}/sums --replay {folder}/{RECORDING} --host claude" in text
+    shutil.copytree(folder / RECORDING, folder / "sums-workspace/iteration-2")
+    campaign.write_text(json.dumps({**json.loads(campaign.read_text()), "host": "prowess"}))
+    assert chosen(folder, "sums") == {"iteration-1": None}
+
+
+@pytest.mark.parametrize("command", ["run", "triggers"])
+def test_a_replay_starts_another_host_only_if_the_command_line_names_it(folder: Path, command: str) -> None:
+    campaign = json.loads((folder / RECORDING / "campaign.json").read_text())
+    for name, settings in (("campaign.json", campaign), ("triggers.json", to_builtins(TRIGGER_SETTINGS))):
+        (folder / name).write_text(json.dumps({**settings, "host": "cl;aude"}))
+    words = ["eval", command, str(folder / "sums"), "--replay", str(folder)]
+    done = subprocess.run([prowess(), *words], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 2
+    assert "add --host 'cl;aude'; a recording does not choose it" in done.stderr
 
 
 def test_a_skill_without_scenarios_and_recordings_is_named_in_a_sentence(folder: Path) -> None:

@@ -38,12 +38,16 @@ class SkillTests(Struct, frozen=True, kw_only=True):
 
 
 class RecordedTests(Struct, frozen=True, kw_only=True):
-    """The units of a recorded iteration. `replay` is None if it cannot be replayed; `fault` tells why."""
+    """The units of a recorded iteration. `replay` is None if it cannot be replayed; `fault` tells why.
+
+    `is_skipped` is true if it could be replayed, but not by pytest.
+    """
 
     iteration: str
     replay: IterationReplay | None = None
     units: tuple[ReplayableUnit, ...] = ()
     fault: str | None = None
+    is_skipped: bool = False
 
 
 class FoundTests(Closing):
@@ -97,7 +101,10 @@ def _skill_tests(directory: str, shown_from: str | os.PathLike[str]) -> SkillTes
 
 def _recorded_tests(found: RecordedIteration | UnusableIteration) -> RecordedTests:
     if isinstance(found, UnusableIteration):
-        return RecordedTests(iteration=found.path, fault=f"{found.path} cannot be replayed: {found.reason}")
+        fault = f"{found.path} cannot be replayed: {found.reason}"
+        if found.of_other_host:
+            fault = f"{found.path} is not replayed by pytest: {found.reason}"
+        return RecordedTests(iteration=found.path, fault=fault, is_skipped=found.of_other_host)
     replay = IterationReplay(found)
     try:
         return RecordedTests(iteration=found.path, replay=replay, units=replay.units())

@@ -160,18 +160,20 @@ class RecordedItem(ProwessItem):
 
 
 class FaultItem(ProwessItem):
-    """A test that fails: a skill, its scenarios or a recording cannot be read."""
+    """A test that fails: a skill, its scenarios or a recording cannot be read. Or one that is `skipped`."""
 
-    def __init__(self, *, messages: Sequence[str], **keywords: Any) -> None:  # noqa: ANN401 -- as pytest passes them on
+    def __init__(self, *, messages: Sequence[str], skipped: bool = False, **keywords: Any) -> None:  # noqa: ANN401 -- as pytest passes them on
         super().__init__(**keywords)
-        self._messages = messages
+        self._messages, self._skipped = messages, skipped
 
     def runtest(self) -> None:
-        """Fail.
+        """Fail, or skip.
 
         Raises:
-            ScenarioFailedError: always.
+            ScenarioFailedError: it is not skipped.
         """
+        if self._skipped:
+            pytest.skip("; ".join(self._messages))
         raise ScenarioFailedError("\n".join(self._messages))
 
 
@@ -200,7 +202,9 @@ def _scenarios(session: pytest.Session, directory: str, planned: SkillCases) -> 
 def _recorded(session: pytest.Session, recorded: RecordedTests) -> Iterator[pytest.Item]:
     file = ProwessFile.from_parent(session, path=Path(recorded.iteration))
     if recorded.replay is None:
-        yield FaultItem.from_parent(file, name="recording", messages=[printable_line(recorded.fault or "")])
+        messages = [printable_line(recorded.fault or "")]
+        skipped = recorded.is_skipped
+        yield FaultItem.from_parent(file, name="recording", messages=messages, skipped=skipped)
     for one in recorded.units:
         yield RecordedItem.from_parent(file, name=printable_line(one.unit.id), replay=recorded.replay, replayable=one)
 

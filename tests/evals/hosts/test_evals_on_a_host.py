@@ -53,7 +53,7 @@ def test_an_eval_runs_on_a_host_and_is_replayed_without_provider_and_key(tmp_pat
 
     bare = with_host(tmp_path, "http://127.0.0.1:1")
     del bare["ANTHROPIC_API_KEY"]
-    again = evaluate(bare, "run", str(skill), "--replay", str(tmp_path / "sums-workspace/iteration-1"))
+    again = evaluate(bare, "run", str(skill), *options[:2], "--replay", str(tmp_path / "sums-workspace/iteration-1"))
     assert {unit["id"]: unit["outcome"] for unit in again["units"]} == {
         unit["id"]: unit["outcome"] for unit in report["units"]
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from prowess.agent import model_named
@@ -33,6 +34,20 @@ def chosen_host(
     model = require_model(model)
     made = None if is_replay else model_named(model)
     return OwnAgent(made, calls, model_name=model, price=model_price(made, model, price=price, caps=caps))
+
+
+def require_host_is_named(given: str | None, *, recorded: str, replay: str) -> None:
+    """Require that the user names the command line that a replay starts: a recording may come from somebody else.
+
+    Only our own agent, whose tools are in the sandbox, is taken from the recording. `replay` is its path.
+
+    Raises:
+        InvalidArgumentsError: `given` is None, and `recorded` is another host.
+    """
+    if given is None and recorded != OWN_HOST:
+        problem = f"{replay} was recorded with --host {recorded}, whose program runs outside the sandbox"
+        advice = f"if you trust the recording, add --host {shlex.quote(recorded)}; a recording does not choose it"
+        raise InvalidArgumentsError((f"{problem}; {advice}",))
 
 
 def require_model(name: str | None) -> str:

@@ -18,6 +18,8 @@ JOBS = 2  # in this process
 class EvalRunOptions(Struct, frozen=True, kw_only=True):
     """The options of a campaign. `None` is the default, or the value of the recording if `replay` is given.
 
+    `host` has to be named for a replay too, unless our own agent was recorded.
+
     `path` is a skill, or a suite in it. `baseline` is without, none, old, or a revision of git. `judge` is the name of
     a model. `detect` is the smallest difference that matters to `until_decided`. `out` is where the workspace is made,
     beside the skill by default. `replay` is an iteration. `folder` is the last word of the workspace's name.

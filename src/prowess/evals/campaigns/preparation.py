@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from prowess._internal.files.tree_digest import read_tree
 from prowess.errors import InvalidArgumentsError, LimitExceededError, SkillParseError
+from prowess.evals.campaigns.chosen_host import require_host_is_named
 from prowess.evals.campaigns.contamination import readable_text, texts_below
 from prowess.evals.campaigns.iterations import (
     CAMPAIGN,
@@ -120,16 +121,18 @@ def _require_recorded(options: EvalRunOptions, recorded: CampaignSettings, skill
     """Require that options which are named fit the recording: they decide about the requests.
 
     Raises:
-        InvalidArgumentsError: one differs.
+        InvalidArgumentsError: one differs, or another host than our own agent is not named.
     """
     if recorded.skill != skill:
         problem = f"{options.replay} is a recording of the skill {recorded.skill}, not of {skill}"
         raise InvalidArgumentsError((problem,))
+    require_host_is_named(options.host, recorded=recorded.host, replay=str(options.replay))
     for name in ("model", "host", "baseline", "runs", "seed", "judge", "max_output_tokens"):
         given = getattr(options, name)
         if given is not None and given != getattr(recorded, name):
             problem = f"{options.replay} was recorded with --{name.replace('_', '-')} {getattr(recorded, name)}"
-            raise InvalidArgumentsError((f"{problem}, not {given}; leave the option out",))
+            advice = "give the same" if name == "host" else "leave the option out"
+            raise InvalidArgumentsError((f"{problem}, not {given}; {advice}",))
 
 
 def _settings(options: EvalRunOptions, recorded: CampaignSettings | None, skill: str, root: str) -> CampaignSettings:

@@ -3,12 +3,14 @@
 An iteration is recorded if `eval run` completed it and its journal is there; one that is itself a replay has none. Of a
 workspace the newest recorded iteration is taken, unless iterations of its skill are themselves among the paths.
 
-A recording may come from somebody else: its settings name the skill, and the place that they name is not used.
+A recording may come from somebody else: its settings name the skill, and the place that they name is not used. Nor do
+they choose a program: only recordings of our own agent are replayed, whose tools are in the sandbox.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -16,6 +18,7 @@ from msgspec import Struct
 from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.evals.campaigns.iterations import CAMPAIGN
 from prowess.evals.iterations.folders import NEIGHBOURS, iterations
+from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.ledger.journal import JOURNAL
 from prowess.evals.reports.iteration_files import read_report
 from prowess.format.reading import read_skill
@@ -45,10 +48,14 @@ class RecordedIteration(Struct, frozen=True, kw_only=True):
 
 
 class UnusableIteration(Struct, frozen=True, kw_only=True):
-    """An iteration that was asked for and cannot be replayed, with the reason in a sentence."""
+    """An iteration that was asked for and cannot be replayed, with the reason in a sentence.
+
+    `of_other_host` is true if a command line was recorded, which would run outside the sandbox.
+    """
 
     path: str
     reason: str
+    of_other_host: bool = False
 
 
 class SkillsAndRecordings:
@@ -79,7 +86,9 @@ class SkillsAndRecordings:
             found.setdefault(path, []).append(one)
         for workspace, path in self._workspaces.items():
             newest = self._newest(workspace)
-            if isinstance(newest, UnusableIteration) or (newest is not None and newest.settings.skill not in chosen):
+            if newest is None or newest.path in named:
+                continue
+            if isinstance(newest, UnusableIteration) or newest.settings.skill not in chosen:
                 found.setdefault(path, []).append(newest)
         return found
 
@@ -106,10 +115,11 @@ class SkillsAndRecordings:
                 self._workspaces.setdefault(workspace, path)
 
     def _newest(self, workspace: str) -> RecordedIteration | UnusableIteration | None:
-        for _, path in reversed(iterations(workspace)):
-            if _reason_against(path) is None:
-                return self._recorded(path)
-        return None
+        """Return the newest recording of our own agent, or else the newest."""
+        usable = [path for _, path in reversed(iterations(workspace)) if _reason_against(path) is None]
+        own = (path for path in usable if CAMPAIGN.read(path).host == OWN_HOST)
+        chosen = next(own, next(iter(usable), None))
+        return None if chosen is None else self._recorded(chosen)
 
     def _recorded(self, path: str) -> RecordedIteration | UnusableIteration:
         reason = _reason_against(path)
@@ -120,6 +130,8 @@ class SkillsAndRecordings:
         if root is None:
             reason = f"its skill {settings.skill!r} is not beside the workspace; name the skill with --prowess as well"
             return UnusableIteration(path=path, reason=reason)
+        if settings.host != OWN_HOST:
+            return UnusableIteration(path=path, reason=_by_hand(path, root, settings.host), of_other_host=True)
         neighbours = tuple(self._neighbours(path))
         return RecordedIteration(
             path=path, root=root, neighbours=neighbours, settings=settings, report=read_report(path)
@@ -150,6 +162,12 @@ def _reason_against(path: str) -> str | None:
     except InvalidArgumentsError as fault:
         return str(fault)
     return None
+
+
+def _by_hand(path: str, root: str, host: str) -> str:
+    """Return how a recording of another host is replayed. All three names may be chosen by others."""
+    command = shlex.join(["prowess", "eval", "run", root, "--replay", path, "--host", host])
+    return f"its host is a program that runs outside the sandbox; if you trust it, run {command}"
 
 
 def _iteration_around(directory: str) -> str | None:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess.errors import InvalidArgumentsError, SkillError
-from prowess.evals.campaigns.chosen_host import chosen_host, require_model
+from prowess.evals.campaigns.chosen_host import chosen_host, require_host_is_named, require_model
 from prowess.evals.campaigns.neighbours import neighbour_directories, require_distinct
 from prowess.evals.campaigns.options import JOBS
 from prowess.evals.hosts.host import HostLimits
@@ -97,11 +97,13 @@ def triggers_as_recorded(*, replay: str | None, **given: Any) -> TriggerRunOptio
     """Return options by their names. One that is None or false is that of the recording `replay`, or its default.
 
     Raises:
-        InvalidArgumentsError: `replay` is no folder of trigger runs.
+        InvalidArgumentsError: `replay` is no folder of trigger runs, or was recorded with another host than our own
+            agent, and `host` is not named.
     """
     named = {name: value for name, value in given.items() if value is not None and value is not False}
     if replay is not None:
         recorded = TRIGGERS.read(replay)
+        require_host_is_named(named.get("host"), recorded=recorded.host, replay=replay)
         named = {name: getattr(recorded, name) for name in _RECORDED} | named
     return TriggerRunOptions(replay=replay, **named)
 
