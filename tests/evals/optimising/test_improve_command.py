@@ -162,3 +162,51 @@ def test_options_that_cannot_be_used_leave_no_folder(skill: str, tmp_path: Path)
     assert "above 0" in improve(None, skill, "--max-calls", "0", code=2)["error"]
     assert "is no skill" in improve(None, str(tmp_path / "nowhere"), code=2)["error"]
     assert not list((tmp_path / "sums-workspace").glob("iteration-*"))
+
+
+def test_runs_that_are_all_errors_are_no_success_and_the_search_can_go_on(
+    provider: ScriptedProvider, skill: str
+) -> None:
+    failed = improve(None, skill, "--runs", "1", code=1)
+    assert (failed["complete"], failed["nothing_failed"], failed["rounds"]) == (False, False, [])
+    (note,) = failed["notes"]
+    assert note.startswith("every first run of training ended with an error: ")
+    assert improve(provider, skill, "--runs", "1", "--resume")["chosen"]["description"] == BETTER
+
+
+def test_a_training_request_without_a_run_that_counts_did_not_pass(skill: str) -> None:
+    rule = Writer("Sums rows. Totals.")
+
+    def half(request: Request) -> Answer:
+        return 400 if "total" in json.dumps(request["messages"]) else rule(request)
+
+    with ScriptedProvider(half) as provider:
+        report = improve(provider, skill, "--runs", "1", code=1)
+    assert (report["nothing_failed"], report["chosen"], report["complete"]) == (False, None, True)
+    assert "first runs ended with an error" in report["notes"][0]
+
+
+@pytest.mark.parametrize("engine", ["rounds", "gepa"])
+def test_a_search_ends_if_no_request_of_validation_fails(skill: str, engine: str) -> None:
+    """A text is better only if more requests of validation pass."""
+    kept = {"train": [query for query, _ in QUERIES[:2] + QUERIES[4:6] + QUERIES[8:]], "validation": ["see below"]}
+    kept["validation"] = [query for query, _ in QUERIES if query not in kept["train"]]
+    rule = Writer(BETTER)
+
+    def only_training_fails(request: Request) -> Answer:
+        task = next(str(one["content"]) for one in request["messages"] if one["role"] == "user")
+        if task in kept["validation"] and not any(one["role"] == "assistant" for one in request["messages"]):
+            return [("skills_load", {"names": ["sums"]})]
+        return rule(request)
+
+    workspace = Path(skill).parent / "sums-workspace"
+    workspace.mkdir()
+    (workspace / "trigger-split.json").write_text(json.dumps({"seed": 0, **kept}), encoding="utf-8")
+    with ScriptedProvider(only_training_fails) as provider:
+        report = improve(provider, skill, "--runs", "1", "--engine", engine, code=1)
+    assert report["start"]["validation"]["rate"] == 1.0
+    assert report["start"]["train"]["rate"] < 1.0
+    assert (report["rounds"], rule.questions) == ([], [])
+    assert report["notes"] == [
+        "validation has no failing request, so no text can be shown to be better; add some that fail"
+    ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prowess._internal.text.terminal_text import printable_line
-from prowess.cli import output
+from prowess.cli import exit_codes, output
 from prowess.cli.evals.campaign_options import (
     cap_options,
     capped,
@@ -88,6 +88,9 @@ def improve(
         for line in _lines(report, is_replay=options.replay is not None):
             output.line(line)
     passed = report.chosen is not None or report.nothing_failed
+    if not ended.is_measured and report.stopped is None:
+        output.error("all runs of training are errors, so nothing was searched; mend that and continue with --resume")
+        return exit_codes.FAILED
     return code_of_end(signalled=ended.signalled, complete=report.complete, passed=passed)
 
 
@@ -136,7 +139,7 @@ def _leak_text(leak: Leak) -> str:
 def _result_lines(report: ImproveReport) -> Iterator[str]:
     if report.chosen is None:
         case = "request" if report.part == "description" else "eval"
-        yield f"no {case} of training fails" if report.nothing_failed else f"no better {report.part} was found"
+        yield f"every {case} of training passes" if report.nothing_failed else f"no better {report.part} was found"
         return
     delta = report.delta
     if delta is not None and delta.mean is not None and delta.low is not None and delta.high is not None:

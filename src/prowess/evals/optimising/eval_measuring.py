@@ -34,7 +34,10 @@ _MOST_ANSWER = 2000  # characters of an answer that are kept
 
 
 class EvalMeasurements:
-    """Runs evals of one skill. `setting` is that of the first body, whose copy is installed."""
+    """Runs evals of one skill. `setting` is that of the first body, whose copy is installed.
+
+    `first_error` is why the first run that is an error is one, if it is known.
+    """
 
     def __init__(self, setting: UnitSetting, split: TriggerSplit, *, jobs: int) -> None:
         self._skills = dict(setting.skills)
@@ -43,6 +46,7 @@ class EvalMeasurements:
         with open(os.path.join(self._skills[WITH_SKILL][0], _DOCUMENT), "rb") as file:
             self._document = file.read()
         self._first = body_of(self._document)
+        self.first_error: str | None = None
 
     async def rows(self, text: str, cases: Sequence[PlannedEval], runs: int) -> tuple[EvalRow, ...]:
         """Return the rows of evals, in their order.
@@ -58,6 +62,8 @@ class EvalMeasurements:
             units = [Unit(eval=ident, configuration=configuration, run=number) for ident in waiting]
             for result in await self._run(units, waiting) if units else ():
                 found[result.eval].append(result)
+                if result.outcome == "error":
+                    self.first_error = self.first_error or result.reason
         return tuple(self._row(plan, found[plan.id], runs) for plan in cases)
 
     async def _run(self, units: Sequence[Unit], plans: dict[str, PlannedEval]) -> tuple[UnitResult, ...]:

@@ -41,7 +41,7 @@ async def by_gepa(search: TextSearch[_Case, _Row], rounds: int, *, seed: int = 0
     """
     require_gepa()
     start = await search.begin()
-    if not start.failures or not search.validation:
+    if not start.failures or start.passes_validation:
         return
     await to_thread.run_sync(_optimise, _Bridge(search, rounds), start.text, seed)
 
@@ -76,6 +76,8 @@ class _Bridge(Generic[_Case, _Row]):
     def is_done(self, _state: object) -> bool:
         """Whether no further round may begin. gepa asks before each; in some it proposes nothing."""
         self._asked += 1
+        if self.search.best is not None and self.search.best.passes_validation:
+            return True
         return self._asked > _MOST_ASKED * self._rounds or self._proposed >= self._rounds
 
     def evaluate(

@@ -27,8 +27,8 @@ from prowess.evals.optimising.eval_measuring import EvalMeasurements
 from prowess.evals.optimising.gepa_engine import require_gepa
 from prowess.evals.optimising.improve_folder import IMPROVE
 from prowess.evals.optimising.improve_run import (
-    ImproveEnded,
     document_bytes,
+    ended_with,
     proposer_of,
     report_of,
     searched,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from prowess.evals.ledger.ledger import Ledger
     from prowess.evals.ledger.recorded_calls import RecordedCalls
     from prowess.evals.optimising.eval_rows import EvalRow
-    from prowess.evals.optimising.improve_run import ImproveOptions
+    from prowess.evals.optimising.improve_run import ImproveEnded, ImproveOptions
     from prowess.evals.triggers.split import TriggerSplit
 
 FOLDER = "improve-body"
@@ -87,7 +87,7 @@ def improve_body(options: ImproveOptions) -> ImproveEnded:
             header = replace(prepared.header, identity={**prepared.header.identity, **writer})
             calls = opened_calls(path, header, options.caps, replay=options.replay)
             opened.callback(calls.close)
-            search = _search(options, campaign, prepared, calls, evals)
+            search, measured = _search(options, campaign, prepared, calls, evals)
         except SkillError:
             if prepared.is_new:
                 shutil.rmtree(path, ignore_errors=True)  # nothing began
@@ -97,11 +97,13 @@ def improve_body(options: ImproveOptions) -> ImproveEnded:
         lost = [LostCase(eval=row.eval, split=row.split) for row in search.lost()]
         skill = prepared.settings.skill
         report = report_of(options, search, stopped, part="body", skill=skill, texts=(before, after), lost=lost)
-        report = replace(report, spent=calls.spent, iteration=path, notes=tuple(_notes(evals, search)))
+        report = replace(
+            report, spent=calls.spent, iteration=path, notes=tuple(_notes(evals, search, measured.first_error))
+        )
     report = written(options, report, prepared.settings.root, before, after)
     IMPROVE.finish(path, report.as_dict())
     CAMPAIGN.finish(path, {"complete": report.complete})
-    return ImproveEnded(report=report, signalled=None if stopped is None else stopped.signalled)
+    return ended_with(report, search, stopped)
 
 
 def _search(
@@ -110,7 +112,7 @@ def _search(
     prepared: PreparedCampaign,
     calls: Ledger | RecordedCalls,
     evals: Sequence[PlannedEval],
-) -> TextSearch[PlannedEval, EvalRow]:
+) -> tuple[TextSearch[PlannedEval, EvalRow], EvalMeasurements]:
     split = _split(options, prepared, evals)
     usable = [plan for plan in evals if plan.fault is None]
     train, validation = (
@@ -121,7 +123,10 @@ def _search(
     revision = body_revision(directory, data, {plan.id: plan for plan in train})
     measurements = EvalMeasurements(unit_setting(campaign, prepared, calls), split, jobs=options.jobs)
     proposer = proposer_of(options, revision, calls)
-    return TextSearch(body_of(data), measurements.rows, proposer, train=train, validation=validation, runs=options.runs)
+    search = TextSearch(
+        body_of(data), measurements.rows, proposer, train=train, validation=validation, runs=options.runs
+    )
+    return search, measurements
 
 
 def _split(options: ImproveOptions, prepared: PreparedCampaign, evals: Sequence[PlannedEval]) -> TriggerSplit:
@@ -142,8 +147,11 @@ def _split(options: ImproveOptions, prepared: PreparedCampaign, evals: Sequence[
     return split
 
 
-def _notes(evals: Sequence[PlannedEval], search: TextSearch[PlannedEval, EvalRow]) -> Iterator[str]:
+def _notes(
+    evals: Sequence[PlannedEval], search: TextSearch[PlannedEval, EvalRow], first_error: str | None
+) -> Iterator[str]:
     yield from (f"eval {plan.id} is left out: {plan.fault}" for plan in evals if plan.fault is not None)
+    yield from search.notes(first_error, case="eval")
     rows = () if search.start is None else (*search.start.train, *search.start.validation)
     if unused := sum(row.unused for row in rows):
         runs = sum(row.runs for row in rows)

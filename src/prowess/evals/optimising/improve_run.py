@@ -94,10 +94,14 @@ class ImproveOptions(Struct, frozen=True, kw_only=True):
 
 
 class ImproveEnded(Struct, frozen=True, kw_only=True):
-    """A search that ended. `signalled` is the number of the signal that stopped it, or None."""
+    """A search that ended. `signalled` is the number of the signal that stopped it, or None.
+
+    `is_measured` is false if the first text could not be measured, because all runs of training are errors.
+    """
 
     report: ImproveReport
     signalled: int | None
+    is_measured: bool = True
 
 
 def improve_description(options: ImproveOptions) -> ImproveEnded:
@@ -140,19 +144,27 @@ def improve_description(options: ImproveOptions) -> ImproveEnded:
         except SkillError:
             iteration.discard()
             raise
-        measure = Measurements(one, split, host, folder, _options(options)).rows
+        measured = Measurements(one, split, host, folder, _options(options))
         runs = 1 if options.is_estimate else options.runs
-        search = TextSearch(one.description, measure, proposer, train=train, validation=validation, runs=runs)
+        search = TextSearch(one.description, measured.rows, proposer, train=train, validation=validation, runs=runs)
         stopped = anyio.run(searched, search, options, calls)
         new = before if search.chosen is None else with_description(before, search.chosen.text)
         lost = [LostCase(query=row.query, should_trigger=row.should_trigger, split=row.split) for row in search.lost()]
         report = report_of(
             options, search, stopped, part="description", skill=one.skill, texts=(before, new), lost=lost
         )
-        report = replace(report, spent=calls.spent, iteration=folder.path)
+        notes = tuple(search.notes(measured.first_error, case="request"))
+        report = replace(report, spent=calls.spent, iteration=folder.path, notes=notes)
     report = written(options, report, one.directory, before, new)
     IMPROVE.finish(folder.path, report.as_dict())
-    return ImproveEnded(report=report, signalled=None if stopped is None else stopped.signalled)
+    return ended_with(report, search, stopped)
+
+
+def ended_with(report: ImproveReport, search: TextSearch[_Case, _Row], stopped: StoppedError | None) -> ImproveEnded:
+    """Return the end of a search."""
+    is_measured = search.start is None or search.start.is_measured
+    signalled = None if stopped is None else stopped.signalled
+    return ImproveEnded(report=report, signalled=signalled, is_measured=is_measured)
 
 
 async def searched(
@@ -288,7 +300,7 @@ def report_of(
     before, after = (text.decode("utf-8", "replace") for text in texts)
     return ImproveReport(
         part=part,
-        complete=stopped is None,
+        complete=stopped is None and (start is None or start.is_measured),
         stopped=None if stopped is None else stopped.reason,
         skill=skill,
         model=options.model,
@@ -306,7 +318,7 @@ def report_of(
         diff="".join(f"{line}\n" for line in difference(_DOCUMENT, before, after)),
         lost=tuple(lost),
         leaked=tuple(search.leaked),
-        nothing_failed=start is not None and not start.failures,
+        nothing_failed=start is not None and start.passes_training,
         written=False,
         iteration="",
     )

@@ -67,7 +67,7 @@ class CandidatePlaces(Protocol):
 
 
 class Measurements:
-    """Runs requests of one trigger set."""
+    """Runs requests of one trigger set. `first_error` is why the first run that is an error is one, if it is known."""
 
     def __init__(
         self, one: TriggerSet, split: TriggerSplit, host: Host, places: CandidatePlaces, options: TriggerOptions
@@ -75,6 +75,7 @@ class Measurements:
         self._set, self._split, self._host = one, split, host
         self._places, self._options = places, options
         self._made: dict[tuple[str, str], TriggerRun] = {}
+        self.first_error: str | None = None
 
     async def rows(self, description: str, queries: Sequence[TriggerQuery], runs: int) -> tuple[TriggerRow, ...]:
         """Return the rows of requests, in their order.
@@ -92,6 +93,7 @@ class Measurements:
 
         def keep(unit: Unit, run: TriggerRun, _wanted: bool) -> None:  # noqa: FBT001 -- a callback
             self._made[description, unit.id] = run
+            self.first_error = self.first_error or run.reason
             folder.keep(unit, run)
 
         options = replace(self._options, runs=runs)

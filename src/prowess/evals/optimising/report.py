@@ -66,8 +66,9 @@ class ImproveReport(Struct, frozen=True, kw_only=True):
 
     `chosen` is None if no text was better. `delta` is its validation rate minus that of the start. `diff` is a unified
     diff of SKILL.md, empty without a chosen one. `leaked` are all training texts in proposed texts. `nothing_failed` is
-    true if no training case failed at first. `estimate` is true if words alone chose the skill. `notes` are sentences
-    that limit the result. `iteration` is the folder of the runs.
+    true if all training cases passed at first. `complete` is false if a cap or a signal stopped the search, or if all
+    runs of training are errors. `estimate` is true if words alone chose the skill. `notes` are sentences that limit the
+    result. `iteration` is the folder of the runs.
     """
 
     part: ImprovedPart

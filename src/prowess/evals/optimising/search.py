@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prowess._internal.text.terminal_text import counted
 from prowess.evals.optimising.eval_rows import EvalRow
 from prowess.evals.optimising.measuring import carried_out
 from prowess.evals.optimising.report import ImproveRound, MeasuredText
@@ -24,7 +25,7 @@ from prowess.evals.statistics.intervals import rate_difference, rate_of
 from prowess.evals.triggers.rows import TriggerRow
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from prowess.evals.optimising.leaks import Leak
     from prowess.evals.optimising.proposer import Proposer
@@ -43,6 +44,21 @@ class Tried(Struct, Generic[_Row], frozen=True, kw_only=True):
     text: str
     train: tuple[_Row, ...]
     validation: tuple[_Row, ...] = ()
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether a run of training counts. If not, all of them are errors."""
+        return any(row.runs for row in self.train)
+
+    @property
+    def passes_training(self) -> bool:
+        """Whether all training cases passed. One without a run that counts did not."""
+        return count_passed(self.train) == len(self.train)
+
+    @property
+    def passes_validation(self) -> bool:
+        """Whether all validation cases passed. No text can be better then, because more of them would have to pass."""
+        return count_passed(self.validation) == len(self.validation)
 
     @property
     def failures(self) -> tuple[_Row, ...]:
@@ -181,6 +197,20 @@ class TextSearch(Generic[_Case, _Row]):
         if self.start is not None and self.start.text == confirmed.text:
             self.start = confirmed
 
+    def notes(self, first_error: str | None, *, case: str) -> Iterator[str]:
+        """Yield sentences about what limits the result: runs that are errors, and a validation without a failure."""
+        start, best = self.start, self.best
+        if start is None or best is None:
+            return
+        rows = (*start.train, *start.validation)
+        if errors := sum(row.errors for row in rows):
+            why = "" if first_error is None else f": {first_error}"
+            kind = "every first run of training" if not start.is_measured else counted(errors, "first run")
+            yield f"{kind} ended with an error{why}"
+        if best.failures and best.passes_validation:
+            problem = f"validation has no failing {case}, so no text can be shown to be better"
+            yield f"{problem}; add some that fail"
+
     @property
     def chosen(self) -> Tried[_Row] | None:
         """The best text, None if it is the first one."""
@@ -196,14 +226,14 @@ class TextSearch(Generic[_Case, _Row]):
 
 
 async def by_rounds(search: TextSearch[_Case, _Row], rounds: int = ROUNDS) -> None:
-    """Revise the best text so far in each round, until no training case fails with it.
+    """Revise the best text so far in each round, until no training case fails with it, or no validation case.
 
     Raises:
         StoppedError: a cap or a signal stopped the search.
     """
     best = await search.begin()
     for number in range(1, rounds + 1):
-        if not best.failures:
+        if not best.failures or best.passes_validation:
             return
         await search.consider(number, await search.propose(number, best.text, best.failures))
         best = search.best or best
