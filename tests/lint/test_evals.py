@@ -79,8 +79,21 @@ def test_a_grader_that_can_decide_is_no_finding(members: dict[str, object], tmp_
 
 
 def test_a_grader_of_another_tool_is_no_finding(tmp_path: Path) -> None:
-    others = [{"text": "a", "type": "rubric", "pattern": "("}, {"text": "b", "type": "program", "config": {"x": 1}}]
+    others: list[dict[str, object]] = [
+        {"text": "a", "type": "rubric", "pattern": "("},
+        {"text": "b", "type": "program", "config": {"x": 1}},
+    ]
+    others += [{"text": "c", "type": kind} for kind in ("contains", "llm-rubric", "tool_calls", "custom", "judged", "")]
     assert faults(tmp_path, assertions=others) == []
+
+
+@pytest.mark.parametrize(("kind", "meant"), [("contains_phrse", "contains_phrase"), ("file_exist", "file_exists")])
+def test_a_type_that_is_nearly_one_of_ours_is_a_finding_with_the_word_that_was_meant(
+    kind: str, meant: str, tmp_path: Path
+) -> None:
+    assert faults(tmp_path, assertions=["Sorted.", {"text": "it", "type": kind, "phrase": "b"}]) == [
+        f"evals[0].assertions[1] cannot be graded: no grader has the type {kind!r}; did you mean {meant!r}?"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prowess.cli.dispatch import run
 from prowess.evals.iterations.folders import alone_in
 from tests.evals.campaigns.provider import MODEL, ScriptedProvider, text_of
 from tests.evals.triggers.planted import make_triggered
@@ -87,6 +89,18 @@ def test_a_skill_that_is_loaded_after_another_call_counts_as_chosen(provider: Sc
     assert report["spent"]["usd"] == pytest.approx(20 * (100 * 1 + 10 * 2) / 1e6)
     assert (report["host"], report["model"], report["estimate"]) == ("prowess", MODEL, False)
     assert all(row["split"] in ("train", "validation") for row in report["results"])
+
+
+def test_a_provider_that_cannot_be_reached_is_named(
+    skill: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    assert run(["eval", "triggers", skill, "--model", MODEL, "--runs", "1", "--quiet"]) == 0
+    out = capsys.readouterr().out
+    assert re.search("^error in 4 runs: .*model", out, re.MULTILINE), out
+    assert "validation: " not in out  # no run counts, so there is no rate
+    assert "0.000" not in out
 
 
 def test_a_run_sees_the_skill_without_its_evals(provider: ScriptedProvider, skill: str) -> None:

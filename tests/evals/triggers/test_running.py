@@ -96,6 +96,9 @@ def test_errors_leave_the_rate_and_a_query_without_a_run_fails(tmp_path: Path) -
     assert (row.triggers, row.runs, row.errors, row.trigger_rate, row.passed) == (1, 1, 2, 1.0, True)
     (row,) = ran(tmp_path / "all", in_turn("the host crashed")).rows
     assert (row.runs, row.errors, row.trigger_rate, row.passed, row.consistency) == (0, 3, None, False, None)
+    assert row.reasons == ("the host crashed",) * 3
+    positives = count_rows([row]).positives
+    assert (positives.runs, positives.errors, positives.rate) == (0, 1, None)
     (row,) = ran(tmp_path / "other", in_turn("the host crashed"), [("Sing this", False)]).rows
     assert row.passed is False
 

@@ -161,6 +161,15 @@ def test_graders_on_tools_and_files_are_graders_of_claude_plugin_eval_too() -> N
     assert original(plugin).data["evals"][0]["assertions"][0]["tool"] == "Glob"
 
 
+def test_an_assertion_that_is_a_text_among_objects_is_not_lost_in_a_form_of_texts() -> None:
+    typed = {"text": "names it", "type": "contains_phrase", "phrase": "EUR"}
+    suite = {"skill_name": "s", "evals": [{"id": 1, "prompt": "p", "assertions": [typed, "It is polite."]}]}
+    guide, lost = converted(formed(suite), FORMS["guide"])
+    assert guide.data["evals"][0]["assertions"] == ["names it", "It is polite."]
+    assert [row.member for row in lost] == ["assertions[0].type", "assertions[0].phrase"]
+    assert same(original(guide).data, suite)
+
+
 def test_folders_of_the_two_tools_are_read_with_files_of_their_own(tmp_path: Path) -> None:
     case = tmp_path / "evals" / "first"
     (case / "graders").mkdir(parents=True)

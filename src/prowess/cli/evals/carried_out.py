@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +11,15 @@ from prowess.cli import output
 from prowess.cli.evals.campaign_options import capped
 from prowess.cli.evals.live_progress import LiveProgress
 from prowess.cli.evals.report_files import ReportFiles
-from prowess.cli.evals.run_ends import code_of_end, gate_text, spent_text, tell_fault, tell_ungraded, unfinished_text
+from prowess.cli.evals.run_ends import (
+    code_of_end,
+    error_texts,
+    gate_text,
+    spent_text,
+    tell_fault,
+    tell_ungraded,
+    unfinished_text,
+)
 from prowess.cli.options.scheduler_options import scheduler_at
 from prowess.errors import SkillError
 from prowess.evals.campaigns.options import EvalRunOptions
@@ -25,8 +32,6 @@ if TYPE_CHECKING:
 
     from prowess.evals.campaigns.report import ConfigurationSummary, EvalRunReport
     from prowess.evals.campaigns.running import EvalRun
-
-_MOST_REASONS = 5
 
 
 def carried_out(
@@ -100,9 +105,7 @@ def _lines(report: EvalRunReport, *, is_replay: bool) -> Iterator[str]:
         yield f"{'decision':14} {summary.decision}"
     for note in notes_of(summary, {unit.id: unit for unit in report.units}):
         yield f"note: {printable_line(note)}"
-    reasons = Counter(unit.reason for unit in report.units if unit.outcome == "error" and unit.reason is not None)
-    for reason, count in reasons.most_common(_MOST_REASONS):
-        yield f"error in {counted(count, 'run')}: {printable_line(reason)}"
+    yield from error_texts(unit.reason for unit in report.units if unit.outcome == "error" and unit.reason is not None)
     yield spent_text(report.spent)
     for gate in summary.gates:
         yield gate_text(gate)

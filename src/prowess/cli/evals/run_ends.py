@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from prowess._internal.text.terminal_text import counted, printable_line
@@ -9,12 +10,13 @@ from prowess.cli import exit_codes, output
 from prowess.evals.campaigns.summary import ungraded_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from prowess.errors import SkillError
     from prowess.evals.campaigns.report import GateResult, StopReason, UngradedAssertion
     from prowess.evals.ledger.caps import Spent
 
+_MOST_REASONS = 5
 _DRIFT = frozenset({"DriftError", "StaleRecordingError"})  # by name: most subcommands import no recordings
 
 
@@ -42,6 +44,12 @@ def tell_ungraded(ungraded: Sequence[UngradedAssertion]) -> None:
     """Print a note on the assertions that no outcome counts, for each reason."""
     for text in ungraded_texts(ungraded):
         output.note(printable_line(text))
+
+
+def error_texts(reasons: Iterable[str]) -> Iterator[str]:
+    """Yield the most frequent reasons of runs that are errors, each with the number of these runs."""
+    for reason, count in Counter(reasons).most_common(_MOST_REASONS):
+        yield f"error in {counted(count, 'run')}: {printable_line(reason)}"
 
 
 def gate_text(gate: GateResult) -> str:

@@ -18,7 +18,7 @@ from prowess.cli.evals.campaign_options import (
     quiet_option,
     seed_option,
 )
-from prowess.cli.evals.run_ends import code_of_end, gate_text, spent_text, tell_fault, unfinished_text
+from prowess.cli.evals.run_ends import code_of_end, error_texts, gate_text, spent_text, tell_fault, unfinished_text
 from prowess.cli.options import json_option
 from prowess.cli.options.scheduler_options import scheduler_at, scheduler_option
 from prowess.errors import SkillError
@@ -102,6 +102,8 @@ def _print(report: TriggerReport, *, is_replay: bool) -> None:
         _print_matrix(report.matrix)
     for shadow in report.shadows:
         output.line(_shadow_text(shadow))
+    for text in error_texts(reason for skill in report.skills for row in skill.results for reason in row.reasons):
+        output.line(text)
     if not report.estimate:
         output.line(spent_text(report.spent))
     for gate in report.gates:

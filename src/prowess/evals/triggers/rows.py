@@ -25,7 +25,8 @@ class TriggerRow(Struct, frozen=True, kw_only=True, rename={"passed": "pass"}):
     - `runs` are the runs that count: the skill was chosen (`triggers`) or not. `trigger_rate` is null without one.
     - `pass` is whether the rate is at least 0.5, or below for a request that is not for the skill, and `consistency`
       is as wanted; null if runs are missing that could change it. A request without a run that counts fails.
-    - `errors`, `polluted` and `not_offered` are runs that do not count.
+    - `errors`, `polluted` and `not_offered` are runs that do not count. `reasons` are those of errors, one for each
+      whose reason is known.
     - `consistency` is the share of the more frequent outcome among the runs that count.
     - `curtailed` runs were left out, because they could not change the result; `not_run` could not be made.
     - `low` and `high` are the 95 % Wilson interval of the rate.
@@ -40,6 +41,7 @@ class TriggerRow(Struct, frozen=True, kw_only=True, rename={"passed": "pass"}):
     errors: int = 0
     polluted: int = 0
     not_offered: int = 0
+    reasons: tuple[str, ...] = ()
     consistency: float | None = None
     low: float | None = None
     high: float | None = None
@@ -62,7 +64,7 @@ class RequestRate(Rate, frozen=True, kw_only=True):
 class TriggerSummary(Struct, frozen=True, kw_only=True):
     """The counts of rows. Rates are of rows that passed, among those with a result.
 
-    `positives` are the requests for the skill, `negatives` the others.
+    `positives` are the requests for the skill, `negatives` the others. If no run of them counts, there is no rate.
     """
 
     total: int
@@ -82,10 +84,13 @@ class QueryRuns:
         self.query, self.planned = query, planned
         self._least = least
         self.verdicts: Counter[VerdictName] = Counter()
+        self.reasons: list[str] = []
 
-    def add(self, verdict: VerdictName) -> None:
-        """Count one run."""
+    def add(self, verdict: VerdictName, reason: str | None = None) -> None:
+        """Count one run, and note why it is an error."""
         self.verdicts[verdict] += 1
+        if verdict == "error" and reason is not None:
+            self.reasons.append(reason)
 
     def result(self) -> bool | None:
         """Return whether the request passed, or None if runs that are still to come can change that."""
@@ -115,6 +120,7 @@ class QueryRuns:
             errors=self.verdicts["error"],
             polluted=self.verdicts["polluted"],
             not_offered=self.verdicts["not_offered"],
+            reasons=tuple(self.reasons),
             consistency=max(chosen, others) / runs if runs else None,
             low=rate.low,
             high=rate.high,
@@ -156,7 +162,8 @@ def trigger_gates(
 
 
 def _passing(rows: Iterable[TriggerRow]) -> RequestRate:
-    results = [row.passed for row in rows]
-    decided = [result for result in results if result is not None]
-    rate = rate_of(sum(decided), len(decided))
-    return RequestRate(**structs.asdict(rate), not_run=len(results) - len(decided))
+    listed = list(rows)
+    results = [row.passed for row in listed if row.passed is not None]
+    graded = results if any(row.runs for row in listed) else []
+    rate = rate_of(sum(graded), len(graded), len(results) - len(graded))
+    return RequestRate(**structs.asdict(rate), not_run=len(listed) - len(results))

@@ -43,9 +43,9 @@ class _Request:
         digest = hashlib.sha256(self.query.query.encode("utf-8", "surrogatepass")).hexdigest()
         return Unit(eval=f"request-{digest[:16]}", configuration=self.skill, run=number)
 
-    def add(self, verdicts: Mapping[str, VerdictName]) -> None:
+    def add(self, verdicts: Mapping[str, VerdictName], reason: str | None = None) -> None:
         self.runs.append(verdicts)
-        self.counted.add(verdicts[self.skill])
+        self.counted.add(verdicts[self.skill], reason)
 
 
 class TriggerCampaign:
@@ -128,7 +128,8 @@ class TriggerCampaign:
             if known.verdict == "polluted":  # the request names the skill: no run can tell anything
                 request.add({request.skill: "polluted"})
             elif self._recorded is None or self._recorded(request.unit(number)):
-                request.add((await self._run(request.query, request.unit(number))).verdicts)
+                found = await self._run(request.query, request.unit(number))
+                request.add(found.verdicts, found.reason)
 
     async def _run(self, query: TriggerQuery, unit: Unit) -> TriggerRun:
         kept = None if self._kept is None else self._kept(unit)

@@ -108,11 +108,16 @@ def typed_check(check: Check) -> dict[str, Any]:
 
 
 def kept_of_checks(before: Sequence[Check], after: Sequence[Check]) -> frozenset[tuple[int, str]]:
-    """Return place and member of typed assertions that a conversion kept: in a grader, or as a kind with its value."""
+    """Return place and member of typed assertions that a conversion kept: in a grader, or as a kind with its value.
+
+    The member of an assertion that was a text alone is empty.
+    """
     found: set[tuple[int, str]] = set()
     for place, (old, new) in enumerate(zip(before, after, strict=False)):
         if old.kind == new.kind != "judged" and old.value == new.value:
             found |= {(place, member) for member in ("type", "match", "target")}
+        if old == new == Check(text=old.text):
+            found.add((place, ""))
         written, read = old.grader or {}, new.grader or {}
         found |= {(place, member) for member, value in written.items() if member in read and read[member] == value}
     return frozenset(found)

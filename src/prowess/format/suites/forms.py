@@ -218,7 +218,8 @@ class _Changes:
         after = self._read[place]
         if self._source.name != TYPED.name:
             return kept_members(self._source, case, after)
-        return frozenset(f"{TYPED.checks}[{one}].{name}" for one, name in kept_of_checks(case.checks, after.checks))
+        kept = kept_of_checks(case.checks, after.checks)
+        return frozenset(_shown((TYPED.checks, one, *([name] if name else []))) for one, name in kept)
 
 
 def _lost(changes: Mapping[str, Any], source: SuiteForm, to: SuiteForm, *, of_case: bool) -> Iterator[dict[str, str]]:

@@ -19,6 +19,7 @@ from prowess.format.suites.grader_specs import (
     ToolOrderGrader,
     ToolPattern,
     ToolUsedGrader,
+    misspelled,
     parse_grader,
 )
 from prowess.format.suites.suite import SuiteError
@@ -69,6 +70,17 @@ def written_fault(data: Mapping[str, object], file_fault: FileFault) -> str | No
         return grader_fault(parse_grader(data), file_fault)
     except SuiteError as fault:
         return str(fault)
+
+
+def type_fault(data: Mapping[str, object]) -> str | None:
+    """Return a sentence on a type that is a misspelled one of ours, or None. Such a grader is left out of a run."""
+    if misspelled(data.get("type")) is None:
+        return None
+    try:
+        parse_grader(data)
+    except SuiteError as fault:
+        return str(fault)
+    return None
 
 
 def grader_fault(grader: AnyGrader, file_fault: FileFault) -> str | None:

@@ -25,11 +25,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
+from prowess._internal.text.near_words import near_words
 from prowess._internal.text.shape_faults import shape_fault
+from prowess.format.suites.fields import TYPED
 from prowess.format.suites.suite import SuiteError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+_NEAR, _LONGEST_TYPE = 0.85, 60  # one or two letters: other tools have `contains`, `tool_calls` and the like
 
 
 class GraderSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
@@ -171,6 +175,14 @@ RUNNABLE_GRADERS = frozenset(
 )
 
 
+def misspelled(kind: object) -> str | None:
+    """Return the type that is nearly spelled so; None if it is known, or like no other, as one of another tool."""
+    known = {*TYPED, *RUNNABLE_GRADERS}
+    if not isinstance(kind, str) or kind in known or len(kind) > _LONGEST_TYPE:
+        return None
+    return next(iter(near_words(kind, sorted(known), cutoff=_NEAR)), None)
+
+
 def parse_grader(data: Mapping[str, Any]) -> AnyGrader:
     """Return the grader of an object.
 
@@ -179,7 +191,9 @@ def parse_grader(data: Mapping[str, Any]) -> AnyGrader:
     """
     kind = data.get("type")
     if kind not in RUNNABLE_GRADERS:
-        raise SuiteError(f"no grader has the type {str(kind)[:60]!r}")
+        near = misspelled(kind)
+        hint = "" if near is None else f"; did you mean {near!r}?"
+        raise SuiteError(f"no grader has the type {str(kind)[:60]!r}{hint}")
     try:
         found: AnyGrader = msgspec.convert(dict(data), AnyGrader)
     except msgspec.ValidationError as fault:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from prowess.format.suites.fields import is_of_texts
 from prowess.format.suites.forms import form_of
-from prowess.format.suites.grader_faults import written_fault
+from prowess.format.suites.grader_faults import type_fault, written_fault
 from prowess.format.suites.json_text import JsonText
 from prowess.format.suites.suite import SuiteError, SuiteFault, UnreadableTextError
 
@@ -163,7 +163,7 @@ def _of_assertions(
         if not isinstance(item, dict) or not isinstance(item.get("text"), str):
             yield (*path, number), f"{where}[{number}] must be a text, or an object with a text `text`"
             continue
-        if graders and (fault := written_fault(item, file_fault)) is not None:
+        if graders and (fault := written_fault(item, file_fault) or type_fault(item)) is not None:
             yield (*path, number), f"{where}[{number}] cannot be graded: {fault}"
 
 

@@ -35,7 +35,8 @@ class TestingEvals(LintRule):
         (`claude plugin eval`), whose tools refuse unknown keys. A list of objects with `query` in any
         other JSON file of `evals/` is a trigger set: each of them has `should_trigger`, true or false. A key stands
         only once in its object, and a grader of a type that `prowess eval run` has can decide something: its pattern
-        is one of Python, its program exists, and its members are known.
+        is one of Python, its program exists, and its members are known. A type is not nearly one of these, as
+        `contains_phrse` is. Types of other tools are left alone.
 
     Why it matters:
         A runner skips an eval that it cannot read, or counts it as failed. In both cases the result contains no
