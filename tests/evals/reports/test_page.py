@@ -56,6 +56,12 @@ def test_the_answer_is_a_sentence() -> None:
     assert answer_of(worse).headline.startswith("invoice-check lowers the pass rate by 20 points, compared with runs")
     open_ = replace(report, summary=replace(report.summary, delta=RateDelta(mean=0.02, low=-0.1, high=0.1)))
     assert answer_of(open_).headline.startswith("No difference is shown over runs without it: invoice-check has +2")
+    few = sample(evals=9)
+    told = answer_of(replace(few, summary=replace(few.summary, delta=RateDelta(mean=1.0, low=1.0, high=1.0))))
+    wanted = "9 evals are too few to tell a difference over runs without it: invoice-check has +100 points"
+    assert told.headline == f"{wanted} (interval +100 to +100, too narrow with only 9 evals)."
+    assert told.tone == "unsure"
+    assert forest_plot(few).total.tone == "unsure"  # type: ignore[union-attr]  # it has a difference
     alone = reported([unit for unit in report.units if unit.configuration == WITH_SKILL])
     assert re.match(r"invoice-check passes in \d+ of \d+ runs: \d+ %, 95 % interval", answer_of(alone).headline)
     single = replace(report, summary=replace(report.summary, delta=RateDelta(mean=0.5, low=None, high=None)))

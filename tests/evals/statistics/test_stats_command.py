@@ -45,7 +45,7 @@ def test_the_text_has_the_same_facts(tmp_path: Path) -> None:
     code, text, _ = stats(tmp_path, json.dumps(ROWS))
     assert code == 0
     assert "a: 0.250 (0.046 to 0.699), 1 of 4 runs passed, 1 error apart\n" in text
-    assert "difference: +0.500 (+0.500 to +0.500) over 2 evals\n" in text
+    assert "difference: +0.500 (+0.500 to +0.500, too narrow with so few) over 2 evals\n" in text
     assert "flaky in b: 2\n" in text
     assert "no graded run" in stats(tmp_path, '{"rows": [{"id": 1, "a": [], "b": [null]}]}')[1]
 

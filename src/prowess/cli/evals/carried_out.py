@@ -25,7 +25,7 @@ from prowess.errors import SkillError
 from prowess.evals.campaigns.options import EvalRunOptions
 from prowess.evals.campaigns.running import run_evals
 from prowess.evals.campaigns.summary import notes_of
-from prowess.evals.reports.answer import delta_text, rate_text
+from prowess.evals.reports.answer import compared_evals, delta_text, rate_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +100,7 @@ def _lines(report: EvalRunReport, *, is_replay: bool) -> Iterator[str]:
     for name, found in summary.configurations.items():
         yield f"{name:14} {_rate(found)}"
     if summary.delta is not None:
-        yield f"{'difference':14} {delta_text(summary.delta)}"
+        yield f"{'difference':14} {delta_text(summary.delta, compared_evals(report))}"
     if summary.decision is not None:
         yield f"{'decision':14} {summary.decision}"
     for note in notes_of(summary, {unit.id: unit for unit in report.units}):

@@ -11,6 +11,7 @@ from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options import json_option
 from prowess.evals.statistics.comparison import compare_outcomes
+from prowess.evals.statistics.intervals import ENOUGH_VALUES
 from prowess.evals.statistics.outcome_files import OutcomeFileError, OutcomeRows, read_outcomes
 from prowess.evals.statistics.sequential import decide
 
@@ -63,7 +64,8 @@ def _print_comparison(compared: Comparison) -> None:
     if delta.mean is None:
         output.line("difference: unknown, because no eval has graded runs on both sides")
         return
-    between = "" if delta.low is None or delta.high is None else f" ({delta.low:+.3f} to {delta.high:+.3f})"
+    few = ", too narrow with so few" if compared.units < ENOUGH_VALUES else ""
+    between = "" if delta.low is None or delta.high is None else f" ({delta.low:+.3f} to {delta.high:+.3f}{few})"
     output.line(f"difference: {delta.mean:+.3f}{between} over {counted(compared.units, 'eval')}")
     majority, sign = compared.mcnemar, compared.sign
     output.line(f"majorities: {majority.better} better, {majority.worse} worse, p = {majority.p:.4f} (McNemar)")

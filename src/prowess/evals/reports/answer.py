@@ -9,6 +9,7 @@ from msgspec import Struct
 from prowess._internal.text.terminal_text import counted
 from prowess.evals.campaigns.report import OLD_SKILL, WITH_SKILL, WITHOUT_SKILL
 from prowess.evals.campaigns.summary import ungraded_texts
+from prowess.evals.statistics.intervals import ENOUGH_VALUES
 
 if TYPE_CHECKING:
     from prowess.evals.campaigns.report import ConfigurationSummary, EvalRunReport, RateDelta
@@ -67,14 +68,25 @@ def rate_text(found: ConfigurationSummary, counts: str) -> str:
     return f"{counts}: {percent(found.rate)}, 95 % interval {percent_interval(found.low, found.high)}"
 
 
-def delta_text(delta: RateDelta) -> str:
-    """Return a difference in points, with its interval if it has one."""
-    interval = "" if delta.low is None or delta.high is None else f" ({_delta_interval(delta.low, delta.high)})"
-    return f"{signed(delta.mean)} points{interval}"
+def delta_text(delta: RateDelta, evals: int) -> str:
+    """Return a difference in points over a number of evals, with its interval if it has one."""
+    if delta.low is None or delta.high is None:
+        return f"{signed(delta.mean)} points"
+    return f"{signed(delta.mean)} points ({_delta_interval(delta.low, delta.high, evals)})"
 
 
-def _delta_interval(low: float, high: float) -> str:
-    return f"95 % interval {signed(low)} to {signed(high)}"
+def _delta_interval(low: float, high: float, evals: int) -> str:
+    between = f"interval {signed(low)} to {signed(high)}"
+    return f"95 % {between}" if evals >= ENOUGH_VALUES else f"{between}, too narrow with only {counted(evals, 'eval')}"
+
+
+def compared_evals(report: EvalRunReport) -> int:
+    """Return the number of evals with runs that count on both sides, over which the difference is."""
+    sides: dict[str, set[bool]] = {}
+    for unit in report.units:
+        if unit.counted:
+            sides.setdefault(unit.eval, set()).add(unit.configuration == WITH_SKILL)
+    return sum(len(found) > 1 for found in sides.values())
 
 
 def money(usd: float | None) -> str:
@@ -98,16 +110,16 @@ def _headline(report: EvalRunReport) -> tuple[str, AnswerTone]:
         counts = f"{skilled.passed} of {counted(skilled.passed + skilled.failed, 'run')}"
         return f"{report.skill} passes in {rate_text(skilled, counts)}.", "unsure"
     over = "over the old version" if baseline == OLD_SKILL else "over runs without it"
-    return _compared(report.skill, summary.delta, over)
+    return _compared(report.skill, summary.delta, compared_evals(report), over)
 
 
-def _compared(skill: str, delta: RateDelta, over: str) -> tuple[str, AnswerTone]:
+def _compared(skill: str, delta: RateDelta, evals: int, over: str) -> tuple[str, AnswerTone]:
+    told = f"{skill} has {delta_text(delta, evals)}"
     if delta.low is None or delta.high is None:
-        return (
-            f"One eval alone shows no difference that can be trusted: {skill} has {delta_text(delta)}.",
-            "unsure",
-        )
-    interval = _delta_interval(delta.low, delta.high)
+        return f"One eval alone shows no difference that can be trusted: {told}.", "unsure"
+    if evals < ENOUGH_VALUES:
+        return f"{counted(evals, 'eval')} are too few to tell a difference {over}: {told}.", "unsure"
+    interval = _delta_interval(delta.low, delta.high, evals)
     points = f"{abs(delta.mean) * 100:.0f} points"
     if delta.low > 0:
         return f"{skill} raises the pass rate by {points} {over} ({interval}).", "good"
@@ -116,7 +128,7 @@ def _compared(skill: str, delta: RateDelta, over: str) -> tuple[str, AnswerTone]
             f"{skill} lowers the pass rate by {points}, compared with {over.removeprefix('over ')} ({interval}).",
             "bad",
         )
-    return f"No difference is shown {over}: {skill} has {delta_text(delta)}.", "unsure"
+    return f"No difference is shown {over}: {told}.", "unsure"
 
 
 def _notes(report: EvalRunReport) -> list[str]:

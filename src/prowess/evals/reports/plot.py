@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess.evals.campaigns.report import WITH_SKILL
-from prowess.evals.reports.answer import MINUS, percent, signed
-from prowess.evals.statistics.intervals import rate_difference, rate_of
+from prowess.evals.reports.answer import MINUS, compared_evals, percent, signed
+from prowess.evals.statistics.intervals import ENOUGH_VALUES, rate_difference, rate_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -143,7 +143,8 @@ def _total(report: EvalRunReport, *, compares: bool) -> IntervalLine | None:
     if compares:
         if delta is None or delta.low is None or delta.high is None:
             return None
-        return _line(delta.mean, delta.low, delta.high, signed(delta.mean), zero=0)
+        zero = 0 if compared_evals(report) >= ENOUGH_VALUES else None  # with fewer, no line tells a difference
+        return _line(delta.mean, delta.low, delta.high, signed(delta.mean), zero=zero)
     one = next(iter(report.summary.configurations.values()), None)
     if one is None or one.rate is None or one.low is None or one.high is None:
         return None
