@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from prowess.evals.iterations.snapshots import installed_files
 from prowess.evals.recordings.drift import StaleRecordingError, changed_files, difference, require_fresh
 from prowess.evals.recordings.places import with_names, with_paths
-from prowess.evals.recordings.redaction import redact_transcript, redacted_answer
+from prowess.evals.recordings.redaction import redact_transcript, redacted_content
 from prowess.evals.recordings.request_form import form_digest, request_form
 from prowess.evals.recordings.volatile_parts import VOLATILE, stable_text
 from tests.agent.making import add_skill
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+CAPTURED = Path(__file__).parents[1] / "transcripts" / "captured"
 TOKEN = "ghp_" + "a1B2" * 9
 ONE, TWO = "0198f2a4-1111-7222-8333-444455556666", "0198f2a4-9999-7888-8777-666655554444"
 
@@ -97,7 +95,7 @@ def test_redacting_twice_changes_nothing_so_a_resumed_run_makes_the_same_request
     ],
 )
 def test_secrets_leave_an_answer_that_stays_what_it_was(content: str) -> None:
-    kept = redacted_answer(content.encode()).decode()
+    kept = redacted_content(content.encode()).decode()
     assert TOKEN not in kept
     assert "hunter2" not in kept
     assert kept.count("\n") == content.count("\n")
@@ -115,7 +113,7 @@ def test_secrets_leave_an_answer_that_stays_what_it_was(content: str) -> None:
 
 @pytest.mark.parametrize("content", [b'{"a":  1}', b"\xff\x00", b"", b"data: {}\n\n"])
 def test_an_answer_without_secrets_keeps_its_bytes(content: bytes) -> None:
-    assert redacted_answer(content) == content
+    assert redacted_content(content) == content
 
 
 def test_secrets_leave_the_files_of_a_transcript_and_other_records_keep_their_bytes(tmp_path: Path) -> None:
@@ -131,6 +129,38 @@ def test_secrets_leave_the_files_of_a_transcript_and_other_records_keep_their_by
     (tmp_path / "one.json").write_text(json.dumps({"messages": [{"text": TOKEN}]}, indent=2))
     redact_transcript(str(tmp_path / "one.json"))
     assert json.loads((tmp_path / "one.json").read_text()) == {"messages": [{"text": "[redacted]"}]}
+
+
+ESCAPED = "\\u00" + TOKEN.encode()[:1].hex() + TOKEN[1:]
+
+
+@pytest.mark.parametrize(
+    ("content", "kept"),
+    [
+        (f'{{"{TOKEN}":  1, "a": 2}}', '{"[redacted]": 1, "a": 2}'),
+        (f'{{"a": "{TOKEN}", "a": "b"}}', '{"a": "[redacted]", "a": "b"}'),
+        (f'{{"a": "{ESCAPED}"}}\n', '{"a": "[redacted]"}\n'),
+        (f'{{"a": "{{\\"b\\": \\"\\{ESCAPED}\\"}}"}}', '{"a": "{\\"b\\": \\"[redacted]\\"}"}'),
+        (f'{{"cut": "{ESCAPED}', '{"cut": "[redacted]'),
+        (f'data: {{"a": "{ESCAPED}"}}\r\n\r\n', 'data: {"a": "[redacted]"}\r\n\r\n'),
+        ('{"password": ["ab", {"c": "d"}, "", 1]}', '{"password": ["[redacted]", {"c": "[redacted]"}, "", 1]}'),
+        ('{"db.secret": {"a": ["b"]}}', '{"db.secret": {"a": ["[redacted]"]}}'),
+        ('{"Authorization": "Basic QWxhZGRpbg"}', '{"Authorization": "[redacted]"}'),
+        (f'{{"a": "\udcff"}}\n{{"a": "{TOKEN}"}}', '{"a": "\udcff"}\n{"a": "[redacted]"}'),
+        (f'\udcff{{"a": "{ESCAPED}"}}', '\udcff{"a": "[redacted]"}'),
+    ],
+    ids=["key", "twice", "escape", "inner", "cut", "event", "list", "object", "header", "byte", "line with a byte"],
+)
+def test_a_secret_leaves_every_place_of_a_record(content: str, kept: str) -> None:
+    clean = redacted_content(content.encode("utf-8", "surrogateescape"))
+    assert clean == kept.encode("utf-8", "surrogateescape")
+    assert redacted_content(clean) == clean
+
+
+def test_captured_transcripts_keep_their_bytes() -> None:
+    for path in filter(Path.is_file, CAPTURED.rglob("*")):
+        content = path.read_bytes()
+        assert redacted_content(content) == content, path
 
 
 def test_a_path_is_recorded_by_name_and_read_as_the_path_of_the_new_place() -> None:

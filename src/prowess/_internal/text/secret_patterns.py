@@ -54,6 +54,7 @@ _MARKED = (
     ("private key-----", r"PRIVATE KEY-----([^-]{40,})"),  # also if the end of the key was cut off
 )
 _FLAG = re.compile(rf"(?i)--?{_NAMES}")
+_NAME = rf"(?i)(?:(?<![\w-]){_NAMES}|authorization|cookie)\Z"
 
 
 def redacted(text: str, known: Iterable[str] = ()) -> str:
@@ -83,6 +84,11 @@ def redacted_words(words: Iterable[str], known: Iterable[str] = ()) -> list[str]
         found.append(REDACTED if is_value else redacted(word, values))
         is_value = _FLAG.fullmatch(word) is not None
     return found
+
+
+def names_secret(name: str) -> bool:
+    """Whether the name of a member or a header marks its value as secret, as in `redacted`."""
+    return _compiled(_NAME).search(name) is not None
 
 
 def _without_value(match: re.Match[str]) -> str:

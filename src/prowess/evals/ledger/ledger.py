@@ -29,7 +29,7 @@ from prowess.evals.ledger.caps import CapReachedError
 from prowess.evals.ledger.journal import Amount, AnsweredCall, FailedCall, Journal, StartedCall
 from prowess.evals.ledger.prices import nano_of, required_price
 from prowess.evals.recordings.places import with_names, with_paths
-from prowess.evals.recordings.redaction import redacted_answer
+from prowess.evals.recordings.redaction import redacted_content
 from prowess.evals.recordings.request_form import form_digest, request_form
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ def _answered(started: StartedCall, answer: CallAnswer, price: Price | None, pla
         charged = Amount(
             input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, nano_usd=_cost(usage, price)
         )
-    content = redacted_answer(answer.content)
+    content = redacted_content(answer.content)
     try:
         text, data = with_names(content.decode(), places), None
     except UnicodeDecodeError:
@@ -305,4 +305,4 @@ def _cost(usage: Usage, price: Price | None) -> int | None:
 
 def _reason(fault: BaseException) -> str:
     text = " ".join((str(fault) or type(fault).__name__).split())
-    return redacted_answer(text[:_MOST_REASON].encode("utf-8", "replace")).decode()
+    return redacted_content(text[:_MOST_REASON].encode("utf-8", "replace")).decode()
