@@ -232,6 +232,24 @@ def test_a_replay_starts_another_host_only_if_the_command_line_names_it(folder: 
     assert "add --host 'cl;aude'; a recording does not choose it" in done.stderr
 
 
+@pytest.mark.parametrize(("field", "value", "told"), [
+    ("runs", 10**9, "campaign.json cannot be read"),
+    ("runs", 9999, "its settings have 9999 runs of each eval, and its report only 2 results"),
+    ("outcome", "not_run", "no run of the evals as they are now is recorded in it"),
+])  # fmt: skip
+def test_a_recording_without_units_or_with_too_many_is_a_fault(
+    folder: Path, field: str, value: object, told: str
+) -> None:
+    campaign, report = folder / RECORDING / "campaign.json", folder / RECORDING / "report.json"
+    data = json.loads(report.read_text())
+    if field == "runs":
+        campaign.write_text(json.dumps({**json.loads(campaign.read_text()), "runs": value}))
+    else:
+        report.write_text(json.dumps({**data, "units": [{**one, "outcome": value} for one in data["units"]]}))
+    (fault,) = chosen(folder, RECORDING).values()
+    assert told in str(fault)
+
+
 def test_a_skill_without_scenarios_and_recordings_is_named_in_a_sentence(folder: Path) -> None:
     shutil.rmtree(folder / "sums-workspace")
     code, text = run(folder, "-q", "--prowess", ".", "--prowess", "sums")

@@ -107,6 +107,10 @@ def _recorded_tests(found: RecordedIteration | UnusableIteration) -> RecordedTes
         return RecordedTests(iteration=found.path, fault=fault, is_skipped=found.of_other_host)
     replay = IterationReplay(found)
     try:
-        return RecordedTests(iteration=found.path, replay=replay, units=replay.units())
+        units = replay.units()
     except SkillError as fault:
         return RecordedTests(iteration=found.path, fault=f"{found.path} cannot be replayed: {fault}")
+    if not units:
+        reason = "no run of the evals as they are now is recorded in it; record it again with prowess eval run"
+        return RecordedTests(iteration=found.path, fault=f"{found.path} cannot be replayed: {reason}")
+    return RecordedTests(iteration=found.path, replay=replay, units=units)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from prowess.errors import InvalidArgumentsError
+from prowess.evals.campaigns.report import Unit
+from prowess.evals.iterations.folders import write_json
 from prowess.evals.iterations.snapshots import installed_files
 from prowess.evals.optimising.improve_folder import IMPROVE, ImproveSettings
 from prowess.evals.triggers.trigger_folder import TRIGGERS, TriggerFolder, TriggerSettings
@@ -110,6 +114,32 @@ def test_settings_of_another_form_are_refused(file: object, text: str | None, re
         (tmp_path / settings.name).write_text(text)
     with pytest.raises(InvalidArgumentsError, match=reason):
         settings.read(str(tmp_path))
+
+
+@pytest.mark.parametrize("runs", [-5, 0, 10**9])
+def test_settings_with_a_number_of_runs_that_no_command_writes_are_refused(runs: int, tmp_path: Path) -> None:
+    for file, settings in ((TRIGGERS, TRIGGER_SETTINGS), (IMPROVE, IMPROVE_SETTINGS)):
+        write_json(str(tmp_path / file.name), {**to_builtins(settings), "runs": runs})
+        with pytest.raises(InvalidArgumentsError, match=r"cannot be read \(.*runs"):
+            file.read(str(tmp_path))
+
+
+def test_a_pipe_or_a_file_without_end_as_settings_is_refused_at_once(tmp_path: Path) -> None:
+    for number in (1, 2):
+        (tmp_path / f"iteration-{number}").mkdir()
+    os.mkfifo(tmp_path / "iteration-1" / TRIGGERS.name)
+    os.mkfifo(tmp_path / "iteration-1" / TRIGGERS.report)
+    with open(tmp_path / "iteration-2" / TRIGGERS.name, "wb") as file:
+        file.truncate(20 << 30)
+    with pytest.raises(InvalidArgumentsError, match="is not a regular file but a pipe"):
+        TRIGGERS.read(str(tmp_path / "iteration-1"))
+    with pytest.raises(InvalidArgumentsError, match="it has more than 1 MiB"):
+        TRIGGERS.read(str(tmp_path / "iteration-2"))
+    assert TRIGGERS.resumable(str(tmp_path)) == str(tmp_path / "iteration-2")
+    unit = Unit(eval="1", configuration="with_skill", run=1)
+    folder = TriggerFolder(path=str(tmp_path))
+    os.mkfifo(os.path.join(folder.directory(unit), "verdicts.json"))
+    assert folder.kept(unit) is None
 
 
 def test_a_replay_and_a_complete_iteration_are_not_resumed(tmp_path: Path) -> None:

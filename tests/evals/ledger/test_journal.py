@@ -14,8 +14,9 @@ from prowess._internal.files.file_lock import locked
 from prowess.agent import Usage
 from prowess.evals.ledger.calls import CallAnswer, CallBound
 from prowess.evals.ledger.caps import Caps
-from prowess.evals.ledger.journal import JOURNAL, REQUESTS, JournalError
+from prowess.evals.ledger.journal import JOURNAL, REQUESTS, Amount, AnsweredCall, Journal, JournalError
 from prowess.evals.ledger.ledger import Ledger
+from prowess.evals.ledger.recorded_calls import RecordedCalls
 from tests.evals.ledger.asking import DOLLAR, HEADER, Asking
 
 if TYPE_CHECKING:
@@ -140,6 +141,27 @@ def test_a_journal_of_a_newer_version_is_refused_and_says_what_to_do(tmp_path: P
     (tmp_path / JOURNAL).write_text(json.dumps({"kind": "journal", "version": 2, "new": 1}) + "\n", encoding="utf-8")
     with pytest.raises(JournalError, match=r"is of version 2, and this program reads 1; update prowess"):
         Ledger(tmp_path / JOURNAL, HEADER, Caps())
+
+
+def test_lines_across_several_reads_are_found_where_they_are(tmp_path: Path) -> None:
+    path = str(tmp_path / "journal.jsonl")
+    texts = [letter * (7 << 20) for letter in "abcde"]
+    with Journal.create(path, HEADER) as journal, journal.locked():
+        assert list(journal.added()) == []
+        for text in texts:
+            journal.append(AnsweredCall(id=text[0], charged=Amount(input_tokens=1, output_tokens=1), text=text))
+    with Journal(path, writable=False) as journal:
+        found = list(journal.added())
+        assert [line.text for line, _ in found if isinstance(line, AnsweredCall)] == texts
+        assert [journal.read(place).text for _, place in found] == texts
+
+
+def test_a_journal_that_is_a_hole_on_the_disk_is_not_read_into_memory(tmp_path: Path) -> None:
+    path = str(tmp_path / "journal.jsonl")
+    Journal.create(path, HEADER).close()
+    os.truncate(path, 600 << 20)
+    with pytest.raises(JournalError, match="has a line 2 that is longer than 512 MiB"):
+        RecordedCalls(path)
 
 
 def test_a_link_a_pipe_and_a_directory_are_no_journals(tmp_path: Path) -> None:

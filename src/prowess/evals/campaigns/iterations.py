@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from prowess._internal.files.bounded_read import read_regular_file
 from prowess.evals.campaigns.report import UnitResult
 from prowess.evals.iterations.folders import iterations, skill_directory, write_json
-from prowess.evals.iterations.settings_file import SettingsFile
+from prowess.evals.iterations.settings_file import RunCount, SettingsFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 _UNIT = "unit.json"
+_MOST_RESULT = 1 << 26  # bytes
 
 
 class CampaignSettings(Struct, frozen=True, kw_only=True, omit_defaults=False):
@@ -47,7 +49,7 @@ class CampaignSettings(Struct, frozen=True, kw_only=True, omit_defaults=False):
     model: str | None
     host: str
     baseline: str
-    runs: int
+    runs: RunCount
     seed: int
     judge: str | None
     max_output_tokens: int | None
@@ -92,8 +94,8 @@ class Iteration(Struct, frozen=True, kw_only=True):
     def kept(self, unit: Unit, eval_directory: str) -> UnitResult | None:
         """Return the result of a unit that was finished before; None if it was not, or failed to run."""
         try:
-            with open(os.path.join(self.path, self.directory(unit, eval_directory), _UNIT), "rb") as file:
-                found = msgspec.json.decode(file.read(), type=UnitResult)
+            data = read_regular_file(os.path.join(self.path, self.directory(unit, eval_directory), _UNIT), _MOST_RESULT)
+            found = msgspec.json.decode(data, type=UnitResult)
         except (OSError, msgspec.DecodeError):
             return None
         return found if found.id == unit.id and found.outcome in ("passed", "failed") else None

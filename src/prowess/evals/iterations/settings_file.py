@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 import msgspec
-from msgspec import Struct, to_builtins
+from msgspec import Meta, Struct, to_builtins
 from msgspec.structs import replace
 
+from prowess._internal.files.bounded_read import read_regular_file
 from prowess._internal.text.shape_faults import shape_fault
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.report import WITH_SKILL, StopReason
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _Form = TypeVar("_Form", bound=Struct)
 _OPTIONS = {"until_decided": "--until decided", "consistency": "--min-consistency"}  # that are not named as the field
+_MOST_SETTINGS, _MOST_REPORT = 1 << 20, 1 << 26  # bytes
+RunCount = Annotated[int, Meta(ge=1, le=10_000)]  # in the settings, which may come from somebody else
 _NEW = "leave --resume out to start a new iteration"
 
 
@@ -109,8 +112,9 @@ class SettingsFile(Struct, Generic[_Form], frozen=True, kw_only=True):
     def end_of(self, folder: str) -> IterationEnd:
         """Return how an iteration ended, by its report."""
         try:
-            return msgspec.convert(_fields(os.path.join(folder, self.report)), IterationEnd)
-        except msgspec.ValidationError:
+            data = read_regular_file(os.path.join(folder, self.report), _MOST_REPORT)
+            return msgspec.json.decode(data, type=IterationEnd)
+        except (OSError, msgspec.DecodeError, RecursionError):  # missing or damaged, as after a kill
             return IterationEnd()
 
     def resumable(self, workspace: str) -> str | None:
@@ -119,7 +123,7 @@ class SettingsFile(Struct, Generic[_Form], frozen=True, kw_only=True):
             begun = os.path.join(path, self.name)
             if not os.path.exists(begun) or self.end_of(path).complete:
                 continue
-            if _fields(begun).get("replay") is not True:
+            if not _is_replay(begun):
                 return path
         return None
 
@@ -131,8 +135,7 @@ class SettingsFile(Struct, Generic[_Form], frozen=True, kw_only=True):
         """
         path = os.path.join(folder, self.name)
         try:
-            with open(path, "rb") as file:
-                data = msgspec.json.decode(file.read())
+            data = msgspec.json.decode(read_regular_file(path, _MOST_SETTINGS))
             if isinstance(data, dict) and isinstance(data.get("version"), int) and data["version"] > self.version:
                 problem = f"{path} was written by a newer version of prowess; update prowess, or start a new iteration"
                 raise InvalidArgumentsError((problem,))
@@ -173,11 +176,10 @@ def _option(field: str) -> str:
     return _OPTIONS.get(field, f"--{field.replace('_', '-')}")
 
 
-def _fields(path: str) -> dict[str, Any]:
-    """Return the fields of a JSON file; none if it is missing or damaged, as after a kill."""
+def _is_replay(path: str) -> bool:
+    """Return whether settings are those of a replay. They may be damaged, as after a kill."""
     try:
-        with open(path, "rb") as file:
-            data = msgspec.json.decode(file.read())
+        data = msgspec.json.decode(read_regular_file(path, _MOST_SETTINGS))
     except (OSError, msgspec.DecodeError, RecursionError):
-        return {}
-    return data if isinstance(data, dict) else {}
+        return False
+    return isinstance(data, dict) and data.get("replay") is True

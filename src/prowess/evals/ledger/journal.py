@@ -42,6 +42,7 @@ JOURNAL, REQUESTS = "journal.jsonl", "requests"
 MOST_BYTES = 4 * 1024 * 1024 * 1024  # of a journal
 _MOST_FORM = 256 * 1024 * 1024  # bytes of a request's form
 _LONGEST_HEADER = 16 * 1024 * 1024
+_LONGEST_LINE = 512 * 1024 * 1024  # an answer has at most 64 MiB, and JSON writes a byte in six
 _PIECE = 16 * 1024 * 1024  # bytes of one read
 _WAIT_SECONDS = 60.0
 _Count = Annotated[int, Meta(ge=0)]
@@ -361,13 +362,21 @@ class Journal:
                 raise self._fault(reason, "restore it from a backup, or start a new iteration")
 
     def _complete_lines(self) -> Iterator[tuple[bytes, LinePlace]]:
-        data = self._read(self._offset, MOST_BYTES)
-        start = 0
-        while (end := data.find(b"\n", start)) >= 0:
-            yield data[start:end], LinePlace(offset=self._offset + start, length=end + 1 - start)
-            start = end + 1
-        self._offset += start
-        if data[start:] and self._writable:
+        offset, data = self._offset, bytearray()  # what was read and not given out begins at the offset
+        while piece := self._read(offset + len(data), _PIECE):
+            start, unseen = 0, len(data)
+            data += piece
+            while (end := data.find(b"\n", max(start, unseen))) >= 0:
+                yield bytes(data[start:end]), LinePlace(offset=offset + start, length=end + 1 - start)
+                start = end + 1
+            del data[:start]
+            offset += start
+            if len(data) > _LONGEST_LINE:
+                reason = f"has a line {self._line + 1} that is longer than {_LONGEST_LINE >> 20} MiB"
+                self._broken = self._fault(reason, "restore it from a backup, or start a new iteration")
+                raise self._broken
+        self._offset = offset
+        if data and self._writable:
             self._truncate(self._offset)
 
     def _read(self, offset: int, most: int) -> bytes:

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from prowess.evals.campaigns.report import WITH_SKILL
 from prowess.evals.iterations.folders import NEIGHBOURS, skill_directory
-from prowess.evals.iterations.settings_file import SettingsFile
+from prowess.evals.iterations.settings_file import RunCount, SettingsFile
 from prowess.evals.iterations.snapshots import installed_digests, take_variant
 from prowess.evals.ledger.journal import JournalHeader
 from prowess.evals.optimising.descriptions import with_description
@@ -45,7 +45,7 @@ class ImproveSettings(Struct, frozen=True, kw_only=True):
     host: str
     engine: str
     rounds: int
-    runs: int
+    runs: RunCount
     seed: int
     max_output_tokens: int | None
     replay: bool = False

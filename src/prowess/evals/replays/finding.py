@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess._internal.text.terminal_text import counted
 from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.evals.campaigns.iterations import CAMPAIGN
 from prowess.evals.iterations.folders import NEIGHBOURS, iterations
@@ -153,12 +154,17 @@ class SkillsAndRecordings:
 def _reason_against(path: str) -> str | None:
     """Return why an iteration cannot be replayed, or None."""
     try:
-        if CAMPAIGN.read(path).replay:
+        settings = CAMPAIGN.read(path)
+        if settings.replay:
             return "it is itself a replay; name the iteration that was recorded"
         if not os.path.isfile(os.path.join(path, JOURNAL)):
             return f"it has no {JOURNAL}, so its calls are not recorded"
-        if not read_report(path).complete:
+        report = read_report(path)
+        if not report.complete:
             return "it is not complete; continue it with prowess eval run --resume"
+        if settings.runs > len(report.units):
+            results = counted(len(report.units), "result")
+            return f"its settings have {settings.runs} runs of each eval, and its report only {results}"
     except InvalidArgumentsError as fault:
         return str(fault)
     return None

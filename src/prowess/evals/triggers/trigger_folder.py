@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct, to_builtins
 
+from prowess._internal.files.bounded_read import read_regular_file
 from prowess.errors import InvalidArgumentsError
 from prowess.evals.campaigns.report import WITH_SKILL
 from prowess.evals.iterations.folders import NEIGHBOURS, skill_directory, write_json
-from prowess.evals.iterations.settings_file import SettingsFile
+from prowess.evals.iterations.settings_file import RunCount, SettingsFile
 from prowess.evals.iterations.snapshots import installed_digests
 from prowess.evals.ledger.journal import JournalHeader
 from prowess.evals.triggers.trigger_runs import TriggerRun
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 _VERDICTS = "verdicts.json"
+_MOST_RESULT = 1 << 26  # bytes
 
 
 class TriggerSettings(Struct, frozen=True, kw_only=True):
@@ -46,7 +48,7 @@ class TriggerSettings(Struct, frozen=True, kw_only=True):
     sets: dict[str, str]
     model: str | None
     host: str
-    runs: int
+    runs: RunCount
     seed: int
     consistency: float | None
     all_runs: bool
@@ -80,8 +82,8 @@ class TriggerFolder(Struct, frozen=True, kw_only=True):
     def kept(self, unit: Unit) -> TriggerRun | None:
         """Return a run that was finished before. One that said nothing about the skill is made again."""
         try:
-            with open(os.path.join(self._place(unit), _VERDICTS), "rb") as file:
-                found = msgspec.json.decode(file.read(), type=TriggerRun)
+            data = read_regular_file(os.path.join(self._place(unit), _VERDICTS), _MOST_RESULT)
+            found = msgspec.json.decode(data, type=TriggerRun)
         except (OSError, msgspec.DecodeError):
             return None
         decides = found.unit == unit.id and found.verdicts.get(unit.configuration, "error") != "error"
