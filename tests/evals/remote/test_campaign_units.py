@@ -12,12 +12,14 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
+from prowess._internal.files.file_lock import locked
 from prowess.errors import InvalidArgumentsError, UnavailableError
 from prowess.evals.ablation.by_evals import ablate_by_evals
 from prowess.evals.campaigns.iterations import Iteration
 from prowess.evals.campaigns.options import EvalRunOptions
 from prowess.evals.campaigns.running import run_evals
-from prowess.evals.iterations.folders import alone_in, is_held, new_iteration
+from prowess.evals.iterations.fence import Fence, alone_in, unit_lock
+from prowess.evals.iterations.folders import new_iteration
 from prowess.evals.remote.campaign_units import forget_locks, within_campaign
 from prowess.evals.remote.eval_units import EvalUnit, run_eval_unit
 from tests.evals.campaigns.provider import MODEL, ScriptedProvider, obedient
@@ -66,11 +68,12 @@ def test_a_worker_begins_nothing_if_no_command_runs_in_the_folder(provider: Scri
     run_on(engine, skill)
     calls = len(provider.requests)
     task: EvalUnit = engine.tasks[0]
-    with pytest.raises(UnavailableError, match=r"the folder .*iteration-1 \(the worker on .* does not see that a"):
+    with pytest.raises(UnavailableError, match=r"the folder .*iteration-1 \(the worker on .* does not see that i"):
         run_eval_unit(task)
     elsewhere = Iteration(path=task.prepared.iteration.path + "0", flat=True)
+    fence = Fence(iteration=elsewhere.path, mark=task.fence.mark)
     with pytest.raises(UnavailableError, match="share it with each worker"):
-        run_eval_unit(replace(task, prepared=replace(task.prepared, iteration=elsewhere)))
+        run_eval_unit(replace(task, fence=fence, prepared=replace(task.prepared, iteration=elsewhere)))
     with pytest.raises(UnavailableError, match="its Prowess has the version"):
         run_eval_unit(replace(task, version="0.0.1"))
     assert len(provider.requests) == calls
@@ -110,10 +113,11 @@ def test_a_unit_that_another_worker_still_runs_is_waited_for_and_not_run_again(
             await anyio.sleep(1.2)
             order.append("other ends")
 
-        anyio.run(within_campaign, folder, task.unit.id, run)
+        anyio.run(within_campaign, fence, task.unit.id, run)
 
     begun = threading.Event()
-    with alone_in(folder):
+    with alone_in(folder) as fence:
+        task = replace(task, fence=fence)
         worker = threading.Thread(target=other)
         worker.start()
         assert begun.wait(10)
@@ -136,13 +140,13 @@ def test_work_ends_with_the_command_that_began_it(tmp_path: Path) -> None:
             ended.append(time.monotonic())
 
     with ExitStack() as held:
-        held.enter_context(alone_in(folder))
-        assert is_held(folder)
+        fence = held.enter_context(alone_in(folder))
+        assert fence.holds()
         threading.Timer(0.5, held.close).start()
         begun = time.monotonic()
-        with pytest.raises(UnavailableError, match="does not see that a command runs in it"):
-            anyio.run(within_campaign, folder, "1", endless)
-    assert not is_held(folder)
+        with pytest.raises(UnavailableError, match="does not see that its command runs in it"):
+            anyio.run(within_campaign, fence, "1", endless)
+    assert not fence.holds()
     assert 0.4 < ended[0] - begun < 30
     forget_locks(folder)
     assert not (Path(folder) / ".units").exists()
@@ -155,8 +159,8 @@ def test_a_unit_of_any_id_has_a_lock_in_the_folder(tmp_path: Path, unit: str) ->
     async def work() -> list[str]:
         return [path.name for path in (Path(folder) / ".units").iterdir()]
 
-    with alone_in(folder):
-        (name,) = anyio.run(within_campaign, folder, unit, work)
+    with alone_in(folder) as fence:
+        (name,) = anyio.run(within_campaign, fence, unit, work)
     assert len(name) == 32
 
 
@@ -166,9 +170,9 @@ def test_what_the_work_raises_is_raised_as_it_is(tmp_path: Path) -> None:
     async def wrong() -> None:
         raise ValueError("wrong")
 
-    with alone_in(folder), pytest.raises(ValueError, match="wrong"):
-        anyio.run(within_campaign, folder, "1", wrong)
-    assert not is_held(str(tmp_path / "nowhere"))
+    with alone_in(folder) as fence, pytest.raises(ValueError, match="wrong"):
+        anyio.run(within_campaign, fence, "1", wrong)
+    assert not replace(fence, iteration=str(tmp_path / "nowhere")).holds()
 
 
 def test_an_ablation_on_an_engine_finds_what_this_process_finds(provider: ScriptedProvider, tmp_path: Path) -> None:
@@ -185,3 +189,51 @@ def test_an_ablation_on_an_engine_finds_what_this_process_finds(provider: Script
     assert len({task.prepared.skills[task.unit.configuration] for task in engine.tasks}) == 3
     with pytest.raises(InvalidArgumentsError, match="name the model"):
         ablate_by_evals(EvalRunOptions(path=skill), "sentence", engine=engine)
+
+
+def test_the_next_command_waits_for_workers_of_the_last_which_end_at_once(tmp_path: Path) -> None:
+    folder = new_iteration(str(tmp_path))
+    begun, order = threading.Event(), []
+
+    async def endless() -> None:
+        begun.set()
+        try:
+            await anyio.sleep(60)
+        finally:
+            order.append("worker ends")
+
+    def worker(fence: Fence) -> None:
+        with pytest.raises(UnavailableError, match="does not see that its command runs"):
+            anyio.run(within_campaign, fence, "1", endless)
+
+    with alone_in(folder) as last:
+        running = threading.Thread(target=worker, args=(last,))
+        running.start()
+        assert begun.wait(10)
+    with alone_in(folder) as fence:  # before the worker looks again
+        order.append("command begins")
+        assert fence.holds()
+        assert not last.holds()
+        with pytest.raises(UnavailableError):
+            anyio.run(within_campaign, last, "2", endless)
+    running.join()
+    assert order == ["worker ends", "command begins"]
+
+
+def test_a_worker_that_is_stopped_is_not_waited_for_without_end(tmp_path: Path) -> None:
+    folder = new_iteration(str(tmp_path))
+    path = unit_lock(folder, "1")
+    Path(path).parent.mkdir()
+    told = pytest.raises(InvalidArgumentsError, match=r"still runs a unit in .*; end the worker")
+    with locked(path), told, alone_in(folder, longest_wait=0.3):
+        pass
+
+
+def test_a_folder_that_this_user_may_not_write_is_not_held_for_it(tmp_path: Path) -> None:
+    fence = Fence(iteration=str(tmp_path), mark="0" * 32)
+    (tmp_path / "elsewhere").touch()
+    (tmp_path / ".lock").symlink_to(tmp_path / "elsewhere")  # any error of the system will do, also for root
+    assert not fence.holds()
+    told = pytest.raises(InvalidArgumentsError, match=r"\.lock cannot be written .*name another folder with --out")
+    with told, alone_in(str(tmp_path)):
+        pass

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prowess.cli.dispatch import run
-from prowess.evals.iterations.folders import alone_in
+from prowess.evals.iterations.fence import alone_in
 from tests.evals.campaigns.provider import MODEL, ScriptedProvider, text_of
 from tests.evals.triggers.planted import make_triggered
 from tests.fork_server import prowess

@@ -26,7 +26,8 @@ from prowess.evals.campaigns.campaign import Campaign, planned_units
 from prowess.evals.campaigns.preparation import prepared_campaign
 from prowess.evals.campaigns.report import WITH_SKILL, Unit
 from prowess.evals.campaigns.unit_setting import gradable, ungraded_assertions
-from prowess.evals.iterations.folders import alone_in, write_json
+from prowess.evals.iterations.fence import alone_in
+from prowess.evals.iterations.folders import write_json
 from prowess.evals.iterations.snapshots import take_variant
 from prowess.evals.ledger.journal import JOURNAL
 from prowess.evals.ledger.ledger import Ledger
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from prowess.evals.ablation.passages import Passage, PassageFile, PassageKind
+    from prowess.evals.campaigns.campaign import UnitRunner
     from prowess.evals.campaigns.options import EvalRunOptions
     from prowess.evals.campaigns.preparation import PreparedCampaign
     from prowess.evals.campaigns.report import StopReason, UngradedAssertion, UnitResult
@@ -93,14 +95,21 @@ def ablate_by_evals(
     options = replace(options, baseline="none", runs=options.runs or RUNS, folder=FOLDER)
     prepared = prepared_campaign(options)
     path = os.path.join(prepared.iteration.path, JOURNAL)
-    with alone_in(prepared.iteration.path), Ledger(path, prepared.header, options.caps) as calls:
+    with (
+        alone_in(prepared.iteration.path) as fence,
+        Ledger(path, prepared.header, options.caps, is_ours=fence.holds) as calls,
+    ):
+
+        def runner(prepared: PreparedCampaign) -> UnitRunner:
+            return unit_runner(options, prepared, calls, engine, fence)
+
         try:
-            unit_runner(options, prepared, calls, engine)
+            runner(prepared)
         except InvalidArgumentsError:
             if prepared.is_new:
                 shutil.rmtree(prepared.iteration.path, ignore_errors=True)
             raise
-        ablation = _EvalAblation(prepared, calls, options, engine, negate=negate, detect=detect, on_result=on_result)
+        ablation = _EvalAblation(prepared, calls, runner, negate=negate, detect=detect, on_result=on_result)
         if on_ungraded is not None and ablation.ungraded:
             on_ungraded(ablation.ungraded)
         if on_begin is not None:
@@ -121,14 +130,13 @@ class _EvalAblation:
         self,
         prepared: PreparedCampaign,
         calls: Ledger,
-        options: EvalRunOptions,
-        engine: CancellableEngine | None,
+        runner: Callable[[PreparedCampaign], UnitRunner],
         *,
         negate: bool,
         detect: float,
         on_result: Callable[[UnitResult], object] | None,
     ) -> None:
-        self._prepared, self._calls, self._options, self._engine = prepared, calls, options, engine
+        self._prepared, self._calls, self._runner = prepared, calls, runner
         self._negate, self._detect, self._on_result = negate, detect, on_result
         self._skills = dict(prepared.skills)
         judged = prepared.settings.judge is not None
@@ -178,8 +186,7 @@ class _EvalAblation:
 
     async def _campaign(self, units: Sequence[Unit]) -> tuple[UnitResult, ...]:
         prepared = replace(self._prepared, skills=dict(self._skills))
-        runner = unit_runner(self._options, prepared, self._calls, self._engine)
-        campaign = Campaign(units, self._plans, prepared.iteration, runner, on_result=self._on_result)
+        campaign = Campaign(units, self._plans, prepared.iteration, self._runner(prepared), on_result=self._on_result)
         await campaign.run()
         self._calls.refresh()  # workers book their calls themselves
         self._stopped, self.signalled = campaign.stopped, campaign.signalled

@@ -21,7 +21,8 @@ from prowess.evals.campaigns.preparation import prepared_campaign
 from prowess.evals.campaigns.report import EvalRunReport
 from prowess.evals.campaigns.summary import summary_of
 from prowess.evals.campaigns.unit_setting import gradable, ungraded_assertions
-from prowess.evals.iterations.folders import alone_in, iterations, write_json
+from prowess.evals.iterations.fence import alone_in
+from prowess.evals.iterations.folders import iterations, write_json
 from prowess.evals.ledger.opened_calls import opened_calls, spent_by_all
 from prowess.evals.remote.campaign_units import forget_locks
 from prowess.evals.remote.engine import require_workers_are_needed
@@ -81,11 +82,11 @@ def run_evals(
         require_workers_are_needed(replay=options.replay)
     prepared = prepared_campaign(options)
     with ExitStack() as opened:
-        opened.enter_context(alone_in(prepared.iteration.path))
+        fence = opened.enter_context(alone_in(prepared.iteration.path))
         try:
-            calls = opened_calls(prepared.iteration.path, prepared.header, options.caps, replay=options.replay)
+            calls = opened_calls(fence, prepared.header, options.caps, replay=options.replay)
             opened.callback(calls.close)
-            runner = unit_runner(options, prepared, calls, engine)
+            runner = unit_runner(options, prepared, calls, engine, fence)
             feedback = _feedback(prepared.iteration.path)
         except SkillError:
             if prepared.is_new:  # nothing began, so nothing is left to be resumed

@@ -8,48 +8,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.contained import check_relative
-from prowess._internal.files.file_lock import locked
 from prowess.errors import InvalidArgumentsError, UnsafePathError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 NEIGHBOURS = "neighbours"
-_LOCK = ".lock"
-_SECONDS_OF_A_LOOK = 0.2  # `is_held` holds the lock for a moment, if it is free
 _ITERATION = re.compile(r"iteration-([1-9][0-9]{0,8})")
-
-
-@contextmanager
-def alone_in(iteration: str) -> Iterator[None]:
-    """Hold the lock of an iteration of any command: two processes would empty each other's folders.
-
-    Raises:
-        InvalidArgumentsError: another process holds it.
-    """
-    with ExitStack() as held:
-        try:
-            held.enter_context(locked(os.path.join(iteration, _LOCK), wait_seconds=_SECONDS_OF_A_LOOK))
-        except TimeoutError:
-            problem = f"another process runs {iteration}; wait until it ends, or start a new iteration without --resume"
-            raise InvalidArgumentsError((problem,)) from None
-        yield
-
-
-def is_held(iteration: str) -> bool:
-    """Return whether another process, on any machine that shares the folder, is `alone_in` an iteration."""
-    try:
-        with locked(os.path.join(iteration, _LOCK), shared=True, wait_seconds=0):
-            return False
-    except TimeoutError:
-        return True
-    except FileNotFoundError:
-        return False
 
 
 def iterations(workspace: str) -> list[tuple[int, str]]:

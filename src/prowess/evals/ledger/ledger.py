@@ -9,6 +9,10 @@ A cap holds for everything charged and reserved together. A call that does not f
 may give back a part of their reservation; if none is, it is refused. One ledger serves many tasks of one event loop.
 Several processes may each open the same journal; the reservations of the others count as spent, and are waited for if
 `is_live` tells which of the others still run.
+
+A worker can outlive its command, and the next command may continue the journal with other caps. So `is_ours` is asked
+under the lock before each call is booked: the next command, which makes it false before it opens the journal, finds all
+calls of such a worker there. The answer of a call that was booked is always kept.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ from prowess.agent.model import Usage
 from prowess.evals.ledger.accounts import Accounts, exceeds, unit_spent
 from prowess.evals.ledger.calls import OWN_HOST, CallAnswer, is_measured
 from prowess.evals.ledger.caps import CapReachedError
-from prowess.evals.ledger.journal import Amount, AnsweredCall, FailedCall, Journal, StartedCall
+from prowess.evals.ledger.journal import Amount, AnsweredCall, FailedCall, Journal, JournalError, StartedCall
 from prowess.evals.ledger.prices import nano_of, required_price
 from prowess.evals.recordings.places import with_names, with_paths
 from prowess.evals.recordings.redaction import redacted_content
@@ -61,10 +65,11 @@ class Ledger(Closing):
     """Implements `Calls` over one journal. Use it as a context manager, or call `close`.
 
     `mark` is unique to a ledger, and begins the ids of its calls. `is_live` tells whether the ledger of a mark, of
-    another process, may still end its calls. Without it, those of other processes are taken for dead.
+    another process, may still end its calls. Without it, those of other processes are taken for dead. `is_ours` tells
+    whether this ledger may still make calls.
 
     Raises:
-        JournalError: the journal cannot be opened, or is of another campaign.
+        JournalError: the journal cannot be opened, or is of another campaign, or `is_ours` is false.
     """
 
     def __init__(
@@ -74,17 +79,19 @@ class Ledger(Closing):
         caps: Caps,
         *,
         is_live: Callable[[str], bool] | None = None,
+        is_ours: Callable[[], bool] | None = None,
     ) -> None:
         self._journal = Journal.create(os.fspath(path), header)
         self._caps = caps
         self._accounts = Accounts()
         self._executions: dict[str, _Execution] = {}
         self.mark, self._made = os.urandom(5).hex(), 0
-        self._is_live = is_live
+        self._is_live, self._is_ours = is_live, is_ours
         self._in_flight: set[str] = set()
         self._settled = anyio.Event()
         try:
             with self._journal.locked():
+                self._require_ours()
                 self._catch_up()
         except BaseException:
             self.close()
@@ -220,6 +227,7 @@ class Ledger(Closing):
             self._catch_up()
             shortage = self._accounts.shortage(started.reserved, self._caps)
             if shortage is None:
+                self._require_ours()
                 self._journal.keep_form(form)
                 self._accounts.book(started, self._journal.append(started))
                 self._in_flight.add(started.id)
@@ -237,6 +245,12 @@ class Ledger(Closing):
         with self._journal.locked():
             self._catch_up()
             self._accounts.book(line, self._journal.append(line))
+
+    def _require_ours(self) -> None:
+        """Require that the command of this ledger runs, and no other one continues the journal."""
+        if self._is_ours is not None and not self._is_ours():
+            reason = "belongs to another command now, or its command ended"
+            raise JournalError(printable_line(self._journal.path), reason, "resume it with a new command")
 
     def _fail(self, call_id: str, fault: BaseException) -> None:
         refused = bool(getattr(fault, "refused", False))

@@ -10,19 +10,20 @@ from prowess.evals.ledger.ledger import Ledger
 from prowess.evals.ledger.recorded_calls import RecordedCalls
 
 if TYPE_CHECKING:
+    from prowess.evals.iterations.fence import Fence
     from prowess.evals.ledger.caps import Caps, Spent
     from prowess.evals.ledger.journal import JournalHeader
 
 
-def opened_calls(folder: str, header: JournalHeader, caps: Caps, *, replay: str | None) -> Ledger | RecordedCalls:
-    """Open the journal in the directory `folder`, or that in the directory `replay`. The caller closes it.
+def opened_calls(fence: Fence, header: JournalHeader, caps: Caps, *, replay: str | None) -> Ledger | RecordedCalls:
+    """Open the journal in the folder of `fence`, or that in the directory `replay`. The caller closes it.
 
     Raises:
         JournalError: the journal cannot be used, or was made by a campaign of other settings.
         StaleRecordingError: a skill changed since `replay` was recorded.
     """
     if replay is None:
-        return Ledger(os.path.join(folder, JOURNAL), header, caps)
+        return Ledger(os.path.join(fence.iteration, JOURNAL), header, caps, is_ours=fence.holds)
     calls = RecordedCalls(os.path.join(replay, JOURNAL))
     try:
         calls.require_fresh(header.files)

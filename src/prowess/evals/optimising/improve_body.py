@@ -19,7 +19,7 @@ from prowess.evals.campaigns.options import EvalRunOptions
 from prowess.evals.campaigns.preparation import prepared_campaign
 from prowess.evals.campaigns.report import WITH_SKILL
 from prowess.evals.campaigns.unit_setting import gradable, unit_setting
-from prowess.evals.iterations.folders import alone_in
+from prowess.evals.iterations.fence import alone_in
 from prowess.evals.ledger.opened_calls import opened_calls
 from prowess.evals.optimising.bodies import body_of, require_replaceable, with_body
 from prowess.evals.optimising.body_revision import body_revision
@@ -80,12 +80,12 @@ def improve_body(options: ImproveOptions) -> ImproveEnded:
     evals = [gradable(plan, judged=judged) for plan in prepared.evals]
     before = document_bytes(prepared.skills[WITH_SKILL][0])
     with ExitStack() as opened:
-        opened.enter_context(alone_in(path))
+        fence = opened.enter_context(alone_in(path))
         try:
             require_replaceable(before)
             writer = {"proposer": options.proposer or options.model, "engine": options.engine}
             header = replace(prepared.header, identity={**prepared.header.identity, **writer})
-            calls = opened_calls(path, header, options.caps, replay=options.replay)
+            calls = opened_calls(fence, header, options.caps, replay=options.replay)
             opened.callback(calls.close)
             search, measured = _search(options, campaign, prepared, calls, evals)
         except SkillError:

@@ -17,7 +17,8 @@ from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.evals.campaigns.chosen_host import chosen_host, model_price
 from prowess.evals.campaigns.neighbours import neighbour_directories
 from prowess.evals.hosts.host import HostLimits
-from prowess.evals.iterations.folders import alone_in, require_one_source, workspace_at
+from prowess.evals.iterations.fence import alone_in
+from prowess.evals.iterations.folders import require_one_source, workspace_at
 from prowess.evals.iterations.settings_file import IterationEnd
 from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.ledger.caps import Caps, Spent
@@ -128,9 +129,9 @@ def improve_description(options: ImproveOptions) -> ImproveEnded:
     )
     folder, settings = ImproveFolder(iteration.path, one.skill, neighbours), iteration.settings
     with ExitStack() as opened:
-        opened.enter_context(alone_in(folder.path))
+        fence = opened.enter_context(alone_in(folder.path))
         try:
-            calls = opened_calls(folder.path, folder.header(settings), options.caps, replay=options.replay)
+            calls = opened_calls(fence, folder.header(settings), options.caps, replay=options.replay)
             opened.callback(calls.close)
             host = _host(options, calls)
             split = _kept_split(workspace, one, options.seed)

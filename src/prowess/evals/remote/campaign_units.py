@@ -1,13 +1,13 @@
 """A unit on a worker: it runs as long as the command that began its campaign, and alone in its folder.
 
-The command holds the lock of the iteration until it ends, in whatever way. So a worker that finds the lock free does
-not share the folder, or has outlived the command: it begins nothing, and ends what runs. A worker that Dask believes
+The command holds the lock of the iteration until it ends, in whatever way. So a worker that finds the lock free, or the
+mark of another command, does not share the folder, or has outlived the command: it begins nothing, and ends what runs.
+The next command waits for that before its first unit. A worker that Dask believes
 dead may still run a unit that another one is given; the lock of the unit lets the second wait for the first.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from contextlib import ExitStack, asynccontextmanager
@@ -20,31 +20,33 @@ from prowess._internal.batch_worker import worker_name
 from prowess._internal.files.file_lock import locked
 from prowess._internal.text.terminal_text import printable_line
 from prowess.errors import UnavailableError
-from prowess.evals.iterations.folders import is_held
+from prowess.evals.iterations.fence import LOCKS, unit_lock
 from prowess.evals.recordings.drift import changed_files
-from prowess.evals.remote.live_ledgers import LOCKS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
+    from prowess.evals.iterations.fence import Fence
 
 _Result = TypeVar("_Result")
 _SECONDS_BETWEEN_LOOKS = 1.0
 _LONGEST_WAIT = 1800.0  # seconds for a worker that still runs the same unit
 
 
-async def within_campaign(iteration: str, unit: str, work: Callable[[], Awaitable[_Result]]) -> _Result:
-    """Return the result of `work`, which is cancelled as soon as nobody holds the lock of the iteration.
+async def within_campaign(fence: Fence, unit: str, work: Callable[[], Awaitable[_Result]]) -> _Result:
+    """Return the result of `work`, which is cancelled as soon as the command does not hold the lock of the iteration.
 
     Raises:
-        UnavailableError: nobody holds it, or another worker does not end the same unit.
+        UnavailableError: it does not, or another worker does not end the same unit.
     """
-    await to_thread.run_sync(_require_held, iteration)
+    await to_thread.run_sync(_require_held, fence)
     results: list[_Result] = []
     fault: Exception | None = None
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_watch, iteration, tasks.cancel_scope)
+        tasks.start_soon(_watch, fence, tasks.cancel_scope)
         try:
-            async with _alone(iteration, unit):
+            async with _alone(fence.iteration, unit):
+                await to_thread.run_sync(_require_held, fence)
                 results.append(await work())
         except Exception as raised:  # noqa: BLE001 -- raised below, not in a group of exceptions
             fault = raised
@@ -52,7 +54,7 @@ async def within_campaign(iteration: str, unit: str, work: Callable[[], Awaitabl
     if fault is not None:
         raise fault
     if not results:
-        raise _not_held(iteration)
+        raise _not_held(fence.iteration)
     return results[0]
 
 
@@ -76,9 +78,8 @@ def require_same_files(expected: Mapping[str, str], found: Mapping[str, str]) ->
 @asynccontextmanager
 async def _alone(iteration: str, unit: str) -> AsyncIterator[None]:
     """Hold the lock of a unit."""
-    folder = os.path.join(iteration, LOCKS)
-    path = os.path.join(folder, hashlib.sha256(unit.encode("utf-8", "surrogatepass")).hexdigest()[:32])
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    path = unit_lock(iteration, unit)
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     with ExitStack() as held:
         until = anyio.current_time() + _LONGEST_WAIT
         while True:
@@ -94,19 +95,19 @@ async def _alone(iteration: str, unit: str) -> AsyncIterator[None]:
         yield
 
 
-async def _watch(iteration: str, scope: anyio.CancelScope) -> None:
-    """Cancel `scope` as soon as nobody holds the lock of the iteration."""
-    while await to_thread.run_sync(is_held, iteration):  # noqa: ASYNC110 -- another process frees the lock
+async def _watch(fence: Fence, scope: anyio.CancelScope) -> None:
+    """Cancel `scope` as soon as the command does not hold the lock of the iteration."""
+    while await to_thread.run_sync(fence.holds):  # noqa: ASYNC110 -- another process frees the lock
         await anyio.sleep(_SECONDS_BETWEEN_LOOKS)
     scope.cancel()
 
 
-def _require_held(iteration: str) -> None:
-    if not is_held(iteration):
-        raise _not_held(iteration)
+def _require_held(fence: Fence) -> None:
+    if not fence.holds():
+        raise _not_held(fence.iteration)
 
 
 def _not_held(iteration: str) -> UnavailableError:
-    reason = f"{worker_name()} does not see that a command runs in it"
+    reason = f"{worker_name()} does not see that its command runs in it"
     advice = "share it with each worker, at the same path and with file locks, and resume"
     return UnavailableError(f"the folder {iteration}", reason=reason, advice=advice)

@@ -25,6 +25,7 @@ from prowess.evals.campaigns.planning import PlannedEval  # noqa: TC001 -- a fie
 from prowess.evals.campaigns.preparation import PreparedCampaign  # noqa: TC001 -- a field of a Struct
 from prowess.evals.campaigns.report import Unit  # noqa: TC001 -- a field of a Struct
 from prowess.evals.campaigns.unit_setting import unit_setting
+from prowess.evals.iterations.fence import Fence  # noqa: TC001 -- a field of a Struct
 from prowess.evals.iterations.snapshots import installed_digests
 from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.remote.campaign_units import require_same_files, within_campaign
@@ -45,6 +46,7 @@ def unit_runner(
     prepared: PreparedCampaign,
     calls: Ledger | RecordedCalls,
     engine: CancellableEngine | None,
+    fence: Fence,
 ) -> UnitRunner:
     """Return what runs the units of a campaign: the workers of the engine, or this process if there is none.
 
@@ -55,13 +57,14 @@ def unit_runner(
         return LocalRunner(unit_setting(options, prepared, calls), at_once=options.jobs or JOBS)
     if prepared.settings.host == OWN_HOST:
         require_model(prepared.settings.model)
-    return RemoteRunner(engine, options, prepared)
+    return RemoteRunner(engine, options, prepared, fence)
 
 
 class EvalUnit(Struct, frozen=True, kw_only=True):
     """One unit for a worker. `files` are the digests of the files that it reads; `version` is that of Prowess."""
 
     version: str
+    fence: Fence
     options: EvalRunOptions
     prepared: PreparedCampaign
     plan: PlannedEval
@@ -72,9 +75,11 @@ class EvalUnit(Struct, frozen=True, kw_only=True):
 class RemoteRunner:
     """Implements `UnitRunner` on the workers of an engine. The caller holds the lock of the iteration."""
 
-    def __init__(self, engine: CancellableEngine, options: EvalRunOptions, prepared: PreparedCampaign) -> None:
+    def __init__(
+        self, engine: CancellableEngine, options: EvalRunOptions, prepared: PreparedCampaign, fence: Fence
+    ) -> None:
         self._tasks = EngineTasks(engine, most=options.jobs)
-        self._options = options
+        self._options, self._fence = options, fence
         # Workers need the files of all evals to tell what a baseline may have seen, and nothing else of the others.
         light = (replace(plan, prompt="", expected_output=None, assertions=()) for plan in prepared.evals)
         self._prepared = replace(prepared, evals=tuple(light))
@@ -97,6 +102,7 @@ class RemoteRunner:
         """
         task = EvalUnit(
             version=prowess.__version__,
+            fence=self._fence,
             options=self._options,
             prepared=self._prepared,
             plan=plan,
@@ -125,11 +131,11 @@ async def _run(task: EvalUnit) -> UnitResult:
         if (kept := iteration.kept(unit, plan.directory)) is not None:
             return kept  # by a worker that died, or seemed to, before its result was fetched
         require_same_files(task.files, _files(prepared, plan, unit))
-        with shared_ledger(iteration.path, prepared.header, task.options.caps) as calls:
+        with shared_ledger(task.fence, prepared.header, task.options.caps) as calls:
             async with LocalRunner(unit_setting(task.options, prepared, calls), at_once=1) as runner:
                 return await runner.run(plan, unit)
 
-    return await within_campaign(iteration.path, unit.id, run)
+    return await within_campaign(task.fence, unit.id, run)
 
 
 def _files(prepared: PreparedCampaign, plan: PlannedEval, unit: Unit) -> dict[str, str]:

@@ -14,28 +14,32 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.file_lock import locked
+from prowess.evals.iterations.fence import LOCKS, OF_LEDGER
 from prowess.evals.ledger.journal import JOURNAL
 from prowess.evals.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from prowess.evals.iterations.fence import Fence
     from prowess.evals.ledger.caps import Caps
     from prowess.evals.ledger.journal import JournalHeader
 
-LOCKS = ".units"  # the folder of an iteration for the locks of workers
 _MARK = re.compile(r"[0-9a-f]{1,32}")
 
 
 @contextmanager
-def shared_ledger(iteration: str, header: JournalHeader, caps: Caps) -> Iterator[Ledger]:
-    """Open the journal of an iteration, which has a folder for locks.
+def shared_ledger(fence: Fence, header: JournalHeader, caps: Caps) -> Iterator[Ledger]:
+    """Open the journal in the folder of `fence`, which has a folder for locks.
 
     Raises:
         JournalError: the journal cannot be opened, or is of another campaign.
     """
-    path = os.path.join(iteration, JOURNAL)
-    with Ledger(path, header, caps, is_live=partial(is_live, iteration)) as ledger, _announced(iteration, ledger.mark):
+    path, live = os.path.join(fence.iteration, JOURNAL), partial(is_live, fence.iteration)
+    with (
+        Ledger(path, header, caps, is_live=live, is_ours=fence.holds) as ledger,
+        _announced(fence.iteration, ledger.mark),
+    ):
         yield ledger
 
 
@@ -65,4 +69,4 @@ def _announced(iteration: str, mark: str) -> Iterator[None]:
 
 
 def _path(iteration: str, mark: str) -> str:
-    return os.path.join(iteration, LOCKS, f"{mark}.ledger")
+    return os.path.join(iteration, LOCKS, f"{mark}{OF_LEDGER}")

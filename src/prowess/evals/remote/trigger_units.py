@@ -12,6 +12,7 @@ from prowess._internal.batch import BatchUnit
 from prowess._internal.batch_worker import require_version
 from prowess.evals.campaigns.chosen_host import chosen_host
 from prowess.evals.campaigns.report import Unit  # noqa: TC001 -- a field of a Struct
+from prowess.evals.iterations.fence import Fence  # noqa: TC001 -- a field of a Struct
 from prowess.evals.iterations.snapshots import installed_digests
 from prowess.evals.ledger.caps import Caps  # noqa: TC001 -- a field of a Struct
 from prowess.evals.ledger.journal import JournalHeader  # noqa: TC001 -- a field of a Struct
@@ -30,6 +31,7 @@ class TriggerSetting(Struct, frozen=True, kw_only=True):
     """The common parts of the runs of a campaign. `skills` are the names that get a verdict."""
 
     folder: TriggerFolder
+    fence: Fence
     header: JournalHeader
     options: TriggerOptions
     skills: tuple[str, ...]
@@ -94,7 +96,7 @@ async def _run(task: TriggerUnit) -> TriggerRun:
         if (kept := folder.kept(unit)) is not None:
             return kept
         require_same_files(setting.header.files, installed_digests(setting.installed))
-        with shared_ledger(folder.path, setting.header, setting.caps) as calls:
+        with shared_ledger(setting.fence, setting.header, setting.caps) as calls:
             host = chosen_host(
                 setting.host, calls, model=setting.model, price=setting.price, caps=setting.caps, is_replay=False
             )
@@ -110,4 +112,4 @@ async def _run(task: TriggerUnit) -> TriggerRun:
         folder.keep(unit, made)  # before it is fetched, so that nobody makes it again
         return made
 
-    return await within_campaign(folder.path, unit.id, run)
+    return await within_campaign(setting.fence, unit.id, run)

@@ -18,6 +18,7 @@ from prowess.evals.campaigns.options import EvalRunOptions
 from prowess.evals.campaigns.planning import plan_evals
 from prowess.evals.campaigns.preparation import configurations_of, prepared_campaign
 from prowess.evals.campaigns.unit_setting import gradable, unit_setting
+from prowess.evals.iterations.fence import alone_in
 from prowess.evals.ledger.opened_calls import opened_calls
 
 if TYPE_CHECKING:
@@ -107,7 +108,8 @@ class IterationReplay(Closing):
         recorded = self._recorded
         options = EvalRunOptions(path=recorded.root, neighbours=recorded.neighbours, out=place, replay=recorded.path)
         prepared = prepared_campaign(options)
-        calls = opened_calls(prepared.iteration.path, prepared.header, options.caps, replay=recorded.path)
+        fence = self._opened.enter_context(alone_in(prepared.iteration.path))
+        calls = opened_calls(fence, prepared.header, options.caps, replay=recorded.path)
         self._opened.callback(calls.close)
         is_judged = prepared.settings.judge is not None
         plans = {plan.id: gradable(plan, judged=is_judged) for plan in prepared.evals}

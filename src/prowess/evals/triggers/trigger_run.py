@@ -18,7 +18,8 @@ from prowess.evals.campaigns.chosen_host import chosen_host, require_host_is_nam
 from prowess.evals.campaigns.neighbours import neighbour_directories, require_distinct
 from prowess.evals.campaigns.options import JOBS
 from prowess.evals.hosts.host import HostLimits
-from prowess.evals.iterations.folders import alone_in, require_one_source, workspace_at
+from prowess.evals.iterations.fence import alone_in
+from prowess.evals.iterations.folders import require_one_source, workspace_at
 from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.ledger.caps import Caps, Spent
 from prowess.evals.ledger.opened_calls import opened_calls, spent_by_all
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from prowess.evals.campaigns.report import StopReason, Unit
+    from prowess.evals.iterations.fence import Fence
     from prowess.evals.ledger.ledger import Ledger
     from prowess.evals.ledger.prices import Price
     from prowess.evals.ledger.recorded_calls import RecordedCalls
@@ -144,14 +146,14 @@ def run_triggers(
     )
     folder, settings = TriggerFolder(path=iteration.path), iteration.settings
     with ExitStack() as opened:
-        opened.enter_context(alone_in(folder.path))
+        fence = opened.enter_context(alone_in(folder.path))
         try:
-            calls = opened_calls(folder.path, folder.header(settings), options.caps, replay=options.replay)
+            calls = opened_calls(fence, folder.header(settings), options.caps, replay=options.replay)
             opened.callback(calls.close)
             if engine is None:
                 runner: TriggerRunner = _local(options, sets, folder.installed(settings), folder, calls)
             else:
-                runner = _remote(options, sets, folder, settings, engine)
+                runner = _remote(options, sets, folder, settings, engine=engine, fence=fence)
         except SkillError:
             iteration.discard()
             raise
@@ -184,12 +186,15 @@ def _remote(
     sets: Sequence[TriggerSet],
     folder: TriggerFolder,
     settings: TriggerSettings,
+    *,
     engine: CancellableEngine,
+    fence: Fence,
 ) -> RemoteTriggers:
     if options.host == OWN_HOST:
         require_model(options.model)
     setting = TriggerSetting(
         folder=folder,
+        fence=fence,
         header=folder.header(settings),
         options=_options(options),
         skills=_names(sets),
