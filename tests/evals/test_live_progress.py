@@ -14,6 +14,7 @@ from prowess.cli.evals.live_progress import LiveProgress
 from prowess.evals.campaigns.report import Unit, UnitResult
 from prowess.evals.ledger.caps import Spent
 from prowess.evals.triggers.trigger_runs import TriggerRun
+from prowess.evals.triggers.trigger_set import TriggerQuery
 
 if TYPE_CHECKING:
     import pytest
@@ -78,10 +79,11 @@ def test_runs_of_triggers_count_as_passed_if_the_choice_is_as_wanted(capsys: pyt
         for number, (verdict, wanted) in enumerate(shown, 1):
             unit = Unit(eval="request-1", configuration="sums\x1b[2J", run=number)
             run = TriggerRun(unit=unit.id, verdicts={"sums\x1b[2J": verdict, "other": "triggered"})  # type: ignore[dict-item]  # names
-            progress.show_trigger(unit, run, wanted)
+            progress.show_trigger(unit, run, TriggerQuery(query="sum\x1b[2J", should_trigger=wanted))
     lines = capsys.readouterr().err.splitlines()
     start = "1 of at most 9 runs, $0.25 spent, $0.75 left: "
-    assert lines[0] == rf"{start}request-1/sums\x1b[2J/run-1: triggered (sums\x1b[2J, other)"
+    assert lines[0] == rf"{start}sums\x1b[2J/run-1: triggered (sums\x1b[2J, other), as wanted: sum\x1b[2J"
+    assert lines[1].endswith(r"not_triggered (other), not as wanted: sum\x1b[2J")
     assert [row[1:] for row in progress._rows()] == [
         ("1/2", "50 %  9 to 91 %", ""),
         ("1/1", "100 %  21 to 100 %", "1 error"),

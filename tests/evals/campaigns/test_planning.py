@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -149,8 +150,13 @@ def test_a_path_that_is_no_suite_or_in_no_skill_is_refused(tmp_path: Path) -> No
     (tmp_path / "evals.json").write_text('{"skill_name": "x", "evals": [{"id": 1, "prompt": "x"}]}')
     with pytest.raises(InvalidArgumentsError, match="not inside of one"):
         plan_evals(str(tmp_path / "evals.json"))
-    with pytest.raises(SuiteError, match="no suite"):
-        plan_evals(str(skill_at(tmp_path)))
+    skill = skill_at(tmp_path)
+    place = re.escape(str(skill / "evals" / "evals.json"))
+    with pytest.raises(SuiteError, match=f"{re.escape(str(skill))} has no suite: .*; write {place}$"):
+        plan_evals(str(skill))
+    (skill / "evals").mkdir()
+    with pytest.raises(SuiteError, match=f"evals has no suite: .*; write {place}$"):
+        plan_evals(str(skill))
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ def test_the_command_prints_one_sentence_about_what_workers_cannot_do(
     skill = str(skill_with_evals(tmp_path))
     cases = {
         ("--on", "127.0.0.1:1"): (2, "--on must be tcp://HOST:PORT"),
-        ("--on", two.cluster.address, "--replay", "nowhere"): (2, "a replay asks no model"),
+        ("--on", "tcp://127.0.0.1:1", "--replay", "nowhere"): (2, "a replay asks no model"),
         ("--on", two.cluster.address): (2, "name the model with --model"),
         ("--on", two.cluster.address, "--model", "nobody:x"): (2, "nobody"),
         ("--on", two.cluster.address, "--host", "nobody"): (2, "nobody"),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from prowess.evals.campaigns.report import Unit
     from prowess.evals.triggers.trigger_runs import TriggerRun
+    from prowess.evals.triggers.trigger_set import TriggerQuery
     from tests.evals.campaigns.provider import Answer, Request
     from tests.evals.remote.campaigns_on_workers import Machines
 
@@ -68,10 +69,10 @@ def test_a_killed_worker_loses_and_doubles_no_run_of_a_request(two: Machines, sk
             time.sleep(0.02)
             victim.kill()
 
-    def on_run(unit: Unit, ran: TriggerRun, wanted: bool) -> None:  # noqa: FBT001 -- a callback
+    def on_run(unit: Unit, ran: TriggerRun, query: TriggerQuery) -> None:
         seen.append(ran.unit)
         assert ran.unit == unit.id
-        assert wanted in (True, False)
+        assert query.query
 
     with DaskBatch(two.cluster.address) as engine, two.watched(killing):
         report = run_triggers(options, engine=engine, on_run=on_run).report

@@ -65,3 +65,19 @@ def test_the_interval_of_a_difference_is_that_of_newcombe() -> None:
     found = rate_difference(rate_of(48, 80), rate_of(56, 70))  # example (a) of the article
     assert [round(value or 0, 4) for value in (found.mean, found.low, found.high)] == [0.2, 0.0524, 0.3339]
     assert rate_difference(rate_of(0, 0), rate_of(1, 1)).mean is None
+
+
+def test_the_folder_of_another_command_is_named(tmp_path: Path) -> None:
+    for name, file, told in (
+        (
+            "a",
+            "ablation.json",
+            "a is of eval ablate; name a folder of eval run, and show this one beside it with --abl",
+        ),
+        ("t", "trigger-report.json", "with --triggers t/trigger-report.json"),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / file).write_text("{}")
+        (tmp_path / name / "report.json").write_text('{"complete": true}')
+        code, _, errors = run(tmp_path, name)
+        assert (code, told in errors) == (2, True), errors

@@ -86,10 +86,11 @@ def test_a_folder_is_a_session_with_its_sub_agents(tmp_path: Path) -> None:
 
 def test_a_folder_with_two_sessions_is_refused(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        (tmp_path / f"{name}.jsonl").write_bytes(
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "transcript.jsonl").write_bytes(
             lines(typed("Chart it", sessionId=name), stopped(says(), "end_turn", sessionId=name))
         )
-    with pytest.raises(TranscriptFileError, match="2 sessions"):
+    with pytest.raises(TranscriptFileError, match=r"2 sessions \(a/transcript\.jsonl, b/transcript\.jsonl\)"):
         read_transcript(tmp_path)
 
 

@@ -51,6 +51,11 @@ def test_an_estimate_has_the_rows_of_the_guide_and_writes_nothing(skills: Path) 
     assert sorted(skills.rglob("*")) == before
 
 
+def test_workers_for_an_estimate_are_refused_before_they_are_looked_for(skills: Path) -> None:
+    code, _, notes = triggers(skills, "sums", "--host", "match", "--on", "tcp://127.0.0.1:1")
+    assert (code, "leave --on out" in notes) == (2, True)
+
+
 def test_the_text_tells_that_it_is_an_estimate_and_what_failed(skills: Path) -> None:
     code, text, notes = triggers(skills, "sums", "--host", "match")
     assert code == 0

@@ -25,6 +25,7 @@ from prowess.errors import SkillError
 from prowess.evals.campaigns.options import EvalRunOptions
 from prowess.evals.campaigns.running import run_evals
 from prowess.evals.campaigns.summary import notes_of
+from prowess.evals.remote.engine import require_workers_are_needed
 from prowess.evals.reports.answer import compared_evals, delta_text, rate_text
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def carried_out(
     files = ReportFiles(page=page, junit=junit)
     try:
         files.require_places()
+        if on is not None:  # before the scheduler is waited for
+            require_workers_are_needed(replay=given["replay"])
         options = EvalRunOptions(
             judge=None if judge == "none" else judge, until_decided=until is not None, **capped(given)
         )

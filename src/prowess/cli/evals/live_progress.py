@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from prowess.evals.campaigns.report import Unit, UnitResult
     from prowess.evals.triggers.trigger_runs import TriggerRun
+    from prowess.evals.triggers.trigger_set import TriggerQuery
 
 _PER_SECOND = 8
 _SHOWN = 60
@@ -66,12 +67,14 @@ class LiveProgress:
         told = f"{result.id}: {result.outcome}, {result.seconds:.1f} s"
         self._count(result.configuration, passed=passed, is_error=result.outcome == "error", told=told)
 
-    def show_trigger(self, unit: Unit, run: TriggerRun, wanted: bool) -> None:  # noqa: FBT001 -- a callback
-        """Take one run of a request, and whether the skill is wanted for it. A run as wanted counts as passed."""
-        verdict = run.verdicts[unit.configuration]
+    def show_trigger(self, unit: Unit, run: TriggerRun, query: TriggerQuery) -> None:
+        """Take one run of a request. A run as wanted counts as passed."""
+        verdict, wanted = run.verdicts[unit.configuration], query.should_trigger
         passed = (verdict == "triggered") is wanted if verdict in ("triggered", "not_triggered") else None
-        chosen = ", ".join(name for name, one in run.verdicts.items() if one == "triggered")
-        told = f"{unit.id}: {verdict}{f' ({chosen})' if chosen else ''}"
+        names = ", ".join(name for name, one in run.verdicts.items() if one == "triggered")
+        chosen = f" ({names})" if names else ""
+        judged = "" if passed is None else ", as wanted" if passed else ", not as wanted"
+        told = f"{unit.configuration}/run-{unit.run}: {verdict}{chosen}{judged}: {query.query}"
         name = f"{unit.configuration}: {'wanted' if wanted else 'not wanted'}"
         self._count(name, passed=passed, is_error=verdict == "error", told=told)
 

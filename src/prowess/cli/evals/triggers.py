@@ -74,10 +74,13 @@ def triggers(
     """
     # Imported here: the other subcommands need no catalog, no agent and no ledger.
     from prowess.cli.evals.live_progress import LiveProgress
+    from prowess.evals.remote.engine import require_workers_are_needed
     from prowess.evals.triggers.trigger_run import run_triggers, triggers_as_recorded
 
     try:
         options = triggers_as_recorded(**capped(given))
+        if on is not None:  # before the scheduler is waited for
+            require_workers_are_needed(replay=options.replay, is_estimate=options.is_estimate)
         with scheduler_at(on) as engine:
             is_quiet = quiet or as_json or options.is_estimate
             with LiveProgress(cap_usd=options.caps.usd, quiet=is_quiet, is_most=True) as progress:

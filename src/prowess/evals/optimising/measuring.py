@@ -91,7 +91,7 @@ class Measurements:
         def kept(unit: Unit) -> TriggerRun | None:
             return self._made.get((description, unit.id)) or folder.kept(unit)
 
-        def keep(unit: Unit, run: TriggerRun, _wanted: bool) -> None:  # noqa: FBT001 -- a callback
+        def keep(unit: Unit, run: TriggerRun, _query: TriggerQuery) -> None:
             self._made[description, unit.id] = run
             self.first_error = self.first_error or run.reason
             folder.keep(unit, run)

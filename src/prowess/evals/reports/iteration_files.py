@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from prowess.evals.transcripts.transcript import RunTranscript
 
 REPORT_FILE = "report.json"
+_OF_OTHERS = (  # the report of another command, and the option of `eval report` that shows it beside a run
+    ("ablation.json", "eval ablate", "--ablation"),
+    ("trigger-report.json", "eval triggers", "--triggers"),
+    ("improve-report.json", "eval improve", None),
+)
 _MOST_BYTES = 64 * 1024 * 1024
 
 
@@ -27,8 +32,12 @@ def read_report(folder: str) -> EvalRunReport:
     """Return the report of an iteration.
 
     Raises:
-        InvalidArgumentsError: the folder has no report, or not of this form.
+        InvalidArgumentsError: the folder has no report, not of this form, or is of another command.
     """
+    for name, command, option in _OF_OTHERS:
+        if os.path.lexists(path := os.path.join(folder, name)):
+            beside = "" if option is None else f", and show this one beside it with {option} {path}"
+            raise InvalidArgumentsError((f"{folder} is of {command}; name a folder of eval run{beside}",))
     data = _bytes(folder, REPORT_FILE, "name a folder that prowess eval run made")
     try:
         return msgspec.json.decode(data, type=EvalRunReport)

@@ -144,7 +144,7 @@ def _read_folder(folder: Path, within: Path | None) -> RunTranscript:
     mains = [part for part in parts if not _is_of_sub_agent(part)] or parts[:1]
     sessions = [part for part in mains if part.run.form == "session"] or mains
     if len(sessions) > 1:  # also of one session: neither its size nor its time tells which of them is the real one
-        names = ", ".join(sorted(part.path.name for part in sessions)[:3])
+        names = ", ".join(sorted(os.path.relpath(part.path, folder) for part in sessions)[:3])
         raise TranscriptFileError(os.fspath(folder), f"it has {len(sessions)} sessions ({names}): name one of them")
     return _joined(sessions[0].run, [part for part in parts if part not in mains])
 

@@ -52,7 +52,7 @@ class TriggerCampaign:
     """The requests of one or more trigger sets.
 
     `kept` returns a run of an earlier campaign that is continued, or None. `on_run` is called with each run that is
-    made, and whether the skill is wanted for the request. `recorded` tells whether an unfinished recording that is
+    made, and its request. `recorded` tells whether an unfinished recording that is
     replayed has a run; None if it may be made in any case.
     """
 
@@ -63,7 +63,7 @@ class TriggerCampaign:
         options: TriggerOptions,
         *,
         kept: Callable[[Unit], TriggerRun | None] | None = None,
-        on_run: Callable[[Unit, TriggerRun, bool], object] | None = None,
+        on_run: Callable[[Unit, TriggerRun, TriggerQuery], object] | None = None,
         recorded: Callable[[Unit], bool] | None = None,
     ) -> None:
         self._sets, self._runner, self._options = sets, runner, options
@@ -137,5 +137,5 @@ class TriggerCampaign:
             return kept
         found = await self._runner.run(query.query, unit)
         if self._on_run is not None:
-            self._on_run(unit, found, query.should_trigger)
+            self._on_run(unit, found, query)
         return found

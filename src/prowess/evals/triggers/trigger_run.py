@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from prowess.evals.remote.engine import CancellableEngine
     from prowess.evals.triggers.split import TriggerSplit
     from prowess.evals.triggers.trigger_runs import TriggerRun, TriggerRunner
-    from prowess.evals.triggers.trigger_set import TriggerSet
+    from prowess.evals.triggers.trigger_set import TriggerQuery, TriggerSet
 
 TOGETHER = "together"
 _RECORDED = ("model", "host", "runs", "seed", "all_runs", "max_output_tokens")
@@ -115,12 +115,12 @@ def run_triggers(
     *,
     engine: CancellableEngine | None = None,
     on_begin: Callable[[int, Callable[[], Spent]], object] | None = None,
-    on_run: Callable[[Unit, TriggerRun, bool], object] | None = None,
+    on_run: Callable[[Unit, TriggerRun, TriggerQuery], object] | None = None,
 ) -> TriggersEnded:
     """Run trigger sets. With an engine, its workers do it, which share the folder. An estimate writes nothing.
 
     Before the first run, `on_begin` gets the most runs that may be needed, and a function that returns the cost so far.
-    `on_run` gets each run that is made, and whether the skill is wanted for its request.
+    `on_run` gets each run that is made, and its request.
 
     Raises:
         SuiteError: a trigger set cannot be read.
@@ -158,10 +158,10 @@ def run_triggers(
             iteration.discard()
             raise
 
-        def keep(unit: Unit, run: TriggerRun, wanted: bool) -> None:  # noqa: FBT001 -- a callback
+        def keep(unit: Unit, run: TriggerRun, query: TriggerQuery) -> None:
             folder.keep(unit, run)
             if on_run is not None:
-                on_run(unit, run, wanted)
+                on_run(unit, run, query)
 
         if on_begin is not None:
             on_begin(options.runs * sum(len(one.queries) for one in sets), partial(spent_by_all, calls))

@@ -95,7 +95,9 @@ def _read_directory(path: str) -> FormedData:
                 return FormedData(form=OPENAI, data=evaluations)
     except (OSError, UnsafePathError) as fault:
         raise SuiteError(_reason(path, fault)) from None
-    raise SuiteError(f"{path} has no suite: no evals.json, no eval.yaml, and no folder with prompt.md or case.yaml")
+    place = os.path.join(path, *([] if os.path.basename(os.path.abspath(path)) == "evals" else ["evals"]), "evals.json")
+    missing = "no evals.json, no eval.yaml, and no folder with prompt.md or case.yaml"
+    raise SuiteError(f"{path} has no suite: {missing}; write {place}")
 
 
 def _is_of_cases(root: ContainedRoot, entries: Mapping[str, str]) -> bool:
