@@ -7,8 +7,9 @@ import pytest
 from prowess.evals.campaigns.benchmark import benchmark_of
 from prowess.evals.campaigns.planning import PlannedEval
 from prowess.evals.campaigns.report import EvalRunReport, GradedAssertion, UnitOutcome, UnitResult
-from prowess.evals.campaigns.summary import summary_of
+from prowess.evals.campaigns.summary import notes_of, summary_of
 from prowess.evals.ledger.caps import Spent
+from prowess.evals.reports.page import report_page
 
 
 def unit(
@@ -35,8 +36,8 @@ def unit(
     )
 
 
-def benchmark(*units: UnitResult) -> dict[str, Any]:
-    report = EvalRunReport(
+def reported(*units: UnitResult) -> EvalRunReport:
+    return EvalRunReport(
         complete=True,
         stopped=None,
         skill="sums",
@@ -48,12 +49,15 @@ def benchmark(*units: UnitResult) -> dict[str, Any]:
         summary=summary_of(units, seed=0),
         iteration="x",
     )
+
+
+def benchmark(*units: UnitResult) -> dict[str, Any]:
     names = dict.fromkeys(unit.eval for unit in units)
     evals = [
         PlannedEval(id=name, number=n, directory="d", prompt="p", expected_output=None, files=(), assertions=())
         for n, name in enumerate(names, 1)
     ]
-    return benchmark_of(report, evals, root="/s", runs=1, judge=None, timestamp="2026-01-01T00:00:00Z")
+    return benchmark_of(reported(*units), evals, root="/s", runs=1, judge=None, timestamp="2026-01-01T00:00:00Z")
 
 
 @pytest.mark.proves("evals.benchmark.weak-assertions")
@@ -67,6 +71,20 @@ def test_assertions_that_tell_nothing_about_the_skill_are_named() -> None:
     weak = summary_of(units, seed=0).weak
 
     assert [(one.eval, one.text, one.kind) for one in weak] == [("1", "a0", "uninformative"), ("1", "a2", "suspect")]
+
+
+@pytest.mark.parametrize(
+    ("side", "words"),
+    [("without_skill", "with and without the skill"), ("old_skill", "with the new and the old skill")],
+)
+def test_the_notes_name_the_sides_that_were_compared(side: str, words: str) -> None:
+    units = [unit("1", "with_skill", 1, "10"), unit("1", side, 1, "10")]
+    passes, fails = notes_of(summary_of(units, seed=0), {one.id: one for one in units})
+    assert passes.startswith(f"eval 1: 'a0' passes {words}, so it tells nothing about ")
+    assert fails == f"eval 1: 'a1' fails {words}, so it may be wrong or impossible"
+    page = report_page(reported(*units))
+    assert f"(passes {words})" in page
+    assert f"(fails {words})" in page
 
 
 def test_a_contaminated_baseline_and_an_error_leave_the_rates() -> None:

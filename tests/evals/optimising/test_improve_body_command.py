@@ -70,8 +70,9 @@ def provider() -> Iterator[ScriptedProvider]:
 
 def improve(provider: ScriptedProvider | None, *words: str, code: int = 0) -> dict[str, Any]:
     address = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "OPENAI_API_KEY": "key"}
+    model = () if "--replay" in words else ("--model", MODEL)
     ran = subprocess.run(
-        [prowess(), "eval", "improve", *words, "--body", "--model", MODEL, "--json"],
+        [prowess(), "eval", "improve", *words, "--body", *model, "--json"],
         env={**os.environ, **(address if provider is None else provider.environment)},
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
@@ -115,7 +116,7 @@ def test_a_cap_is_kept_and_the_search_is_resumed_and_replayed(provider: Scripted
     whole = improve(provider, skill, "--runs", "1", "--resume")
     assert whole["iteration"] == capped["iteration"]
     assert whole["spent"]["calls"] == len(provider.requests)
-    replayed = improve(None, skill, "--runs", "1", "--replay", whole["iteration"])
+    replayed = improve(None, skill, "--replay", whole["iteration"])
     assert (replayed["chosen"], replayed["diff"]) == (whole["chosen"], whole["diff"])
 
 

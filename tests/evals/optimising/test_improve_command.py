@@ -73,8 +73,9 @@ def provider(writer: Writer) -> Iterator[ScriptedProvider]:
 
 def improve(provider: ScriptedProvider | None, *words: str, code: int = 0) -> dict[str, Any]:
     address = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "OPENAI_API_KEY": "key"}
+    model = () if "--replay" in words else ("--model", MODEL)
     ran = subprocess.run(
-        [prowess(), "eval", "improve", *words, "--model", MODEL, "--json"],
+        [prowess(), "eval", "improve", *words, *model, "--json"],
         env={**os.environ, **(address if provider is None else provider.environment)},
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
@@ -118,12 +119,12 @@ def test_a_cap_is_kept_and_the_search_is_resumed_and_replayed(provider: Scripted
     capped = improve(provider, skill, "--runs", "1", "--max-calls", "12", "--write", code=5)
     assert (capped["complete"], capped["stopped"], capped["written"]) == (False, "call_cap", False)
     assert capped["spent"]["calls"] == len(provider.requests) == 12
-    cut = improve(None, skill, "--runs", "1", "--replay", capped["iteration"], code=5)
+    cut = improve(None, skill, "--replay", capped["iteration"], code=5)
     assert (cut["complete"], cut["stopped"], cut["start"]) == (False, "call_cap", capped["start"])
     whole = improve(provider, skill, "--runs", "1", "--resume")
     assert whole["iteration"] == capped["iteration"]
     assert whole["spent"]["calls"] == len(provider.requests)
-    replayed = improve(None, skill, "--runs", "1", "--replay", whole["iteration"])
+    replayed = improve(None, skill, "--replay", whole["iteration"])
     assert (replayed["chosen"], replayed["diff"]) == (whole["chosen"], whole["diff"])
     Path(skill, "notes.md").write_text("New.", encoding="utf-8")
     stale = improve(None, skill, "--runs", "1", "--replay", whole["iteration"], code=1)
@@ -160,6 +161,7 @@ def test_an_estimate_asks_no_model_but_the_one_that_writes(provider: ScriptedPro
 def test_options_that_cannot_be_used_leave_no_folder(skill: str, tmp_path: Path) -> None:
     assert "--price" in improve(None, skill, "--max-cost-usd", "1", code=2)["error"]
     assert "above 0" in improve(None, skill, "--max-calls", "0", code=2)["error"]
+    assert "improve.json cannot be read" in improve(None, skill, "--replay", str(tmp_path), code=2)["error"]
     assert "is no skill" in improve(None, str(tmp_path / "nowhere"), code=2)["error"]
     assert not list((tmp_path / "sums-workspace").glob("iteration-*"))
 
@@ -210,3 +212,12 @@ def test_a_search_ends_if_no_request_of_validation_fails(skill: str, engine: str
     assert report["notes"] == [
         "validation has no failing request, so no text can be shown to be better; add some that fail"
     ]
+
+
+def test_a_capped_search_says_that_the_cap_has_to_be_raised(provider: ScriptedProvider, skill: str) -> None:
+    ran = subprocess.run(
+        [prowess(), "eval", "improve", skill, "--model", MODEL, "--runs", "1", "--max-calls", "1"],
+        env={**os.environ, **provider.environment}, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 5
+    assert "stopped: call_cap; raise the cap and continue with --resume" in ran.stdout

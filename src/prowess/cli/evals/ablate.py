@@ -21,7 +21,7 @@ from prowess.cli.evals.campaign_options import (
     seed_option,
 )
 from prowess.cli.evals.live_progress import LiveProgress
-from prowess.cli.evals.run_ends import code_of_end, spent_text, tell_fault, tell_ungraded
+from prowess.cli.evals.run_ends import code_of_end, spent_text, tell_fault, tell_ungraded, unfinished_text
 from prowess.cli.options import json_option
 from prowess.cli.options.scheduler_options import scheduler_at, scheduler_option
 from prowess.errors import SkillError
@@ -156,7 +156,7 @@ def _print(report: AblationReport, *, with_units: bool) -> None:
             f"the suite notices the removal of {counts['needed']} of {counted(decided, 'passage')} ({report.score:.0%})"
         )
     if report.stopped is not None:
-        output.note(f"stopped: {report.stopped}; continue with --resume")
+        output.note(unfinished_text(report.stopped, None, is_replay=False))
     if report.iteration is not None:
         output.line(spent_text(report.spent))
         output.line(f"results: {printable_line(report.iteration)}")

@@ -17,7 +17,7 @@ from prowess.cli.evals.campaign_options import (
     neighbours_option,
     seed_option,
 )
-from prowess.cli.evals.run_ends import code_of_end, spent_text, tell_fault
+from prowess.cli.evals.run_ends import code_of_end, spent_text, tell_fault, unfinished_text
 from prowess.cli.options import json_option
 from prowess.errors import SkillError
 
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 @click.command(name="improve")
 @click.argument("path", metavar="PATH")
 @click.option("--body", is_flag=True, help="Revise the body by the evals, not the description by the trigger set.")
-@click.option("--model", metavar="M", required=True, help="Model that chooses or does the tasks, and that writes.")
+@click.option("--model", metavar="M", help="Model that chooses or does the tasks, and that writes.")
 @click.option("--proposer", metavar="M", help="Model that writes, if it is another one.")
 @click.option("--proposer-price", metavar="IN/OUT", help="Price of the model of --proposer.")
 @click.option("--set", "file", metavar="FILE", help="The trigger set, if evals/ has several or none.")
 @click.option("--host", metavar="H", help="Who chooses: match, claude, codex, copilot or gemini; else our agent.")
 @neighbours_option
-@click.option("--engine", type=click.Choice(["rounds", "gepa"]), default="rounds", show_default=True, help="Search.")
-@click.option("--rounds", type=click.IntRange(1, 100), default=5, show_default=True, help="Texts to try.")
-@click.option("--runs", type=click.IntRange(1, 1000), default=3, show_default=True, help="Runs of each case.")
+@click.option("--engine", type=click.Choice(["rounds", "gepa"]), help="Search; defaults to rounds.")
+@click.option("--rounds", type=click.IntRange(1, 100), help="Texts to try; defaults to 5.")
+@click.option("--runs", type=click.IntRange(1, 1000), help="Runs of each case; defaults to 3.")
 @jobs_option("Requests or runs")
-@seed_option("Seed of the split and the models.")
+@seed_option("Seed of the split and the models.", default=None)
 @judge_option
 @cap_options
 @iteration_options
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 def improve(
     *,
     body: bool,
-    host: str | None,
     proposer_price: str | None,
     as_json: bool,
     **given: Any,  # noqa: ANN401 -- the other options above, by name
@@ -67,17 +66,18 @@ def improve(
     Example: prowess eval improve my-skill --model anthropic:claude-sonnet-4-5 --max-cost-usd 2
     """
     # Imported here: the other subcommands need no catalog, no agent and no ledger.
-    from prowess.evals.ledger.calls import OWN_HOST
     from prowess.evals.ledger.prices import Price
-    from prowess.evals.optimising.improve_run import ImproveOptions, improve_description
+    from prowess.evals.optimising.improve_run import improve_as_recorded, improve_description
 
     if body and given["file"] is not None:
         raise click.UsageError("--set names a trigger set, and --body is measured by evals; leave one of them out")
     if not body and given["judge"] is not None:
         raise click.UsageError("--judge grades evals; add --body, or leave it out")
+    if given["model"] is None and given["replay"] is None:
+        raise click.UsageError("name the model with --model, such as anthropic:claude-sonnet-4-5")
     try:
         price = None if proposer_price is None else Price.parse(proposer_price)
-        options = ImproveOptions(host=host or OWN_HOST, proposer_price=price, **capped(given))
+        options = improve_as_recorded(proposer_price=price, **capped(given))
         ended = _improve_body(options) if body else improve_description(options)
     except SkillError as fault:
         return tell_fault(fault, as_json=as_json)
@@ -116,7 +116,7 @@ def _lines(report: ImproveReport, *, is_replay: bool) -> Iterator[str]:
         why = "" if report.stopped is None else f" ({report.stopped} stopped it)"
         yield f"not complete: the recorded search{why} ended here; complete it with --resume, then replay it again"
     elif report.stopped is not None:
-        yield f"stopped: {report.stopped}; continue with --resume"
+        yield unfinished_text(report.stopped, None, is_replay=False)
     yield f"results: {printable_line(report.iteration)}"
 
 

@@ -65,11 +65,12 @@ def spent_text(spent: Spent) -> str:
     return f"{counted(spent.calls, 'call')} {cost}{doubt}"
 
 
-def unfinished_text(stopped: StopReason | None, runs: int, *, is_replay: bool) -> str:
-    """Return why a number of runs is missing, and what to do, as a text."""
-    left = counted(runs, "run")
+def unfinished_text(stopped: StopReason | None, runs: int | None, *, is_replay: bool) -> str:
+    """Return why runs are missing, and what to do, as a text. `runs` is their number, None if it is not known."""
+    left = "runs" if runs is None else counted(runs, "run")
     if is_replay:
         why = "" if stopped is None else f" ({stopped} stopped it)"
         return f"not complete: the recording{why} lacks {left}; complete it with --resume, then replay it again"
     advice = "continue" if stopped == "signal" else "raise the cap and continue"
-    return f"stopped: {stopped}, {left} left; {advice} with --resume"
+    missing = "" if runs is None else f", {left} left"
+    return f"stopped: {stopped}{missing}; {advice} with --resume"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.text.terminal_text import counted
 from prowess.evals.campaigns.report import (
+    OLD_SKILL,
     WITH_SKILL,
     ConfigurationSummary,
     EvalRunSummary,
@@ -114,9 +115,11 @@ def _weak(units: Sequence[UnitResult], baseline: str) -> Iterator[WeakAssertion]
 
 def notes_of(summary: EvalRunSummary, units: Mapping[str, UnitResult]) -> list[str]:
     """Return the summary's findings as sentences."""
+    sides = sides_text(summary)
+    nothing = "the difference" if OLD_SKILL in summary.configurations else "it"
     said = {
-        "uninformative": "passes with and without the skill, so it tells nothing about it",
-        "suspect": "fails with and without the skill, so it may be wrong or impossible",
+        "uninformative": f"passes {sides}, so it tells nothing about {nothing}",
+        "suspect": f"fails {sides}, so it may be wrong or impossible",
     }
     notes = [f"eval {weak.eval}: {weak.text!r} {said[weak.kind]}" for weak in summary.weak]
     notes += [
@@ -125,6 +128,12 @@ def notes_of(summary: EvalRunSummary, units: Mapping[str, UnitResult]) -> list[s
     ]
     notes += [f"eval {name} passes in some runs and fails in others" for name in summary.flaky]
     return [*notes, *summary.faults, *ungraded_texts(summary.ungraded)]
+
+
+def sides_text(summary: EvalRunSummary) -> str:
+    """Return the words for both sides of a comparison."""
+    is_old = OLD_SKILL in summary.configurations
+    return "with the new and the old skill" if is_old else "with and without the skill"
 
 
 def ungraded_texts(ungraded: Sequence[UngradedAssertion]) -> list[str]:

@@ -32,6 +32,7 @@ from prowess.evals.optimising.improve_run import (
     proposer_of,
     report_of,
     searched,
+    settings_of,
     written,
 )
 from prowess.evals.optimising.report import LostCase
@@ -92,6 +93,7 @@ def improve_body(options: ImproveOptions) -> ImproveEnded:
             if prepared.is_new:
                 shutil.rmtree(path, ignore_errors=True)  # nothing began
             raise
+        IMPROVE.begin(path, settings_of(options, prepared.settings.skill, prepared.settings.suite))
         stopped = anyio.run(searched, search, options, calls)
         after = before if search.chosen is None else with_body(before, search.chosen.text)
         lost = [LostCase(eval=row.eval, split=row.split) for row in search.lost()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import anyio
 import msgspec
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from prowess.agent import model_named
 from prowess.errors import InvalidArgumentsError, SkillError
-from prowess.evals.campaigns.chosen_host import chosen_host, model_price
+from prowess.evals.campaigns.chosen_host import chosen_host, model_price, require_host_is_named
 from prowess.evals.campaigns.neighbours import neighbour_directories
 from prowess.evals.hosts.host import HostLimits
 from prowess.evals.iterations.fence import alone_in
@@ -103,6 +103,22 @@ class ImproveEnded(Struct, frozen=True, kw_only=True):
     report: ImproveReport
     signalled: int | None
     is_measured: bool = True
+
+
+def improve_as_recorded(*, replay: str | None, **given: Any) -> ImproveOptions:  # noqa: ANN401 -- the options
+    """Return options by their names. One that is None is that of the recording `replay`, or its default.
+
+    Raises:
+        InvalidArgumentsError: `replay` is no folder of a search, or was recorded with another host than our own agent,
+            and `host` is not named.
+    """
+    named = {name: value for name, value in given.items() if value is not None}
+    if replay is not None:
+        recorded = IMPROVE.read(replay)
+        if recorded.host != MATCH_HOST:  # which starts no program
+            require_host_is_named(named.get("host"), recorded=recorded.host, replay=replay)
+        named = {name: getattr(recorded, name) for name in IMPROVE.options} | named
+    return ImproveOptions(replay=replay, **named)
 
 
 def improve_description(options: ImproveOptions) -> ImproveEnded:
@@ -209,10 +225,15 @@ def document_bytes(directory: str) -> bytes:
 
 
 def _settings(options: ImproveOptions, one: TriggerSet) -> ImproveSettings:
+    return settings_of(options, one.skill, hashlib.sha256(msgspec.json.encode(one.queries)).hexdigest())
+
+
+def settings_of(options: ImproveOptions, skill: str, digest: str) -> ImproveSettings:
+    """Return the settings of a search. `digest` is that of the cases."""
     return ImproveSettings(
-        skill=one.skill,
+        skill=skill,
         skills={},
-        set=hashlib.sha256(msgspec.json.encode(one.queries)).hexdigest(),
+        set=digest,
         neighbours={},
         model=options.model,
         proposer=options.proposer or options.model,

@@ -17,6 +17,7 @@ from msgspec import Struct
 import prowess
 from prowess._internal.text.terminal_text import counted, printable
 from prowess.errors import MissingExtraError
+from prowess.evals.campaigns.summary import sides_text
 from prowess.evals.reports.answer import answer_of, configuration_words, money, percent, signed
 from prowess.evals.reports.excerpts import TextShare
 from prowess.evals.reports.improve_view import improvement_headline, improvement_limits, told
@@ -80,6 +81,7 @@ def _render(report: EvalRunReport, extras: PageExtras, most: int, *, budget: int
             report=report,
             extras=extras,
             answer=answer_of(report),
+            sides=sides_text(report.summary),
             plot=forest_plot(report),
             spending=_spending(report.spent, extras.cap_usd),
             evals=views.evals,
