@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess._internal.files import bounded_read
 from prowess._internal.files.bounded_read import STANDARD_INPUT, is_stream, read_input
 
 if TYPE_CHECKING:
@@ -64,3 +65,14 @@ def test_an_input_is_read_whole_up_to_its_limit_and_refused_above_it(form: str, 
 @pytest.mark.parametrize("name", ["", "nowhere", "a\0b"])
 def test_a_path_that_is_nothing_is_no_stream(name: str) -> None:
     assert not is_stream(name)
+
+
+def test_the_reason_why_a_pipe_gives_nothing_is_true_of_a_writer_that_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded_read, "PIPE_SECONDS", 0.1)
+    os.mkfifo(tmp_path / "input")
+    held = os.open(tmp_path / "input", os.O_RDWR)
+    os.close(held)
+    with pytest.raises(OSError, match="a pipe without content and without a writer"):
+        read_input(tmp_path / "input", MOST)

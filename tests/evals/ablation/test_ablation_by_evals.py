@@ -104,6 +104,20 @@ def test_a_reference_that_no_run_reads_is_not_paid_for(tmp_path: Path) -> None:
     assert document["units"][0]["verdict"] == "needed"
 
 
+def test_a_reference_is_tried_if_not_all_requests_are_known(tmp_path: Path) -> None:
+    skill = _skill(tmp_path, [0])
+    (skill / "references").mkdir()
+    (skill / "references" / "more.md").write_text("This reference is never opened by anybody at all.\n")
+    with ScriptedProvider(_obedient(0.0, 1)) as provider:
+        words = ("--by", "file", "--runs", "2")
+        _, document = _run(provider, skill, *words, "--max-calls", "4")  # all of the whole skill
+        min((tmp_path / "sums-ablation/iteration-1").rglob("requests/*.z")).unlink()
+        _, document = _run(provider, skill, *words, "--resume")
+    last = document["units"][-1]
+    assert last["path"] == "references/more.md"
+    assert last["runs"] > 0
+
+
 def test_a_cap_ends_an_ablation_which_is_then_resumed(tmp_path: Path) -> None:
     skill = _skill(tmp_path, [0, 1])
     with ScriptedProvider(_obedient(0.0, 1)) as provider:

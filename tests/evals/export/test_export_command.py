@@ -123,6 +123,18 @@ def test_a_skill_above_a_limit_is_not_exported_in_part(
         exported_skill.skill_files(str(tmp_path), "x")
 
 
+def test_a_file_of_an_eval_above_the_limit_is_not_exported_in_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = exported_skill.exported_skill(str(skill_with(tmp_path, [EVALS[0]])))
+    whole = exported_skill.file_of(found, "evals/files/a.txt")
+    monkeypatch.setattr(exported_skill, "MAX_BYTES", len(whole))
+    assert exported_skill.file_of(found, "evals/files/a.txt") == whole
+    monkeypatch.setattr(exported_skill, "MAX_BYTES", len(whole) - 1)
+    with pytest.raises(InvalidArgumentsError, match=r"evals/files/a\.txt of the skill has more than"):
+        exported_skill.file_of(found, "evals/files/a.txt")
+
+
 def test_inspect_gets_a_dataset_and_one_program_for_all_skills(tmp_path: Path) -> None:
     skill_with(tmp_path, EVALS)
     assert export(tmp_path, "ledger", "--to", "inspect", "--out", "out")[0] == 0

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from prowess.adapters.dask import DaskBatch
 from prowess.cli.dispatch import run
@@ -114,6 +115,8 @@ def test_runs_on_an_engine_have_the_verdicts_of_this_process(
     calls = len(two.provider.requests) - before
     with pytest.raises(UnavailableError, match="does not see that a command runs in it"):
         run_trigger_unit(engine.tasks[0])
+    with pytest.raises(UnavailableError, match="its Prowess has the version"):
+        run_trigger_unit(replace(engine.tasks[0], version="0.0.1"))
     assert len(two.provider.requests) - before == calls
 
     def change(task: object) -> None:

@@ -151,7 +151,10 @@ def test_a_pipe_without_a_writer_a_device_and_pipes_that_a_file_names_are_not_wa
 ) -> None:
     monkeypatch.setattr(bounded_read, "PIPE_SECONDS", 0.1)
     os.mkfifo(place / "pipe.jsonl")
-    for path, reason in (("pipe.jsonl", "it is a pipe that nobody writes to"), ("/dev/zero", "not a regular file")):
+    for path, reason in (
+        ("pipe.jsonl", "it is a pipe without content"),
+        ("/dev/zero", "not a regular file"),
+    ):
         assert run(["eval", "judge", "--cases", path]) == exit_codes.USAGE
         assert reason in capsys.readouterr().err
         assert run(["eval", "judge", path, "--skill", SKILL]) == exit_codes.UNAVAILABLE

@@ -67,7 +67,8 @@ def read_input(path: str | os.PathLike[str], most: int) -> bytes:
     A pipe with a writer is waited for. A path that comes from a file must go to `read_regular_file` instead.
 
     Raises:
-        OSError: as `read_regular_file`; or nobody opened the pipe for writing within `PIPE_SECONDS`.
+        OSError: as `read_regular_file`; or a pipe had no writer for `PIPE_SECONDS` and gave no bytes; its
+            writer may have closed it before the first read.
         ValueError: the path has a NUL.
     """
     if os.fspath(path) == STANDARD_INPUT:
@@ -98,7 +99,7 @@ def _of_pipe(descriptor: int, most: int, path: str | os.PathLike[str]) -> bytes:
         elif parts or has_writer:
             break
         elif time.monotonic() > until:
-            raise OSError(errno.EINVAL, "it is a pipe that nobody writes to", os.fspath(path))
+            raise OSError(errno.EINVAL, "it is a pipe without content and without a writer", os.fspath(path))
         else:
             time.sleep(_BETWEEN_LOOKS)
     return b"".join(parts)

@@ -125,14 +125,17 @@ def file_of(skill: ExportedSkill, path: str) -> bytes:
     """Return a file that an eval names; `plan_evals` has looked at it.
 
     Raises:
-        InvalidArgumentsError: it cannot be read any more.
+        InvalidArgumentsError: it cannot be read any more, or is too large.
     """
     try:
         with ContainedRoot(skill.root) as root, root.open(path, allow_hard_links=True) as file:
-            return file.read(MAX_BYTES)
+            data = file.read(MAX_BYTES + 1)
     except (OSError, UnsafePathError) as fault:
         reason = fault.strerror if isinstance(fault, OSError) else fault.reason
         raise InvalidArgumentsError((f"{path} of the skill cannot be read: {reason}",)) from None
+    if len(data) > MAX_BYTES:
+        raise InvalidArgumentsError((f"{path} of the skill has more than {MAX_BYTES} bytes",))
+    return data
 
 
 def write_files(files: Mapping[str, bytes], out: str) -> None:
