@@ -215,6 +215,38 @@ async def test_a_gate_that_asks_about_changed_arguments_is_heard_though_it_came_
     assert Seeing.seen == ["it deletes; it was changed"]
 
 
+async def test_a_call_whose_arguments_two_gates_change_in_turn_is_refused() -> None:
+    class Sanitiser:
+        async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed:
+            return Proceed(arguments={"text": str(call.arguments["text"]).replace("rm", "SAFE")})
+
+    class Setter:
+        async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed:
+            return Proceed(arguments={"text": "rm"})
+
+    tool = Echo()
+    result = await ToolExecutor([tool], gates=[Sanitiser(), Setter()]).call(call())
+    assert result.error == "two gates do not agree about the arguments, so the tool was not run"
+    assert tool.runs == []
+    assert (await ToolExecutor([tool], gates=[Sanitiser(), Sanitiser()]).call(call())).success
+
+
+async def test_a_reason_that_a_gate_gives_for_old_and_new_arguments_is_told_once() -> None:
+    told: list[str | None] = []
+
+    class Asking:
+        async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed:
+            return Proceed(asks="it deletes")
+
+    class Setter:
+        async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed:
+            told.append(spec.needs_approval)
+            return Proceed(arguments={"text": "rm"}) if call.arguments["text"] != "rm" else Proceed()
+
+    await ToolExecutor([Echo()], gates=[Asking(), Setter(), Setter()]).call(call())
+    assert told == ["it deletes", "it deletes"]
+
+
 async def test_a_call_that_does_not_fit_never_reaches_a_gate() -> None:
     seen: list[str] = []
     await ToolExecutor([Echo()], gates=[Recorded(seen, "gate", Proceed())]).call(call(arguments={}))

@@ -179,7 +179,9 @@ class ToolExecutor:
                 audit.measure(changed.arguments, _canonical(changed.arguments))
                 call = await self._completed(replace(changed, arguments=_fitting(changed, spec)), audit)
                 for earlier in self._gates[:place]:
-                    spec = _asking(spec, await _passed(earlier, call, spec, audit))
+                    again = await _passed(earlier, call, spec, audit)
+                    _require_agreement(again, call, spec)
+                    spec = _asking(spec, again)
             spec = _asking(spec, decision)
         return call
 
@@ -257,8 +259,19 @@ def _asking(spec: ToolSpec, decision: Proceed) -> ToolSpec:
     """Return the specification of a call with the reasons for which a gate wants a person to be asked."""
     if decision.asks is None:
         return spec
-    reasons = decision.asks if spec.needs_approval is None else f"{spec.needs_approval}; {decision.asks}"
-    return replace(spec, needs_approval=reasons)
+    told = () if spec.needs_approval is None else (spec.needs_approval,)
+    if decision.asks in "; ".join(told).split("; "):
+        return spec  # the gate checked the call twice
+    return replace(spec, needs_approval="; ".join([*told, decision.asks]))
+
+
+def _require_agreement(again: Proceed, call: ToolCall, spec: ToolSpec) -> None:
+    """Require that a gate that checks changed arguments leaves them as they are: its change would be lost."""
+    if again.arguments is None:
+        return
+    wanted = _fitting(replace(call, arguments=again.arguments), spec)
+    if _canonical(wanted) != _canonical(call.arguments):
+        raise InvalidArgumentsError(("two gates do not agree about the arguments, so the tool was not run",))
 
 
 async def _passed(gate: Gate, call: ToolCall, spec: ToolSpec, audit: CallAudit) -> Proceed:

@@ -76,6 +76,29 @@ async def test_a_call_of_a_worker_that_died_is_not_waited_for(fence: Fence, tmp_
 
 
 @pytest.mark.anyio
+async def test_a_call_of_a_worker_that_is_stopped_is_not_waited_for_without_end(
+    fence: Fence, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("prowess.evals.ledger.ledger._SECONDS_BEFORE_A_NOTE", 0.3)
+    monkeypatch.setattr("prowess.evals.ledger.ledger.LONGEST_WAIT", 1.0)
+    begun = anyio.Event()
+
+    async def endless() -> CallAnswer:
+        begun.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    with shared_ledger(fence, HEADER, CAPS) as stopped, shared_ledger(fence, HEADER, CAPS) as ledger:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: stopped.call("one", b"a", BOUND, endless, price=DOLLAR))
+            await begun.wait()
+            with pytest.raises(JournalError, match="has calls of one that another worker does not end; end that"):
+                await ledger.call("two", b"b", BOUND, Asking(ledger).answer, price=DOLLAR)
+            tasks.cancel_scope.cancel()
+    assert caplog.text.count("a cap leaves no room until other workers end calls of one") == 1
+
+
+@pytest.mark.anyio
 async def test_a_call_of_a_live_worker_that_failed_is_not_waited_for(fence: Fence) -> None:
     with shared_ledger(fence, HEADER, CAPS) as other, shared_ledger(fence, HEADER, CAPS) as ledger:
         with pytest.raises(ConnectionError):

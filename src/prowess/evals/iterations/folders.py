@@ -12,7 +12,8 @@ from typing import Any
 
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.contained import check_relative
-from prowess.errors import InvalidArgumentsError, UnsafePathError
+from prowess._internal.text.terminal_text import printable_line
+from prowess.errors import InvalidArgumentsError, UnavailableError, UnsafePathError
 
 NEIGHBOURS = "neighbours"
 _ITERATION = re.compile(r"iteration-([1-9][0-9]{0,8})")
@@ -94,6 +95,14 @@ def require_one_source(*, resume: bool, replay: str | None) -> None:
 
 
 def write_json(path: str, value: Any) -> None:  # noqa: ANN401 -- JSON
-    """Replace a file by JSON that people can read."""
+    """Replace a file by JSON that people can read.
+
+    Raises:
+        UnavailableError: it cannot be written.
+    """
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    write_atomically(path, text.encode("utf-8", "backslashreplace") + b"\n", 0o644)
+    try:
+        write_atomically(path, text.encode("utf-8", "backslashreplace") + b"\n", 0o644)
+    except OSError as fault:
+        reason, advice = f"it cannot be written: {fault.strerror}", "free space or change the permissions, and resume"
+        raise UnavailableError(f"the file {printable_line(path)}", reason=reason, advice=advice) from fault

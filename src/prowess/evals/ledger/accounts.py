@@ -86,6 +86,11 @@ class Accounts:
         with self._lock:
             return [call_id for call_id in self._open if call_id not in self._failed]
 
+    def units_of(self, calls: Collection[str]) -> list[str]:
+        """Return the units of calls without an answer, sorted."""
+        with self._lock:
+            return sorted({self._open[call_id].unit for call_id in calls if call_id in self._open})
+
     def shortage(self, wanted: Amount, caps: Caps, released: Collection[str] = ()) -> Shortage | None:
         """Return the cap that a call of `wanted` could pass, or None. Reservations of `released` do not count."""
         with self._lock:

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("prowess.evals")
 _SECONDS_BETWEEN_LOOKS = 0.2  # at calls of other processes
+_SECONDS_BEFORE_A_NOTE = 60.0
+LONGEST_WAIT = 1800.0  # seconds for calls of other processes, which may be stopped
 _MOST_REASON = 500  # characters of a failure that are kept
 
 
@@ -59,6 +61,28 @@ class _Execution:
         self.used: list[tuple[Amount, bool]] = []
         self.calls = 0
         self.refusal: CapReachedError | None = None
+
+
+class _Waiting:
+    """A wait at a cap for calls of other processes alone. The process of one may be stopped, and never end it."""
+
+    def __init__(self, path: str) -> None:
+        self._path, self._begun, self._told = printable_line(path), anyio.current_time(), False
+
+    def look(self, units: list[str]) -> None:
+        """Log one note after a minute.
+
+        Raises:
+            JournalError: `LONGEST_WAIT` is over.
+        """
+        waited = anyio.current_time() - self._begun
+        named = printable_line(", ".join(units[:3]))
+        if waited > LONGEST_WAIT:
+            reason = f"has calls of {named} that another worker does not end"
+            raise JournalError(self._path, reason, "end that worker, and resume")
+        if waited > _SECONDS_BEFORE_A_NOTE and not self._told:
+            self._told = True
+            _log.warning("%s: a cap leaves no room until other workers end calls of %s", self._path, named)
 
 
 class Ledger(Closing):
@@ -203,6 +227,7 @@ class Ledger(Closing):
         return None
 
     async def _reserve(self, started: StartedCall, form: str, execution: _Execution) -> None:
+        waiting = _Waiting(self._journal.path)
         while True:
             settled = self._settled
             refused = await to_thread.run_sync(self._try_reserve, started, form)
@@ -215,6 +240,8 @@ class Ledger(Closing):
             if not ending or self._accounts.shortage(started.reserved, self._caps, ending):
                 execution.refusal = CapReachedError(shortage.cap, shortage.left, shortage.wanted)
                 raise execution.refusal
+            if not self._in_flight:
+                waiting.look(self._accounts.units_of(others))
             with anyio.move_on_after(_SECONDS_BETWEEN_LOOKS if others else None):
                 await settled.wait()
 

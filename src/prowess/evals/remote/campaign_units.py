@@ -109,5 +109,5 @@ def _require_held(fence: Fence) -> None:
 
 def _not_held(iteration: str) -> UnavailableError:
     reason = f"{worker_name()} does not see that its command runs in it"
-    advice = "share it with each worker, at the same path and with file locks, and resume"
+    advice = "share it with each worker, at the same path, writable and with file locks, and resume"
     return UnavailableError(f"the folder {iteration}", reason=reason, advice=advice)
