@@ -106,6 +106,18 @@ def test_the_package_lists_what_it_exports_in_dir() -> None:
     assert set(prowess.__all__) <= set(dir(prowess))
 
 
+@pytest.mark.parametrize("name", ROOMS)
+def test_a_room_lists_what_it_exports_in_dir(name: str) -> None:
+    room = _room(name)
+    assert set(getattr(room, "__all__", ())) <= set(dir(room))
+
+
+def test_a_module_of_a_room_is_an_attribute_of_it() -> None:
+    code = "import prowess.agent; print(prowess.agent.model.Usage.__name__, 'Agent' in dir(prowess.agent))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("Usage True\n", "")
+
+
 def test_an_unknown_name_of_the_package_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Skil'"):
         _ = prowess.Skil  # type: ignore[attr-defined]  # that it is missing is the point

@@ -88,6 +88,13 @@ def test_a_pipe_is_neither_replaced_nor_written_to(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["pipe"]
 
 
+@needs_proc
+def test_the_disk_knows_the_name_of_a_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = record_steps(monkeypatch)
+    write_new(str(tmp_path / "key"), b"secret")
+    assert [step.split()[1] for step in steps] == [str(tmp_path / "key"), str(tmp_path)]
+
+
 def test_a_new_file_takes_no_place_of_another_and_a_half_one_does_not_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,6 +48,23 @@ def named(form: str, folder: Path, content: bytes) -> Iterator[str]:
             os.close(kept)
 
 
+def test_a_standard_input_that_does_not_wait_is_read_to_its_end(tmp_path: Path) -> None:
+    with named("standard input", tmp_path, b"") as name:
+        end, other = os.pipe()
+        os.set_blocking(end, False)
+        os.dup2(end, 0)
+        os.close(end)
+
+        def late() -> None:
+            os.write(other, b"late")
+            os.close(other)
+
+        writing = threading.Timer(0.1, late)
+        writing.start()
+        assert read_input(name, MOST) == b"late"
+        writing.join()
+
+
 @pytest.mark.parametrize("form", ["file", "pipe", "standard input"])
 def test_an_input_is_read_whole_up_to_its_limit_and_refused_above_it(form: str, tmp_path: Path) -> None:
     for size in (0, MOST, MOST + 1):

@@ -250,6 +250,13 @@ def test_a_recording_without_units_or_with_too_many_is_a_fault(
     assert told in str(fault)
 
 
+def test_the_name_of_a_workspace_is_shown_without_its_control_characters(folder: Path) -> None:
+    name = "sums\x1b[31m-workspace"
+    os.rename(folder / "sums-workspace", folder / name)
+    code, text = run(folder, "-v", "-rs", "--prowess", ".", "-k", "without_skill")
+    assert (code, "\x1b" in text, "x1b[31m-workspace/iteration-1::" in text) == (0, False, True), text
+
+
 def test_a_skill_without_scenarios_and_recordings_is_named_in_a_sentence(folder: Path) -> None:
     shutil.rmtree(folder / "sums-workspace")
     code, text = run(folder, "-q", "--prowess", ".", "--prowess", "sums")

@@ -6,6 +6,7 @@ They are added to the tests that pytest has found. The folders of skills are not
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +28,6 @@ from prowess.runtime import SyncSession
 __all__ = ["read_transcript"]  # for the fixture `transcript`
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
@@ -181,7 +181,7 @@ def prowess_items(session: pytest.Session, found: FoundTests) -> Iterator[pytest
     """Yield the tests that were found: scenarios first."""
     for skill in found.skills:
         if skill.cases is None:  # the skill cannot be read
-            file = ProwessFile.from_parent(session, path=Path(skill.directory, "SKILL.md"))
+            file = _file(session, skill.directory, "SKILL.md")
             yield FaultItem.from_parent(file, name="skill", messages=[printable_line(skill.fault or "")])
         else:
             yield from _scenarios(session, skill.directory, skill.cases)
@@ -189,8 +189,14 @@ def prowess_items(session: pytest.Session, found: FoundTests) -> Iterator[pytest
         yield from _recorded(session, recorded)
 
 
+def _file(session: pytest.Session, *parts: str) -> ProwessFile:
+    """Return the file of tests, which pytest only shows: folders may have names that change the terminal."""
+    file: ProwessFile = ProwessFile.from_parent(session, path=Path(printable_line(os.path.join(*parts))))
+    return file
+
+
 def _scenarios(session: pytest.Session, directory: str, planned: SkillCases) -> Iterator[pytest.Item]:
-    file = ProwessFile.from_parent(session, path=Path(directory, *TESTS_FILE.split("/")))
+    file = _file(session, directory, *TESTS_FILE.split("/"))
     if planned.diagnostics:
         messages = [printable_line(f"{one.location}: {one.rule}: {one.message}") for one in planned.diagnostics]
         yield FaultItem.from_parent(file, name="faults", messages=messages)
@@ -200,7 +206,7 @@ def _scenarios(session: pytest.Session, directory: str, planned: SkillCases) -> 
 
 
 def _recorded(session: pytest.Session, recorded: RecordedTests) -> Iterator[pytest.Item]:
-    file = ProwessFile.from_parent(session, path=Path(recorded.iteration))
+    file = _file(session, recorded.iteration)
     if recorded.replay is None:
         messages = [printable_line(recorded.fault or "")]
         skipped = recorded.is_skipped

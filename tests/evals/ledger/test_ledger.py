@@ -268,7 +268,7 @@ async def test_a_cancelled_call_stays_in_doubt(tmp_path: Path) -> None:
 
             await ledger.call("one", b"a", BOUND, forever, price=DOLLAR)
         assert ledger.spent.in_doubt_usd == 0.002
-        assert _lines(tmp_path)[-1]["kind"] == "failed"
+        assert (_lines(tmp_path)[-1]["kind"], _lines(tmp_path)[-1]["reason"]) == ("failed", "cancelled")
 
 
 @pytest.mark.anyio

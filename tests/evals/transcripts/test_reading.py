@@ -151,6 +151,8 @@ def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     with pytest.raises(TranscriptFileError, match="not a regular file"):
         read_transcript(tmp_path / "pipe.jsonl")
+    with pytest.raises(TranscriptFileError, match="not a regular file"):
+        read_transcript("pipe.jsonl", within=tmp_path)
     assert read_transcript(tmp_path).host is None
 
 

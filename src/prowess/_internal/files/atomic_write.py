@@ -66,7 +66,7 @@ def _require_replaceable(path: str) -> None:
 
 
 def write_new(path: str, data: bytes, mode: int = 0o600) -> None:
-    """Write a file that does not exist yet. Its bytes are on the disk on return; after a failure it does not exist.
+    """Write a file that does not exist yet. It is on the disk on return; after a failure it does not exist.
 
     Raises:
         FileExistsError: it exists.
@@ -79,6 +79,7 @@ def write_new(path: str, data: bytes, mode: int = 0o600) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+        sync_directory(os.path.dirname(path) or ".")
     except BaseException:
         with suppress(OSError):
             os.unlink(path)

@@ -19,11 +19,19 @@ _BETWEEN_LOOKS = 0.02
 def read_at_most(descriptor: int, most: int, chunk: int | None = None) -> bytes:
     """Return the rest of an open file, at most `most` bytes. One read asks for at most `chunk` bytes. Raises OSError.
 
+    A pipe that is set not to wait, such as standard input may be, is waited for.
     To detect a file that is larger than allowed, ask for one byte more than the limit.
     """
     parts: list[bytes] = []
     left = most
-    while left > 0 and (part := os.read(descriptor, left if chunk is None else min(chunk, left))):
+    while left > 0:
+        try:
+            part = os.read(descriptor, left if chunk is None else min(chunk, left))
+        except BlockingIOError:
+            select.select([descriptor], [], [])
+            continue
+        if not part:
+            break
         parts.append(part)
         left -= len(part)
     return b"".join(parts)

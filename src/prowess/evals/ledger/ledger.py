@@ -17,6 +17,7 @@ calls of such a worker there. The answer of a call that was booked is always kep
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from typing import TYPE_CHECKING
@@ -345,5 +346,7 @@ def _cost(usage: Usage, price: Price | None) -> int | None:
 
 
 def _reason(fault: BaseException) -> str:
+    if isinstance(fault, asyncio.CancelledError):  # its text names scopes, tasks and paths of this program
+        return "cancelled"
     text = " ".join((str(fault) or type(fault).__name__).split())
     return redacted_content(text[:_MOST_REASON].encode("utf-8", "replace")).decode()

@@ -206,11 +206,11 @@ def _read_file(path: Path, within: Path | None = None) -> bytes:
         inner = path.relative_to(within).as_posix()
         with ContainedRoot(os.fspath(within)) as root, root.open(inner, allow_hard_links=True) as file:
             data = file.read(MAX_BYTES + 1)
+    except UnsafePathError as fault:  # a ValueError too
+        raise TranscriptFileError(os.fspath(path), fault.reason) from None
     except (OSError, ValueError) as fault:
         reason = fault.strerror or str(fault) if isinstance(fault, OSError) else "the path has a NUL"
         raise TranscriptFileError(os.fspath(path), reason) from None
-    except UnsafePathError as fault:
-        raise TranscriptFileError(os.fspath(path), fault.reason) from None
     if len(data) > MAX_BYTES:
         raise TranscriptFileError(os.fspath(path), f"it has more than {MAX_BYTES >> 20} MiB")
     return data
