@@ -371,6 +371,10 @@ def test_a_copy_of_what_a_pattern_names_is_of_the_skill_that_the_output_shows(sh
         ("echo a && cat {} > c.md", "a", "not_triggered"),
         ("cat {} && echo a > c.md", BODY, "triggered"),
         ("{{ cat {} | wc -l; }} > n.md; cat n.md", "# 12", "not_triggered"),
+        ("(cat {} | head -3) > n.md; cat n.md", BODY, "triggered"),
+        ("(cd {}/.. && cat SKILL.md) | sort | tee n.md > /dev/null; cat n.md", BODY, "triggered"),
+        ("cat {} | grep -c x | cat > n.md; cat n.md", "12", "not_triggered"),
+        ("cat {} | head -3 > n.md; cat other.md", "# Other", "not_triggered"),
     ],
 )
 def test_an_output_that_goes_to_a_file_is_not_shown_and_only_what_is_written_is_a_copy(

@@ -210,6 +210,7 @@ class _Finder:
             return
         if step.outputs:
             self._keep([word.text for word in (*step.words[1:], *step.inputs)], step.outputs, step.directory)
+            self._keep_piped(step, step.outputs)
         nothing = passes_nothing([word.text for word in step.words])
         others = [name for name in map(str.casefold, step.pipe) if name not in PASSING]
         if not step.shown or nothing:
@@ -234,6 +235,7 @@ class _Finder:
             outputs = values_of(step, "of=")
         if outputs or step.outputs:
             self._keep([word.text for word in files], (*outputs, *step.outputs), step.directory)
+            self._keep_piped(step, (*outputs, *step.outputs))
         if step.shown and (program == "tee" or not outputs):
             yield from self._reads(replace(step, words=(step.words[0], *files), inputs=()))
 
@@ -306,6 +308,15 @@ class _Finder:
             for target in targets:
                 parts = tuple(path_parts(target.text, directory))
                 self._add_copies(parts, (*parts, SKILL_FILE))
+
+    def _keep_piped(self, step: ShellStep, targets: tuple[ShellWord, ...]) -> None:
+        """Note the copies of what the first program of a pipeline prints and the others pass on to a step."""
+        source = self._source
+        if source is None or source is step or program_name(source.words[0].text) not in READERS:
+            return
+        if all(name.casefold() in PASSING for name in source.pipe):
+            paths = (word.text for word in (*source.words[1:], *source.inputs))
+            self._keep([posixpath.join(source.directory or "", path) for path in paths], targets, step.directory)
 
     def _may_be_source(self, path: str, directory: str | None) -> bool:
         """Whether a path is that of the SKILL.md, or a pattern for it in a call whose output shows the skill."""
