@@ -595,12 +595,10 @@ def test_another_host_runs_behind_the_gateway_and_its_run_is_replayed(
     assert report["host"] == "claude"
     assert report["spent"]["calls"] == 4
     assert with_skill["usd"] > 0
-    replayed = run(None, str(skill), "--replay", report["iteration"], environment={"PATH": path})
+    again = ("--replay", report["iteration"], "--host", "claude")
+    replayed = run(None, str(skill), *again, environment={"PATH": path})
     assert outcomes(replayed) == outcomes(report)
     assert replayed["spent"]["calls"] == 0
     monkeypatch.setenv("PATH", path)
-    with FoundTests([str(skill)], started=tmp_path, shown_from=tmp_path) as found:  # each run with a gateway of its own
-        (recorded,) = found.recordings
-        assert recorded.replay is not None
-        again = {one.unit.id: recorded.replay.result(one.unit).outcome for one in recorded.units}
-    assert again == outcomes(report)
+    with FoundTests([str(skill)], started=tmp_path, shown_from=tmp_path) as found:  # pytest starts no program of it
+        assert [(recorded.replay, recorded.is_skipped) for recorded in found.recordings] == [(None, True)]
