@@ -221,3 +221,16 @@ def test_a_capped_search_says_that_the_cap_has_to_be_raised(provider: ScriptedPr
     )  # fmt: skip
     assert ran.returncode == 5
     assert "stopped: call_cap; raise the cap and continue with --resume" in ran.stdout
+
+
+def test_each_run_is_a_line_of_progress_unless_quiet(provider: ScriptedProvider, skill: str) -> None:
+    lines = []
+    for words in ((), ("--quiet",)):
+        ran = subprocess.run(
+            [prowess(), "eval", "improve", skill, "--model", MODEL, "--runs", "1", "--rounds", "1", *words],
+            env={**os.environ, **provider.environment}, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert ran.returncode == 0, ran.stderr
+        lines.append(ran.stderr.splitlines())
+    assert sum("sums/run-1: " in line for line in lines[0]) > len(QUERIES)
+    assert lines[1] == []

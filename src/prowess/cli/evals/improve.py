@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +16,7 @@ from prowess.cli.evals.campaign_options import (
     jobs_option,
     judge_option,
     neighbours_option,
+    quiet_option,
     seed_option,
 )
 from prowess.cli.evals.run_ends import code_of_end, spent_text, tell_fault, unfinished_text
@@ -49,11 +51,13 @@ if TYPE_CHECKING:
 @iteration_options
 @click.option("--write", is_flag=True, help="Write the chosen text to SKILL.md.")
 @json_option
+@quiet_option
 def improve(
     *,
     body: bool,
     proposer_price: str | None,
     as_json: bool,
+    quiet: bool,
     **given: Any,  # noqa: ANN401 -- the other options above, by name
 ) -> int:
     """Search for a better description of the skill at PATH, or with --body for a better body; print it as a diff.
@@ -66,6 +70,7 @@ def improve(
     Example: prowess eval improve my-skill --model anthropic:claude-sonnet-4-5 --max-cost-usd 2
     """
     # Imported here: the other subcommands need no catalog, no agent and no ledger.
+    from prowess.cli.evals.live_progress import LiveProgress
     from prowess.evals.ledger.prices import Price
     from prowess.evals.optimising.improve_run import improve_as_recorded, improve_description
 
@@ -78,7 +83,13 @@ def improve(
     try:
         price = None if proposer_price is None else Price.parse(proposer_price)
         options = improve_as_recorded(proposer_price=price, **capped(given))
-        ended = _improve_body(options) if body else improve_description(options)
+        is_quiet = quiet or as_json or options.is_estimate
+        with LiveProgress(cap_usd=options.caps.usd, quiet=is_quiet) as progress:
+            began = partial(progress.begin, None)
+            if body:
+                ended = _improve_body(options, on_begin=began, on_result=progress.show)
+            else:
+                ended = improve_description(options, on_begin=began, on_run=progress.show_trigger)
     except SkillError as fault:
         return tell_fault(fault, as_json=as_json)
     report = ended.report
@@ -94,10 +105,10 @@ def improve(
     return code_of_end(signalled=ended.signalled, complete=report.complete, passed=passed)
 
 
-def _improve_body(options: ImproveOptions) -> ImproveEnded:
+def _improve_body(options: ImproveOptions, **told: Any) -> ImproveEnded:  # noqa: ANN401 -- callbacks by name
     from prowess.evals.optimising.improve_body import improve_body  # needs the sandbox, which a description does not
 
-    return improve_body(options)
+    return improve_body(options, **told)
 
 
 def _lines(report: ImproveReport, *, is_replay: bool) -> Iterator[str]:

@@ -22,7 +22,7 @@ from prowess.evals.optimising.measuring import StoppedError
 from prowess.evals.statistics.curtailment import settled_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from prowess.evals.campaigns.planning import PlannedEval
     from prowess.evals.campaigns.report import UnitResult
@@ -36,10 +36,19 @@ _MOST_ANSWER = 2000  # characters of an answer that are kept
 class EvalMeasurements:
     """Runs evals of one skill. `setting` is that of the first body, whose copy is installed.
 
-    `first_error` is why the first run that is an error is one, if it is known.
+    `first_error` is why the first run that is an error is one, if it is known. `on_result` is called with each result.
     """
 
-    def __init__(self, setting: UnitSetting, split: TriggerSplit, *, jobs: int) -> None:
+    def __init__(
+        self,
+        setting: UnitSetting,
+        split: TriggerSplit,
+        *,
+        jobs: int,
+        on_result: Callable[[UnitResult], object] | None = None,
+    ) -> None:
+        self._on_result = on_result
+        self._shown: set[str] = set()
         self._skills = dict(setting.skills)
         self._setting = replace(setting, skills=self._skills)
         self._split, self._jobs = split, jobs
@@ -68,11 +77,17 @@ class EvalMeasurements:
 
     async def _run(self, units: Sequence[Unit], plans: dict[str, PlannedEval]) -> tuple[UnitResult, ...]:
         runner = LocalRunner(self._setting, at_once=self._jobs)
-        campaign = Campaign(units, plans, self._setting.iteration, runner)
+        campaign = Campaign(units, plans, self._setting.iteration, runner, on_result=self._show)
         await campaign.run()
         if campaign.stopped is not None:
             raise StoppedError(campaign.stopped, campaign.signalled)
         return campaign.results
+
+    def _show(self, result: UnitResult) -> None:
+        """Show a result once: a body that is measured again has its earlier results too."""
+        if self._on_result is not None and result.id not in self._shown:
+            self._shown.add(result.id)
+            self._on_result(result)
 
     def _installed(self, text: str) -> str:
         """Install the skill with a body, unless it is there, and return the name of the configuration."""

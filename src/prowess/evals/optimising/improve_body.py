@@ -40,10 +40,12 @@ from prowess.evals.optimising.search import TextSearch
 from prowess.evals.triggers.split import keep_split, read_split, split_cases
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from prowess.evals.campaigns.planning import PlannedEval
     from prowess.evals.campaigns.preparation import PreparedCampaign
+    from prowess.evals.campaigns.report import UnitResult
+    from prowess.evals.ledger.caps import Spent
     from prowess.evals.ledger.ledger import Ledger
     from prowess.evals.ledger.recorded_calls import RecordedCalls
     from prowess.evals.optimising.eval_rows import EvalRow
@@ -59,8 +61,15 @@ _OF_CAMPAIGN = (
 )
 
 
-def improve_body(options: ImproveOptions) -> ImproveEnded:
+def improve_body(
+    options: ImproveOptions,
+    *,
+    on_begin: Callable[[Callable[[], Spent]], object] | None = None,
+    on_result: Callable[[UnitResult], object] | None = None,
+) -> ImproveEnded:
     """Search for a better body. The skill is changed only with `write`, and only by a complete search.
+
+    Before the first run, `on_begin` gets a function that returns the cost so far. `on_result` gets each result.
 
     Raises:
         SuiteError: the evals cannot be read.
@@ -88,7 +97,9 @@ def improve_body(options: ImproveOptions) -> ImproveEnded:
             header = replace(prepared.header, identity={**prepared.header.identity, **writer})
             calls = opened_calls(fence, header, options.caps, replay=options.replay)
             opened.callback(calls.close)
-            search, measured = _search(options, campaign, prepared, calls, evals)
+            search, measured = _search(options, campaign, prepared, calls, evals, on_result=on_result)
+            if on_begin is not None:
+                on_begin(lambda: calls.spent)
         except SkillError:
             if prepared.is_new:
                 shutil.rmtree(path, ignore_errors=True)  # nothing began
@@ -114,6 +125,8 @@ def _search(
     prepared: PreparedCampaign,
     calls: Ledger | RecordedCalls,
     evals: Sequence[PlannedEval],
+    *,
+    on_result: Callable[[UnitResult], object] | None,
 ) -> tuple[TextSearch[PlannedEval, EvalRow], EvalMeasurements]:
     split = _split(options, prepared, evals)
     usable = [plan for plan in evals if plan.fault is None]
@@ -123,7 +136,9 @@ def _search(
     directory = prepared.skills[WITH_SKILL][0]
     data = document_bytes(directory)
     revision = body_revision(directory, data, {plan.id: plan for plan in train})
-    measurements = EvalMeasurements(unit_setting(campaign, prepared, calls), split, jobs=options.jobs)
+    measurements = EvalMeasurements(
+        unit_setting(campaign, prepared, calls), split, jobs=options.jobs, on_result=on_result
+    )
     proposer = proposer_of(options, revision, calls)
     search = TextSearch(
         body_of(data), measurements.rows, proposer, train=train, validation=validation, runs=options.runs

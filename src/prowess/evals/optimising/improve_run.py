@@ -43,15 +43,17 @@ from prowess.fix.applying import difference, replace_file
 from prowess.format.reading import read_skill
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from prowess.evals.campaigns.report import Unit
     from prowess.evals.hosts.host import Host
     from prowess.evals.ledger.ledger import Ledger
     from prowess.evals.ledger.prices import Price
     from prowess.evals.optimising.report import ImprovedPart
     from prowess.evals.optimising.revision import Revision
     from prowess.evals.triggers.split import TriggerSplit
-    from prowess.evals.triggers.trigger_set import TriggerSet
+    from prowess.evals.triggers.trigger_runs import TriggerRun
+    from prowess.evals.triggers.trigger_set import TriggerQuery, TriggerSet
 
 _Case = TypeVar("_Case")
 _Row = TypeVar("_Row", bound=TriggerRow | EvalRow)
@@ -121,8 +123,15 @@ def improve_as_recorded(*, replay: str | None, **given: Any) -> ImproveOptions: 
     return ImproveOptions(replay=replay, **named)
 
 
-def improve_description(options: ImproveOptions) -> ImproveEnded:
+def improve_description(
+    options: ImproveOptions,
+    *,
+    on_begin: Callable[[Callable[[], Spent]], object] | None = None,
+    on_run: Callable[[Unit, TriggerRun, TriggerQuery], object] | None = None,
+) -> ImproveEnded:
     """Search for a better description. The skill is changed only with `write`, and only by a complete search.
+
+    Before the first run, `on_begin` gets a function that returns the cost so far. `on_run` gets each run that is made.
 
     Raises:
         SuiteError: the trigger set cannot be read.
@@ -161,7 +170,9 @@ def improve_description(options: ImproveOptions) -> ImproveEnded:
         except SkillError:
             iteration.discard()
             raise
-        measured = Measurements(one, split, host, folder, _options(options))
+        if on_begin is not None:
+            on_begin(lambda: calls.spent)
+        measured = Measurements(one, split, host, folder, _options(options), on_run=on_run)
         runs = 1 if options.is_estimate else options.runs
         search = TextSearch(one.description, measured.rows, proposer, train=train, validation=validation, runs=runs)
         stopped = anyio.run(searched, search, options, calls)

@@ -67,11 +67,22 @@ class CandidatePlaces(Protocol):
 
 
 class Measurements:
-    """Runs requests of one trigger set. `first_error` is why the first run that is an error is one, if it is known."""
+    """Runs requests of one trigger set. `first_error` is why the first run that is an error is one, if it is known.
+
+    `on_run` is called with each run that is made, and its request.
+    """
 
     def __init__(
-        self, one: TriggerSet, split: TriggerSplit, host: Host, places: CandidatePlaces, options: TriggerOptions
+        self,
+        one: TriggerSet,
+        split: TriggerSplit,
+        host: Host,
+        places: CandidatePlaces,
+        options: TriggerOptions,
+        *,
+        on_run: Callable[[Unit, TriggerRun, TriggerQuery], object] | None = None,
     ) -> None:
+        self._on_run = on_run
         self._set, self._split, self._host = one, split, host
         self._places, self._options = places, options
         self._made: dict[tuple[str, str], TriggerRun] = {}
@@ -91,9 +102,11 @@ class Measurements:
         def kept(unit: Unit) -> TriggerRun | None:
             return self._made.get((description, unit.id)) or folder.kept(unit)
 
-        def keep(unit: Unit, run: TriggerRun, _query: TriggerQuery) -> None:
+        def keep(unit: Unit, run: TriggerRun, query: TriggerQuery) -> None:
             self._made[description, unit.id] = run
             self.first_error = self.first_error or run.reason
+            if self._on_run is not None:
+                self._on_run(unit, run, query)
             folder.keep(unit, run)
 
         options = replace(self._options, runs=runs)
