@@ -147,9 +147,23 @@ ESCAPED = "\\u00" + TOKEN.encode()[:1].hex() + TOKEN[1:]
         ('{"db.secret": {"a": ["b"]}}', '{"db.secret": {"a": ["[redacted]"]}}'),
         ('{"Authorization": "Basic QWxhZGRpbg"}', '{"Authorization": "[redacted]"}'),
         (f'{{"a": "\udcff"}}\n{{"a": "{TOKEN}"}}', '{"a": "\udcff"}\n{"a": "[redacted]"}'),
+        ('\ufeff{"token": ["ab"]}', '\ufeff{"token": ["[redacted]"]}'),
         (f'\udcff{{"a": "{ESCAPED}"}}', '\udcff{"a": "[redacted]"}'),
     ],
-    ids=["key", "twice", "escape", "inner", "cut", "event", "list", "object", "header", "byte", "line with a byte"],
+    ids=[
+        "key",
+        "twice",
+        "escape",
+        "inner",
+        "cut",
+        "event",
+        "list",
+        "object",
+        "header",
+        "byte",
+        "mark",
+        "line with a byte",
+    ],
 )
 def test_a_secret_leaves_every_place_of_a_record(content: str, kept: str) -> None:
     clean = redacted_content(content.encode("utf-8", "surrogateescape"))

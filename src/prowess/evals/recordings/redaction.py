@@ -11,7 +11,7 @@ from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.text.secret_patterns import REDACTED, names_secret, redacted
 
 _EVENT = "data:"
-_SPACE = " \t\r\n"  # of JSON
+_AROUND = " \t\r\n\ufeff"  # white space of JSON, and the byte order mark
 # A letter, a digit, `-` or `_` that JSON has as an escape, behind an even number of backslashes.
 _ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)\\u00(2d|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])", re.IGNORECASE)
 
@@ -52,15 +52,15 @@ def _redacted_line(line: str) -> str:
 
 def _redacted_json(text: str) -> str | None:
     """Return a value of JSON without secrets, the same text if it has none; None if the text is no JSON."""
+    body = text.strip(_AROUND)
     try:
-        value = json.loads(text, object_pairs_hook=_Members)
+        value = json.loads(body, object_pairs_hook=_Members)
         clean = _redacted_value(value, is_secret=False)
         if clean == value:
             return text
         shown = _json_text(clean).encode("utf-8", "backslashreplace").decode()  # half of a surrogate pair
     except (ValueError, RecursionError):
         return None
-    body = text.strip(_SPACE)
     before, _, after = text.partition(body)
     return before + shown + after
 
