@@ -113,7 +113,7 @@ def test_runs_on_an_engine_have_the_verdicts_of_this_process(
     options = TriggerRunOptions(paths=(skill,), model=MODEL, caps=Caps(calls=100))
     assert run_triggers(options, engine=engine).report.skills == run_triggers(options).report.skills
     calls = len(two.provider.requests) - before
-    with pytest.raises(UnavailableError, match="does not see that a command runs in it"):
+    with pytest.raises(UnavailableError, match="does not see that its command runs in it"):
         run_trigger_unit(engine.tasks[0])
     with pytest.raises(UnavailableError, match="its Prowess has the version"):
         run_trigger_unit(replace(engine.tasks[0], version="0.0.1"))
