@@ -65,8 +65,10 @@ def _require_replaceable(path: str) -> None:
         raise FileExistsError(errno.EEXIST, "it is a device, a pipe or a socket, which is not replaced", path)
 
 
-def write_new(path: str, data: bytes, mode: int = 0o600) -> None:
+def write_new(path: str, data: bytes, mode: int = 0o600, *, is_draft: bool = False) -> None:
     """Write a file that does not exist yet. It is on the disk on return; after a failure it does not exist.
+
+    The name of a draft, which gets another one, is not brought to the disk.
 
     Raises:
         FileExistsError: it exists.
@@ -79,7 +81,8 @@ def write_new(path: str, data: bytes, mode: int = 0o600) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        sync_directory(os.path.dirname(path) or ".")
+        if not is_draft:
+            sync_directory(os.path.dirname(path) or ".")
     except BaseException:
         with suppress(OSError):
             os.unlink(path)

@@ -86,7 +86,7 @@ class Stage(Closing):
             OSError: the file was not changed.
         """
         draft = self.fresh()
-        write_new(draft, data, mode)
+        write_new(draft, data, mode, is_draft=True)
         try:
             os.replace(draft, path)
         except OSError as fault:
@@ -95,7 +95,7 @@ class Stage(Closing):
             beside = draft_beside(path)
             with suppress(FileNotFoundError):
                 os.unlink(beside)
-            write_new(beside, data, mode)
+            write_new(beside, data, mode, is_draft=True)
             os.replace(beside, path)
         sync_directory(os.path.dirname(path))
 
