@@ -39,7 +39,7 @@ def _module(path: Path) -> str:
 # Ceilings of the shape of src. Only a new part of the product raises "lines", in a commit that says so; who gets
 # below a ceiling lowers it to the new figure.
 CEILINGS: dict[str, float] = {
-    "lines": 144_500,  # 67 000 before distribution, 89 000 before governance, 120 000 before evals
+    "lines": 145_500,  # 67 000 before distribution, 89 000 before governance, 120 000 before evals
     "lines of the longest module": 450,
     "lines of the median module": 110,  # what was decided; a lower figure would forbid to merge small modules
     "modules in import cycles": 0,
