@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -121,6 +122,11 @@ def test_a_reference_is_tried_if_not_all_requests_are_known(tmp_path: Path) -> N
 def test_a_cap_ends_an_ablation_which_is_then_resumed(tmp_path: Path) -> None:
     skill = _skill(tmp_path, [0, 1])
     with ScriptedProvider(_obedient(0.0, 1)) as provider:
+        code, document = _run(provider, skill, "--runs", "2", "--max-calls", "1")  # not even the whole skill
+        assert (code, {unit["verdict"] for unit in document["units"]}, document["score"]) == (5, {"unsure"}, None)
+        assert document["without_verdict"] == []
+        provider.requests.clear()
+        shutil.rmtree(tmp_path / "sums-ablation")
         code, document = _run(provider, skill, "--runs", "2", "--max-calls", "13")
         assert (code, document["stopped"], document["spent"]["calls"]) == (5, "call_cap", 13)
         assert {unit["verdict"] for unit in document["units"]} == {"unsure"}

@@ -144,6 +144,7 @@ class _EvalAblation:
         self.ungraded = ungraded_assertions(self._plans.values(), judged=judged)
         self._cuts: list[_Cut] = []
         self._silent: list[str] = []
+        self._whole_ran = False  # what was not run with the whole skill may need any passage
         self._names: list[str] = []  # of evals that can notice something
         self._stopped: StopReason | None = None
         self.signalled: int | None = None
@@ -154,8 +155,10 @@ class _EvalAblation:
         results = await self._campaign(planned_units(self._plans.values(), (WITH_SKILL,), runs))
         whole = _tallies(results)
         telling = informative(whole, detect=self._detect)
-        self._silent = [f"{key.eval}: {key.text}" for key in sorted(whole) if key not in telling]
-        self._silent += sorted(name for name in self._plans if all(key.eval != name for key in whole))
+        self._whole_ran = self._stopped is None
+        if self._whole_ran:
+            self._silent = [f"{key.eval}: {key.text}" for key in sorted(whole) if key not in telling]
+            self._silent += sorted(name for name in self._plans if all(key.eval != name for key in whole))
         if not telling and self._stopped is None:
             problem = "no assertion passes reliably with the whole skill, so none can miss a part of it"
             reasons = [unit.reason for unit in results if unit.reason is not None][:1]
@@ -170,8 +173,8 @@ class _EvalAblation:
             skill=self._prepared.settings.skill,
             by=by,
             tried_by="evals",
-            units=tuple(_result(cut) for cut in self._cuts),
-            evals=tuple(self._notices()),
+            units=tuple(_result(cut) if self._whole_ran else _unsure(cut.passage) for cut in self._cuts),
+            evals=tuple(self._notices()) if self._whole_ran else (),
             without_verdict=tuple(self._silent),
             ungraded=self.ungraded,
             complete=self._stopped is None,
@@ -252,6 +255,10 @@ def _tallies(results: Iterable[UnitResult]) -> dict[AssertionKey, PassedRuns]:
             tally.runs += 1
             tally.passed += row.passed
     return found
+
+
+def _unsure(passage: Passage) -> AblatedPassage:
+    return AblatedPassage.of(passage, "unsure", delta=None, low=None, high=None)
 
 
 def _result(cut: _Cut) -> AblatedPassage:
