@@ -150,7 +150,9 @@ else
 fi
 if ! stamp_text | cmp -s - "$stamp"; then
     say "installing the package and its tools into .venv: about three minutes the first time"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev,mcp]' ./packages/pytest-prowess
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev,mcp]'
+    # By itself, because it requires prowess, which pip would look for in the index.
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps ./packages/pytest-prowess
     # pip compiles on one core only; what cannot be compiled (templates, texts for other versions) is left to its package.
     .venv/bin/python -m compileall -qq -j 0 .venv/lib >/dev/null || true
     stamp_text >"$stamp"

@@ -1,4 +1,4 @@
-"""What work on another machine says and requires about the process that it runs in."""
+"""The process that runs work for another machine: its name, its version and its logger."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class DaskBatch:
                 self._cancel(list(begun.values()))
 
     def cancel(self) -> None:
-        """End the batches that other threads run: their iterators raise. What a worker has begun, it ends itself."""
+        """End the batches that other threads run: their iterators raise. Workers end the units that they have begun."""
         for ended in tuple(self._batches):
             ended.put(None)
 

@@ -229,6 +229,6 @@ def _response(message: AssistantMessage) -> ModelResponse:
 
 def _short(fault: BaseException) -> str:
     text = " ".join(str(fault).split())
-    if text.startswith(_NOTHING):  # what their clients make of plain JSON too
+    if text.startswith(_NOTHING):  # their clients say this of plain JSON too
         text += "; the address of the model must stream its answers (text/event-stream)"
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"

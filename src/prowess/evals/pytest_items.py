@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Tell in a sentence if the paths have nothing to run."""
+    """Tell in a sentence if the paths have no item to run."""
     if _FOUND in config.stash and (sentence := config.stash[_FOUND].nothing()) is not None:
         terminalreporter.write_line(sentence)
 

@@ -1,4 +1,4 @@
-"""Reading up to a limit: an open descriptor, a regular file by its path, or what a person named as input."""
+"""Reading up to a limit: an open descriptor, a regular file by its path, or the input that a person named."""
 
 from __future__ import annotations
 

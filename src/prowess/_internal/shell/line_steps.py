@@ -215,7 +215,7 @@ class _Reader:
             if child.type == "command_name" and child.named_children:
                 yield self._texts(child.named_children[0])
             elif child.type == "file_redirect":
-                # Bash takes what follows the target as arguments.
+                # Bash takes the words after the target as arguments.
                 yield from (self._texts(later) for later in child.children_by_field_name("destination")[1:])
             elif child.type not in ("variable_assignment", *REDIRECTIONS):
                 yield self._texts(child)

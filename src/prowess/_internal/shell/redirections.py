@@ -1,4 +1,4 @@
-"""Redirections of a command or a statement: what it reads, where its output goes, the text of its here-document."""
+"""Redirections of a command or a statement: its input, the target of its output, the text of its here-document."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Redirections(Struct):
     shown: bool = True
 
     def read(self, nodes: Iterable[Node], texts: Callable[[Node], tuple[ShellWord, ...]]) -> None:
-        """Take the redirections among `nodes`. `texts` returns what a word can be."""
+        """Take the redirections among `nodes`. `texts` returns the values that a word can have."""
         for node in nodes:
             match node.type:
                 case "heredoc_redirect":

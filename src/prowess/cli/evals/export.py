@@ -65,7 +65,7 @@ def export(*, source: str, target: str, out: str, skill: str | None, query: str 
     For inspect-log it is a folder iteration-N of prowess eval run: its results become logs that inspect view opens.
     For guide and tests it is the transcript of a run, which becomes an eval or a test case of the skill --skill.
 
-    What the other tool will not see of the evals is listed.
+    Parts of the evals that the other tool will not see are listed.
 
     Example: prowess eval export my-skill --to promptfoo --out my-skill-promptfoo
     """
@@ -90,7 +90,7 @@ def export(*, source: str, target: str, out: str, skill: str | None, query: str 
 
 
 def _written(source: str, target: str, out: str) -> tuple[list[str], tuple[LostMember, ...]]:
-    """Write the files, and return their paths below `out`, and what the other tool will not see."""
+    """Write the files, and return their paths below `out`, and the parts that the other tool will not see."""
     lost: tuple[LostMember, ...] = ()
     if target in _FORMS:
         suite, lost = converted(original(read_suite(source)), form_named(target))

@@ -56,7 +56,7 @@ class LiveProgress:
     def begin(self, total: int | None, spent: Callable[[], Spent]) -> None:
         """Take the number of runs, and a function that returns the cost so far of all calls, also those of a judge.
 
-        None is a number that nobody knows. Without this, the cost is that of the answering model.
+        None is an unknown number. Without this, the cost is that of the answering model.
         """
         self._total, self._spent = total, spent
 

@@ -1,4 +1,4 @@
-"""Prints what other tools will not see of evals that were written for them."""
+"""Prints the parts of evals that the tools for which they were written will not see."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def spent_text(spent: Spent) -> str:
 
 
 def unfinished_text(stopped: StopReason | None, runs: int | None, *, is_replay: bool) -> str:
-    """Return why runs are missing, and what to do, as a text. `runs` is their number, None if it is not known."""
+    """Return why runs are missing, and the remedy, as a text. `runs` is their number, None if it is not known."""
     left = "runs" if runs is None else counted(runs, "run")
     if is_replay:
         why = "" if stopped is None else f" ({stopped} stopped it)"

@@ -24,7 +24,7 @@ def scheduler_option(verb: str) -> Callable[[Callable[..., Any]], Callable[..., 
 
 @contextmanager
 def scheduler_at(address: str | None) -> Iterator[DaskBatch | None]:
-    """Open the scheduler, or nothing if there is no address.
+    """Open the scheduler if there is an address.
 
     Raises:
         MissingExtraError: the extra is not installed.

@@ -84,7 +84,7 @@ def ablate_by_evals(
     """Remove each passage of the skill in turn, or negate it, and run its evals until it is known what that changes.
 
     `runs` of the options is the number of runs of each eval with the whole skill, and the most without one passage.
-    With an engine, its workers make the runs. The callbacks are those of `run_evals`; nobody knows the number of runs.
+    With an engine, its workers make the runs. The callbacks are those of `run_evals`; the number of runs is not known.
 
     Raises:
         SuiteError: there is no suite, or it cannot be read.
@@ -144,7 +144,7 @@ class _EvalAblation:
         self.ungraded = ungraded_assertions(self._plans.values(), judged=judged)
         self._cuts: list[_Cut] = []
         self._silent: list[str] = []
-        self._whole_ran = False  # what was not run with the whole skill may need any passage
+        self._whole_ran = False  # an eval that was not run with the whole skill may need any passage
         self._names: list[str] = []  # of evals that can notice something
         self._stopped: StopReason | None = None
         self.signalled: int | None = None

@@ -45,7 +45,7 @@ class AblatedPassage(Struct, frozen=True, kw_only=True):
 
 
 class EvalNotice(Struct, frozen=True, kw_only=True):
-    """What one eval or case notices. `removals` counts the passages whose removal makes it fail.
+    """The removals that one eval or case notices. `removals` counts the passages whose removal makes it fail.
 
     `silent` means that it is known to notice none of them, `unsure` that not all are decided for it.
     """
@@ -67,7 +67,7 @@ class AblationReport(Struct, frozen=True, kw_only=True):
 
     `score` is the share of decided passages that tests or evals notice, None if none is decided. `tried_by` tells which
     of the two ran. `evals` tells of each eval or case whether it notices any removal. `without_verdict` names those
-    that say nothing, because they fail with the whole skill too. `ungraded` are assertions that no run counts.
+    without an answer, because they fail with the whole skill too. `ungraded` are assertions that no run counts.
     `complete`, `stopped`, `spent` and `iteration` are as in the report of `prowess eval run`.
     """
 

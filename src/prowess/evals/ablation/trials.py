@@ -118,7 +118,7 @@ class PassageTrial:
         return tuple(suspects or left)
 
     def decision_of(self, name: str) -> TrialDecision:
-        """What is known about one eval. No run is needed for an eval that the passage never reached."""
+        """The knowledge about one eval. No run is needed for an eval that the passage never reached."""
         if name not in self._attempts or (worst := self._worst(name)) <= self._below:
             return "no_effect"
         return "needed" if worst >= self._above else "open"

@@ -23,7 +23,7 @@ class EvalRunOptions(Struct, frozen=True, kw_only=True):
     `path` is a skill, or a suite in it. `baseline` is without, none, old, or a revision of git. `judge` is the name of
     a model. `detect` is the smallest difference that matters to `until_decided`. `out` is where the workspace is made,
     beside the skill by default. `replay` is an iteration. `folder` is the last word of the workspace's name.
-    `jobs` is the number of runs at the same time; the default is `JOBS`, or what an engine can carry out.
+    `jobs` is the number of runs at the same time; the default is `JOBS`, or the number that an engine can carry out.
     """
 
     path: str

@@ -151,14 +151,14 @@ def _run(
 
 
 class _Recording(Struct, frozen=True, kw_only=True):
-    """What a recording lacks: the ids of units without a result, and the cap or signal that ended it, if known."""
+    """The ids of units without a result in a recording, and the cap or signal that ended it, if known."""
 
     missing: frozenset[str]
     stopped: StopReason | None
 
     @classmethod
     def of(cls, path: str, iteration: Iteration, units: Iterable[Unit], plans: Mapping[str, PlannedEval]) -> _Recording:
-        """Read what the folder of the recording has. A unit that failed to run is replayed as well."""
+        """Read the folder of the recording. A unit that failed to run is replayed as well."""
         recorded = replace(iteration, path=path)
         places = {unit.id: recorded.directory(unit, plans[unit.eval].directory) for unit in units}
         missing = frozenset(name for name, place in places.items() if not recorded.has_result(place))

@@ -1,4 +1,4 @@
-"""The common parts of the units of a campaign, made from its options, and what can be graded without a judge."""
+"""The common parts of the units of a campaign, made from its options, and evals that need no judge."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NO_JUDGE = "its assertions need a judge; name one with --judge MODEL"
 
 
 def gradable(plan: PlannedEval, *, judged: bool) -> PlannedEval:
-    """Return the plan with a fault if nothing could be graded, so that no call is paid for it."""
+    """Return the plan with a fault if no assertion could be graded, so that no call is paid for it."""
     reasons = [one.ungraded(judged=judged) for one in plan.assertions]
     if plan.fault is not None or None in reasons:
         return plan

@@ -55,7 +55,7 @@ def lost_to_inspect(skill: ExportedSkill) -> Iterator[LostMember]:
 
 
 def _document(skill: ExportedSkill) -> bytes:
-    """Return SKILL.md with what the specification allows: Inspect refuses a skill that has other fields."""
+    """Return SKILL.md with the fields that the specification allows: Inspect refuses a skill that has other fields."""
     given = skill.skill.document.mapping().items()
     fields: dict[str, object] = {name: value for name, value in given if _is_allowed(name, value)}
     fields = {"name": skill.name, "description": skill.skill.description, **fields}

@@ -39,7 +39,7 @@ async def asked_once(model: Model, instructions: str, question: str, settings: M
 async def asked_until_read(
     model: Model, instructions: str, question: str, settings: ModelSettings, read: Callable[[str], _Value]
 ) -> _Value:
-    """Return what `read` makes of the model's answer. If it raises `ModelError`, the model is asked again, once.
+    """Return the model's answer as `read` converts it. If it raises `ModelError`, the model is asked again, once.
 
     The further requests have other seeds. Kept answers that cannot be read do not count, so that a campaign that is
     resumed asks anew and is not given the same bad answer for ever.

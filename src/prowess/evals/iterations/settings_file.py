@@ -1,6 +1,6 @@
 """The settings of an iteration: a JSON file in its folder that is written when it begins, and compared when it resumes.
 
-Each command that makes iterations has one `SettingsFile`. Its settings are what decides about the results; caps and the
+Each command that makes iterations has one `SettingsFile`. Its settings decide about the results; caps and the
 number of jobs may differ in a resumed iteration. Digests are those of the snapshots in the iteration.
 """
 
@@ -55,7 +55,7 @@ class SettingsFile(Struct, Generic[_Form], frozen=True, kw_only=True):
     """The file `name` of a command's iterations. `report` is the file that it writes last, with a field `complete`.
 
     `owner` are the fields of `form` that say whose iteration it is, `options` those that an option of the command sets.
-    All other fields but `version` are digests of what was read. `command` is the command without `prowess`.
+    All other fields but `version` are digests of inputs. `command` is the command without `prowess`.
     """
 
     name: str
@@ -80,7 +80,7 @@ class SettingsFile(Struct, Generic[_Form], frozen=True, kw_only=True):
         The digests of the skills, directories by name, get into the fields `skills` and `neighbours` of the settings.
 
         Raises:
-            InvalidArgumentsError: a skill cannot be copied, or what is resumed has other settings.
+            InvalidArgumentsError: a skill cannot be copied, or the resumed iteration has other settings.
         """
         unfinished = self.resumable(workspace) if resume else None
         path = new_iteration(workspace) if unfinished is None else unfinished

@@ -75,7 +75,7 @@ def take_snapshots(iteration: str, kind: str, roots: Mapping[str, str]) -> dict[
 
 
 def take_variant(root: str, target: str, path: str, data: bytes) -> None:
-    """Copy a skill into the directory `target` with other bytes in the file `path`. Nothing is done if it is there.
+    """Copy a skill into the directory `target` with other bytes in the file `path`. A copy that is there is kept.
 
     Raises:
         InvalidArgumentsError: it cannot be copied.

@@ -362,7 +362,7 @@ class Journal:
                 raise self._fault(reason, "restore it from a backup, or start a new iteration")
 
     def _complete_lines(self) -> Iterator[tuple[bytes, LinePlace]]:
-        offset, data = self._offset, bytearray()  # what was read and not given out begins at the offset
+        offset, data = self._offset, bytearray()  # the bytes that were read and not given out begin at the offset
         while piece := self._read(offset + len(data), _PIECE):
             start, unseen = 0, len(data)
             data += piece

@@ -1,4 +1,4 @@
-"""Bodies as they are proposed: what may be one, and how it gets into the bytes of a SKILL.md.
+"""Bodies as they are proposed: which text may be one, and how it gets into the bytes of a SKILL.md.
 
 A search revises bodies by the evals of the skill.
 """

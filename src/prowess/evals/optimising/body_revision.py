@@ -1,4 +1,4 @@
-"""How the body of a skill is revised: what a model is told, and which of its answers are refused."""
+"""How the body of a skill is revised: the question to the model, and which of its answers are refused."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _leaks(text: str, start: str, number: int, plans: Sequence[PlannedEval]) -> 
 
 
 def _new_parts(before: str, after: str) -> list[str]:
-    """Return the new sentences; of a body with many, the new items or sections, or nothing."""
+    """Return the new sentences; of a body with many, the new items or sections, or none."""
     for kind in _KINDS:
         known = {passage.text for passage in body_passages(before, kind).passages}
         new = dict.fromkeys(one.text for one in body_passages(after, kind).passages if one.text not in known)

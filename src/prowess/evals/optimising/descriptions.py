@@ -1,4 +1,4 @@
-"""Descriptions as they are proposed: what may be one, and how it gets into the bytes of a SKILL.md.
+"""Descriptions as they are proposed: which text may be one, and how it gets into the bytes of a SKILL.md.
 
 A search revises descriptions by the requests of a trigger set.
 """

@@ -198,7 +198,7 @@ def ended_with(report: ImproveReport, search: TextSearch[_Case, _Row], stopped: 
 async def searched(
     search: TextSearch[_Case, _Row], options: ImproveOptions, calls: Ledger | RecordedCalls
 ) -> StoppedError | None:
-    """Search with the engine of the options, and return what stopped it, or None.
+    """Search with the engine of the options, and return the cap or signal that stopped it, or None.
 
     Raises:
         DriftError: replayed runs differ from the recording, and not because it ended.
@@ -272,7 +272,7 @@ def _host(options: ImproveOptions, calls: Ledger | RecordedCalls) -> Host:
 
 
 def proposer_of(options: ImproveOptions, revision: Revision[_Row], calls: Ledger | RecordedCalls) -> Proposer[_Row]:
-    """Return what asks the model that writes.
+    """Return the proposer, which asks the model that writes.
 
     Raises:
         InvalidArgumentsError: the model or its price is missing.

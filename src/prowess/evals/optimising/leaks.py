@@ -1,4 +1,4 @@
-"""Texts of training that stand in a proposed text. Such a text was learnt by heart."""
+"""Texts of training in a proposed text. Such a text was learnt by heart."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Leak(Struct, frozen=True, kw_only=True):
     """Words of training that a proposed text has, and the first one did not have.
 
     `query` is the request, or the text of the eval, that has them. A proposed text is refused for words of requests and
-    expected outputs. For words of an assertion it is not: an assertion states what is wanted, and so do instructions.
+    expected outputs. For words of an assertion it is not: an assertion states a wish, and so do instructions.
     """
 
     query: str

@@ -1,4 +1,4 @@
-"""Asks a model for a better text. It sees what fails in training, and nothing of validation."""
+"""Asks a model for a better text. It sees the failures of training, and none of validation."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class LostCase(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ImproveReport(Struct, frozen=True, kw_only=True):
-    """What was tried and found. `part` is what was revised.
+    """The attempts and the result. `part` is the revised part.
 
     `chosen` is None if no text was better. `delta` is its validation rate minus that of the start. `diff` is a unified
     diff of SKILL.md, empty without a chosen one. `leaked` are all training texts in proposed texts. `nothing_failed` is
@@ -105,7 +105,7 @@ class ImproveReport(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ImproveReport:
-        """Return the report of what `as_dict` returned. Raises an error of the form for other data."""
+        """Return the report of a result of `as_dict`. Raises an error of the form for other data."""
         for one in (data["start"], *data["rounds"], data["chosen"]):
             if one is not None:
                 one["text"] = one.pop(data["part"])

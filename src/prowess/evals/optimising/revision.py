@@ -1,4 +1,4 @@
-"""What a search revises: the description of a skill by its trigger set, or its body by its evals.
+"""The text that a search revises: the description of a skill by its trigger set, or its body by its evals.
 
 A search knows texts, cases and rows. A case is a request or an eval; a row is its result with one text.
 """
@@ -29,7 +29,7 @@ class EarlierAttempt(Struct, frozen=True, kw_only=True):
 
 
 class ProposalRequest(Struct, Generic[_Row], frozen=True, kw_only=True):
-    """What a round starts from. `text` is the best one so far, `failures` are its rows that failed in training."""
+    """The start of a round. `text` is the best one so far, `failures` are its rows that failed in training."""
 
     number: int
     text: str
@@ -50,7 +50,7 @@ class Revision(Struct, Generic[_Row], frozen=True, kw_only=True):
     """How one part of a skill is revised.
 
     - `instructions` are those of the model that writes; `member` of its answer has the text.
-    - `question` returns what it is told, as JSON data. `tidied` returns an answer as it would be written.
+    - `question` returns the material for it, as JSON data. `tidied` returns an answer as it would be written.
     - `faults` returns why a tidied text may not be one, as sentences.
     - `leaks` returns the words of training in a text that the first one has not, for a text, the first, and a round.
     - `new_parts` returns the parts of a second text that are tried one by one; `without` a text without a part.

@@ -1,11 +1,11 @@
 """The search for a better text of a skill: its description, or its body.
 
-A round asks for a text with what fails in training, and measures it there. If training is not worse, it is measured in
-validation. What repairs training and not validation was learnt by heart, and is left. If more cases pass in validation
-than with the best text so far, both are confirmed with as many runs again, because the best of several noisy figures is
-partly luck. Only what is still better then is the new best, so the chosen text is never below the first one in
-validation. Its new sentences are then tried one by one: a sentence that helps in training and not in validation is
-removed.
+A round asks for a text with the failures of training, and measures it there. If training is not worse, it is measured
+in validation. A text that repairs training and not validation was learnt by heart, and is left. If more cases pass in
+validation than with the best text so far, both are confirmed with as many runs again, because the best of several noisy
+figures is partly luck. Only a text that is still better then is the new best, so the chosen text is never below the
+first one in validation. Its new sentences are then tried one by one: a sentence that helps in training and not in
+validation is removed.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Tried(Struct, Generic[_Row], frozen=True, kw_only=True):
 
 
 class TextSearch(Generic[_Case, _Row]):
-    """Keeps the best text, and what was tried. An engine decides what to propose and when to stop.
+    """Keeps the best text, and all attempts. An engine decides which text to propose and when to stop.
 
     `runs` are those of each case, `train` and `validation` the cases of both sides.
     """
@@ -198,7 +198,7 @@ class TextSearch(Generic[_Case, _Row]):
             self.start = confirmed
 
     def notes(self, first_error: str | None, *, case: str) -> Iterator[str]:
-        """Yield sentences about what limits the result: runs that are errors, and a validation without a failure."""
+        """Yield sentences about limits of the result: runs that are errors, and a validation without a failure."""
         start, best = self.start, self.best
         if start is None or best is None:
             return

@@ -1,9 +1,9 @@
 """A unit on a worker: it runs as long as the command that began its campaign, and alone in its folder.
 
 The command holds the lock of the iteration until it ends, in whatever way. So a worker that finds the lock free, or the
-mark of another command, does not share the folder, or has outlived the command: it begins nothing, and ends what runs.
-The next command waits for that before its first unit. A worker that Dask believes
-dead may still run a unit that another one is given; the lock of the unit lets the second wait for the first.
+mark of another command, does not share the folder, or has outlived the command: it begins no unit, and ends the
+one that runs. The next command waits for that before its first unit. A worker that Dask believes dead may still run a
+unit that another one is given; the lock of the unit lets the second wait for the first.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ async def within_campaign(fence: Fence, unit: str, work: Callable[[], Awaitable[
 
 
 def forget_locks(iteration: str) -> None:
-    """Remove the locks of workers in an iteration in which nothing is left to be run."""
+    """Remove the locks of workers in an iteration in which no unit is left to be run."""
     shutil.rmtree(os.path.join(iteration, LOCKS), ignore_errors=True)
 
 

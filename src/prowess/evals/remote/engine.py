@@ -1,4 +1,4 @@
-"""Units of evals on a batch engine, one batch each, so that a campaign decides after each result what is run next."""
+"""Units of evals on a batch engine, one batch each, so that a campaign decides after each result which unit is next."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class EngineTasks:
         self._threads = CapacityLimiter(self.at_once)
 
     async def result(self, work: Callable[[_Task], _Found], unit: BatchUnit[_Task]) -> _Found:
-        """Return what `work`, a function of a module, returns for a unit elsewhere. After a cancellation call `cancel`.
+        """Call `work`, a function of a module, for a unit elsewhere. After a cancellation call `cancel`.
 
         Raises:
             SkillError: `work` raised it, or the engine cannot go on.

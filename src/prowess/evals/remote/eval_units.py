@@ -48,7 +48,7 @@ def unit_runner(
     engine: CancellableEngine | None,
     fence: Fence,
 ) -> UnitRunner:
-    """Return what runs the units of a campaign: the workers of the engine, or this process if there is none.
+    """Return the runner of the units of a campaign: the workers of the engine, or this process if there is none.
 
     Raises:
         InvalidArgumentsError: the host or a model cannot be used.
@@ -80,17 +80,17 @@ class RemoteRunner:
     ) -> None:
         self._tasks = EngineTasks(engine, most=options.jobs)
         self._options, self._fence = options, fence
-        # Workers need the files of all evals to tell what a baseline may have seen, and nothing else of the others.
+        # Workers need the files of all evals to tell which texts a baseline may have seen, and no more of the others.
         light = (replace(plan, prompt="", expected_output=None, assertions=()) for plan in prepared.evals)
         self._prepared = replace(prepared, evals=tuple(light))
         self.at_once = self._tasks.at_once
 
     async def __aenter__(self) -> Self:
-        """Nothing is opened."""
+        """No resource is opened."""
         return self
 
     async def __aexit__(self, *failure: object) -> None:
-        """End what still runs after a signal."""
+        """End the units that still run after a signal."""
         self._tasks.cancel()
 
     async def run(self, plan: PlannedEval, unit: Unit) -> UnitResult:

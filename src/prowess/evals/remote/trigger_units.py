@@ -59,11 +59,11 @@ class RemoteTriggers:
         self.at_once = self._tasks.at_once
 
     async def __aenter__(self) -> Self:
-        """Nothing is opened."""
+        """No resource is opened."""
         return self
 
     async def __aexit__(self, *failure: object) -> None:
-        """End what still runs after a signal."""
+        """End the requests that still run after a signal."""
         self._tasks.cancel()
 
     async def run(self, query: str, unit: Unit) -> TriggerRun:
@@ -109,7 +109,7 @@ async def _run(task: TriggerUnit) -> TriggerRun:
             )
             async with runner:
                 made = await runner.run(task.query, unit)
-        folder.keep(unit, made)  # before it is fetched, so that nobody makes it again
+        folder.keep(unit, made)  # before it is fetched, so that it is not made again
         return made
 
     return await within_campaign(setting.fence, unit.id, run)

@@ -1,4 +1,4 @@
-"""What a search of `prowess eval improve` tried and found, from the report in its folder."""
+"""The attempts and the result of a search of `prowess eval improve`, from the report in its folder."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def form_of(record: HostRecord) -> TranscriptForm | None:
 
 
 def may_be_of(record: HostRecord) -> TranscriptForm | None:
-    """Return the form if a record could be one of Claude Code's: samples are often cut down to what they show."""
+    """Return the form if a record could be one of Claude Code's: samples often have few of its records."""
     kind, message = record.get("type"), mapping(record.get("message"))
     if kind in ("user", "assistant"):
         return "stream" if message.get("role") == kind or type(message.get("content")) is list else None

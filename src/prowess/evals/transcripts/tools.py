@@ -77,7 +77,7 @@ def _shell(arguments: Arguments) -> tuple[CallAction, ...]:
 
 
 def _typed(arguments: Arguments) -> tuple[CallAction, ...]:
-    """Return what is typed into a shell that runs already. Copilot CLI writes keys as `{enter}`."""
+    """Return the text that is typed into a shell that runs already. Copilot CLI writes keys as `{enter}`."""
     return tuple(ShellRun(line=_KEY.sub("\n", text)) for text in texts_at(arguments, _TYPED_KEYS))
 
 

@@ -117,7 +117,7 @@ def run_triggers(
     on_begin: Callable[[int, Callable[[], Spent]], object] | None = None,
     on_run: Callable[[Unit, TriggerRun, TriggerQuery], object] | None = None,
 ) -> TriggersEnded:
-    """Run trigger sets. With an engine, its workers do it, which share the folder. An estimate writes nothing.
+    """Run trigger sets. With an engine, its workers do it, which share the folder. An estimate writes no file.
 
     Before the first run, `on_begin` gets the most runs that may be needed, and a function that returns the cost so far.
     `on_run` gets each run that is made, and its request.
@@ -228,7 +228,7 @@ def _local(
 
 
 def _runs_of_unfinished(replay: str | None) -> Callable[[Unit], bool] | None:
-    """Return what tells the runs that an unfinished recording has; None for others, whose missing runs are drift."""
+    """Return a test for the runs that an unfinished recording has; None for others, whose missing runs are drift."""
     return None if replay is None or TRIGGERS.end_of(replay).complete else TriggerFolder(path=replay).has_run
 
 
@@ -329,7 +329,7 @@ def _kept_splits(options: TriggerRunOptions, sets: Sequence[TriggerSet]) -> dict
 
 
 def _stopped(options: TriggerRunOptions, campaign: TriggerCampaign) -> StopReason | None:
-    """Return why runs are missing: what stopped these runs, or else the recording that they replay."""
+    """Return why runs are missing: the cap or signal of these runs, or else of the recording that they replay."""
     if campaign.stopped is None and not campaign.complete and options.replay is not None:
         return TRIGGERS.end_of(options.replay).stopped
     return campaign.stopped

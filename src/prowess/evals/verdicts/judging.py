@@ -217,7 +217,7 @@ class _Uses(Struct):
         return uses.directory
 
     def _is_of_another_plugin(self, parts: list[str]) -> bool:
-        """Whether a path lies in the folder of a plugin that has a skill of the same name."""
+        """Whether a path is in the folder of a plugin that has a skill of the same name."""
         plugin = skill_name(self.skill).plugin
         return plugin is not None and "plugins" in parts and plugin not in parts
 

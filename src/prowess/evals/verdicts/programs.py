@@ -25,7 +25,7 @@ PASSING = READERS | {
     "write-host", "out-default", "foreach-object", "%",
 }  # fmt: skip
 COPIERS = frozenset({"cp", "mv", "ln", "install", "rsync", "copy", "copy-item", "cpi", "move", "move-item", "mi"})
-KEEPERS = frozenset({"mapfile", "readarray", "read"})  # they keep what they read in a variable
+KEEPERS = frozenset({"mapfile", "readarray", "read"})  # they keep their input in a variable
 INTERPRETERS = re.compile(r"(?:python|pypy|py|node|nodejs|deno|bun|ruby|perl|php|rscript|lua|pwsh|powershell)[\d.]*")
 TELLING = frozenset(  # they print files, but to list, search or compare, or files that are elsewhere
     {
@@ -57,7 +57,7 @@ def program_name(word: str) -> str:
 
 
 def runs_elsewhere(step: ShellStep) -> bool:
-    """Whether what a command starts sees other files: on another machine, or in a container without a mount."""
+    """Whether the command inside sees other files: on another machine, or in a container without a mount."""
     names = {program_name(word.text) for word in step.words}
     if not names.isdisjoint(_REMOTE):
         return True
@@ -105,7 +105,7 @@ def code_of(step: ShellStep) -> str | None:
 
 
 def paths_in_code(code: str) -> list[str]:
-    """Return what may be a path in a program."""
+    """Return the words that may be paths in a program."""
     return list(dict.fromkeys(text for text in _PATH.findall(code) if "/" in text or "\\" in text or "." in text))
 
 

@@ -83,7 +83,7 @@ def scripts_given_by(step: ShellStep, folders: frozenset[str]) -> str | None:
 
 
 def was_skipped(before: ShellStep | None, call: TranscriptCall, output: ShellOutput) -> bool:
-    """Whether a script after `||` did not run, since what stands before it succeeded: the output has no failure.
+    """Whether a script after `||` did not run, since the command before it succeeded: the output has no failure.
 
     An output behind a command that prints nothing is the script's.
     """

@@ -1,4 +1,4 @@
-"""What the output of a shell call tells: complaints about files that are missing, and the contents of a SKILL.md."""
+"""The meaning of the output of a shell call: complaints about missing files, and the contents of a SKILL.md."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _LINES_OF_A_COMPLAINT = 12  # of PowerShell, which shows the command below it
 
 
 class ShellOutput(Struct, frozen=True, kw_only=True):
-    """What an output tells.
+    """The meaning of an output.
 
     `complaints` are lines such as `cat: FILE: No such file or directory`, in any language; `names` the folded names in
     frontmatter. `is_empty` is true if the output has nothing besides complaints about missing files. `has_markdown` is
@@ -68,7 +68,7 @@ class ShellOutput(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, result: str) -> ShellOutput:
-        """Return what an output tells."""
+        """Return the meaning of an output."""
         if "\x1b" in result:
             result = _COLOUR.sub("", result)
         complaints = tuple(_COMPLAINT.findall(result))

@@ -127,7 +127,7 @@ class _Finder:
         return self._told
 
     def has_windows_path(self, text: str) -> bool:
-        """Whether the name of the skill's folder stands beside a backslash."""
+        """Whether the name of the skill's folder is beside a backslash."""
         text = text.casefold()
         return any(f"\\{folder}" in text or f"{folder}\\" in text for folder in self._folders)
 
@@ -282,7 +282,7 @@ class _Finder:
         if call.result is None:
             return not (call.failed or self._is_open)
         if step.is_fallback and not self._shows_skill():
-            return False  # most often what stands before `||` succeeds
+            return False  # most often the command before `||` succeeds
         files = sum(not word.text.startswith("-") for word in step.words[1:])
         if call.failed and step.alone and not step.pipe and files <= 1:
             return False
@@ -310,7 +310,7 @@ class _Finder:
                 self._add_copies(parts, (*parts, SKILL_FILE))
 
     def _keep_piped(self, step: ShellStep, targets: tuple[ShellWord, ...]) -> None:
-        """Note the copies of what the first program of a pipeline prints and the others pass on to a step."""
+        """Note the copies that a step gets from the first program of a pipeline through the others."""
         source = self._source
         if source is None or source is step or program_name(source.words[0].text) not in READERS:
             return
@@ -337,7 +337,7 @@ class _Finder:
     def _of_interpreter(self, step: ShellStep) -> Iterator[ShellUse]:
         """Yield the uses by a program such as `python -c "print(open(FILE).read())"`.
 
-        What the program does is not known. It has read the file if the output looks like a SKILL.md.
+        The effect of the program is not known. It has read the file if the output looks like a SKILL.md.
         """
         if (code := code_of(step)) is None:
             return
@@ -350,7 +350,7 @@ class _Finder:
             yield from (ShellUse(kind="script", path=path, failed=self._never_ran(path)) for path in scripts[:1])
 
     def _of_unknown(self, step: ShellStep, program: str) -> Iterator[ShellUse]:
-        """Yield the use by a program that nobody knows, if it gets the file and a SKILL.md comes out."""
+        """Yield the use by an unknown program, if it gets the file and a SKILL.md comes out."""
         if program not in TELLING and not runs_elsewhere(step) and self._output.has_fence and self._shows_skill():
             yield from self._of_code(step, [word.text for word in (*step.words[1:], *step.inputs)])
 

@@ -1,4 +1,4 @@
-"""The words of a step as paths and values, without what a shell or a host puts around them."""
+"""The words of a step as paths and values, without the additions of a shell or a host."""
 
 from __future__ import annotations
 

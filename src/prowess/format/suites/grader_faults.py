@@ -1,4 +1,4 @@
-"""What is wrong with a grader before any run: one implementation for `prowess check` and for the plan of `eval run`.
+"""Faults of a grader before any run: one implementation for `prowess check` and for the plan of `eval run`.
 
 A grader with a fault can decide nothing, so an eval with it is not run, and no call is paid for it.
 """

@@ -33,7 +33,7 @@ class TestingEvals(LintRule):
         right answer as `ground_truth`, `expected_behavior` (a list of texts), `expected_output`, `expected_skill` or
         `should_trigger`. In the same way it checks `evals/eval.yaml` with its tasks (Waza), and folders of cases
         (`claude plugin eval`), whose tools refuse unknown keys. A list of objects with `query` in any
-        other JSON file of `evals/` is a trigger set: each of them has `should_trigger`, true or false. A key stands
+        other JSON file of `evals/` is a trigger set: each of them has `should_trigger`, true or false. A key is
         only once in its object, and a grader of a type that `prowess eval run` has can decide something: its pattern
         is one of Python, its program exists, and its members are known. A type is not nearly one of these, as
         `contains_phrse` is. Types of other tools are left alone.
