@@ -79,7 +79,7 @@ def test_a_killed_worker_loses_and_doubles_no_unit_and_at_most_one_call_is_paid_
     calls = paid(two, before)
     print(f"kill {kill}: at call {at}, {calls - CALLS} calls paid twice")  # noqa: T201 -- the figures of a full run
     assert CALLS <= calls <= CALLS + 1
-    assert report.spent.calls == calls
+    assert calls <= report.spent.calls <= CALLS + 1  # one that was booked and never left stays in doubt
     assert report.spent.input_tokens == 100 * CALLS
     for unit in report.units:
         kept = json.loads((Path(report.iteration) / str(unit.directory) / "unit.json").read_text())

@@ -84,7 +84,7 @@ def test_a_killed_worker_loses_and_doubles_no_run_of_a_request(two: Machines, sk
     assert [row.triggers for row in report.skills[0].results] == [3, 3, 0, 0, 0]
     calls = len(two.provider.requests) - before
     assert CALLS <= calls <= CALLS + 1
-    assert report.spent.calls == calls
+    assert calls <= report.spent.calls <= CALLS + 1  # one that was booked and never left stays in doubt
     assert report.iteration is not None
     assert len([*Path(report.iteration).rglob("verdicts.json")]) == 12
     assert not (Path(report.iteration) / ".units").exists()
