@@ -24,9 +24,9 @@ from prowess.evals.optimising.bodies import body_of
 from prowess.evals.optimising.body_revision import body_revision
 from prowess.evals.optimising.eval_measuring import EvalMeasurements
 from prowess.evals.optimising.gepa_engine import by_gepa
-from prowess.evals.optimising.improve_run import document_bytes
 from prowess.evals.optimising.proposer import Proposer
 from prowess.evals.optimising.search import ROUNDS, TextSearch, by_rounds
+from prowess.evals.optimising.search_run import document_bytes
 from prowess.evals.triggers.split import split_cases
 from tests.evals.optimising.body_landscapes import (
     OVERFITTED,

@@ -276,7 +276,7 @@ def test_no_carried_value_makes_a_conversion_fail(carried: object, named: str, i
     one = {"id": 1, "prompt": "p", "expected_output": "e", CARRIED: carried}
     for data in ({"skill_name": "s", "evals": [one], CARRIED: value}, [{"question": "q", CARRIED: value}]):
         for form in FORMS.values():
-            converted(original(formed(data)), form)
+            assert converted(original(formed(data)), form)[0].form is form
 
 
 def test_a_folder_cannot_be_written_from_data_of_another_shape(tmp_path: Path) -> None:

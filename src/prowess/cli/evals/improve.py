@@ -26,9 +26,9 @@ from prowess.errors import SkillError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prowess.evals.optimising.improve_run import ImproveEnded, ImproveOptions
     from prowess.evals.optimising.leaks import Leak
     from prowess.evals.optimising.report import ImproveReport, ImproveRound
+    from prowess.evals.optimising.search_run import ImproveEnded, ImproveOptions
     from prowess.evals.statistics.intervals import Rate
 
 
@@ -72,7 +72,8 @@ def improve(
     # Imported here: the other subcommands need no catalog, no agent and no ledger.
     from prowess.cli.evals.live_progress import LiveProgress
     from prowess.evals.ledger.prices import Price
-    from prowess.evals.optimising.improve_run import improve_as_recorded, improve_description
+    from prowess.evals.optimising.improve_description import improve_description
+    from prowess.evals.optimising.search_run import improve_as_recorded
 
     if body and given["file"] is not None:
         raise click.UsageError("--set names a trigger set, and --body is measured by evals; leave one of them out")

@@ -44,13 +44,7 @@ class Fence(Struct, frozen=True, kw_only=True):
     def holds(self) -> bool:
         """Return whether the command still holds the lock of the folder. It can be on another machine."""
         path = os.path.join(self.iteration, _LOCK)
-        try:
-            with locked(path, shared=True, wait_seconds=0):
-                return False
-        except TimeoutError:
-            return _mark_in(path) == self.mark
-        except OSError:  # there is no such file, or this user may not write it
-            return False
+        return _is_locked(path) and _mark_in(path) == self.mark
 
 
 @contextmanager
@@ -105,6 +99,7 @@ def _has_workers(iteration: str) -> bool:
 
 
 def _is_locked(path: str) -> bool:
+    """Return whether another holds a lock. A file that is absent, or that this user may not write, is not locked."""
     try:
         with locked(path, shared=True, wait_seconds=0):
             return False
@@ -123,8 +118,11 @@ def _write_mark(path: str, mark: str) -> None:
         os.close(descriptor)
 
 
-def _mark_in(path: str) -> str:
-    descriptor = os.open(path, READ)
+def _mark_in(path: str) -> str | None:
+    try:
+        descriptor = os.open(path, READ)
+    except OSError:  # it was removed meanwhile
+        return None
     try:
         return os.read(descriptor, 2 * _MARK_BYTES + 1).decode("ascii", "replace")
     finally:

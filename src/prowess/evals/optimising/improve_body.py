@@ -26,7 +26,9 @@ from prowess.evals.optimising.body_revision import body_revision
 from prowess.evals.optimising.eval_measuring import EvalMeasurements
 from prowess.evals.optimising.gepa_engine import require_gepa
 from prowess.evals.optimising.improve_folder import IMPROVE
-from prowess.evals.optimising.improve_run import (
+from prowess.evals.optimising.report import LostCase
+from prowess.evals.optimising.search import TextSearch
+from prowess.evals.optimising.search_run import (
     document_bytes,
     ended_with,
     proposer_of,
@@ -35,8 +37,6 @@ from prowess.evals.optimising.improve_run import (
     settings_of,
     written,
 )
-from prowess.evals.optimising.report import LostCase
-from prowess.evals.optimising.search import TextSearch
 from prowess.evals.triggers.split import keep_split, read_split, split_cases
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from prowess.evals.ledger.ledger import Ledger
     from prowess.evals.ledger.recorded_calls import RecordedCalls
     from prowess.evals.optimising.eval_rows import EvalRow
-    from prowess.evals.optimising.improve_run import ImproveEnded, ImproveOptions
+    from prowess.evals.optimising.search_run import ImproveEnded, ImproveOptions
     from prowess.evals.triggers.split import TriggerSplit
 
 FOLDER = "improve-body"

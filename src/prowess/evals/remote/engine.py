@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
@@ -36,16 +36,27 @@ def require_workers_are_needed(*, replay: str | None, is_estimate: bool = False)
         raise InvalidArgumentsError(("a replay asks no model, so it needs no workers; leave --on or --replay out",))
 
 
-class EngineTasks:
-    """Gives units to an engine, at most `at_once` at a time: as many as it carries out, and no more than `most`."""
+class EngineRunner:
+    """Gives units to an engine, at most `at_once` at a time: as many as it carries out, and no more than `most`.
+
+    An async context manager that a campaign enters once: at its end, units that still run after a signal are ended.
+    """
 
     def __init__(self, engine: CancellableEngine, *, most: int | None) -> None:
         self._engine = engine
         self.at_once = max(1, min(engine.at_once, most or engine.at_once))
         self._threads = CapacityLimiter(self.at_once)
 
+    async def __aenter__(self) -> Self:
+        """No resource is opened."""
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        """End the units that still run."""
+        self._engine.cancel()
+
     async def result(self, work: Callable[[_Task], _Found], unit: BatchUnit[_Task]) -> _Found:
-        """Call `work`, a function of a module, for a unit elsewhere. After a cancellation call `cancel`.
+        """Call `work`, a function of a module, for a unit elsewhere, and return its value.
 
         Raises:
             SkillError: `work` raised it, or the engine cannot go on.
@@ -55,7 +66,3 @@ class EngineTasks:
             return next(iter(self._engine.run(work, (unit,)))).value
 
         return await to_thread.run_sync(first, abandon_on_cancel=True, limiter=self._threads)
-
-    def cancel(self) -> None:
-        """End the units that are carried out now."""
-        self._engine.cancel()

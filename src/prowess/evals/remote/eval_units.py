@@ -7,7 +7,7 @@ a unit reads with those that the command saw.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import anyio
 from msgspec import Struct
@@ -29,7 +29,7 @@ from prowess.evals.iterations.fence import Fence  # noqa: TC001 -- a field of a 
 from prowess.evals.iterations.snapshots import installed_digests
 from prowess.evals.ledger.calls import OWN_HOST
 from prowess.evals.remote.campaign_units import require_same_files, within_campaign
-from prowess.evals.remote.engine import EngineTasks
+from prowess.evals.remote.engine import EngineRunner
 from prowess.evals.remote.live_ledgers import shared_ledger
 from prowess.format.suites.grader_specs import ProgramGrader
 
@@ -72,26 +72,17 @@ class EvalUnit(Struct, frozen=True, kw_only=True):
     files: dict[str, str]
 
 
-class RemoteRunner:
+class RemoteRunner(EngineRunner):
     """Implements `UnitRunner` on the workers of an engine. The caller holds the lock of the iteration."""
 
     def __init__(
         self, engine: CancellableEngine, options: EvalRunOptions, prepared: PreparedCampaign, fence: Fence
     ) -> None:
-        self._tasks = EngineTasks(engine, most=options.jobs)
+        super().__init__(engine, most=options.jobs)
         self._options, self._fence = options, fence
         # Workers need the files of all evals to tell which texts a baseline may have seen, and no more of the others.
         light = (replace(plan, prompt="", expected_output=None, assertions=()) for plan in prepared.evals)
         self._prepared = replace(prepared, evals=tuple(light))
-        self.at_once = self._tasks.at_once
-
-    async def __aenter__(self) -> Self:
-        """No resource is opened."""
-        return self
-
-    async def __aexit__(self, *failure: object) -> None:
-        """End the units that still run after a signal."""
-        self._tasks.cancel()
 
     async def run(self, plan: PlannedEval, unit: Unit) -> UnitResult:
         """As in `UnitRunner`.
@@ -109,7 +100,7 @@ class RemoteRunner:
             unit=unit,
             files=_files(self._prepared, plan, unit),
         )
-        return await self._tasks.result(run_eval_unit, BatchUnit(id=unit.id, task=task))
+        return await self.result(run_eval_unit, BatchUnit(id=unit.id, task=task))
 
 
 def run_eval_unit(task: EvalUnit) -> UnitResult:

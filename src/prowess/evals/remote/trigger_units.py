@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import anyio
 from msgspec import Struct
@@ -18,7 +18,7 @@ from prowess.evals.ledger.caps import Caps  # noqa: TC001 -- a field of a Struct
 from prowess.evals.ledger.journal import JournalHeader  # noqa: TC001 -- a field of a Struct
 from prowess.evals.ledger.prices import Price  # noqa: TC001 -- a field of a Struct
 from prowess.evals.remote.campaign_units import require_same_files, within_campaign
-from prowess.evals.remote.engine import EngineTasks
+from prowess.evals.remote.engine import EngineRunner
 from prowess.evals.remote.live_ledgers import shared_ledger
 from prowess.evals.triggers.trigger_folder import TriggerFolder  # noqa: TC001 -- a field of a Struct
 from prowess.evals.triggers.trigger_runs import LocalTriggers, TriggerOptions, TriggerRun
@@ -51,20 +51,12 @@ class TriggerUnit(Struct, frozen=True, kw_only=True):
     unit: Unit
 
 
-class RemoteTriggers:
+class RemoteTriggers(EngineRunner):
     """Implements `TriggerRunner` on the workers of an engine. The caller holds the lock of the iteration."""
 
     def __init__(self, engine: CancellableEngine, setting: TriggerSetting, *, most: int | None) -> None:
-        self._tasks, self._setting = EngineTasks(engine, most=most), setting
-        self.at_once = self._tasks.at_once
-
-    async def __aenter__(self) -> Self:
-        """No resource is opened."""
-        return self
-
-    async def __aexit__(self, *failure: object) -> None:
-        """End the requests that still run after a signal."""
-        self._tasks.cancel()
+        super().__init__(engine, most=most)
+        self._setting = setting
 
     async def run(self, query: str, unit: Unit) -> TriggerRun:
         """As in `TriggerRunner`.
@@ -74,7 +66,7 @@ class RemoteTriggers:
             UnavailableError: no worker can run the request.
         """
         task = TriggerUnit(version=prowess.__version__, setting=self._setting, query=query, unit=unit)
-        return await self._tasks.result(run_trigger_unit, BatchUnit(id=unit.id, task=task))
+        return await self.result(run_trigger_unit, BatchUnit(id=unit.id, task=task))
 
 
 def run_trigger_unit(task: TriggerUnit) -> TriggerRun:
