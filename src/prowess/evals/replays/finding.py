@@ -117,10 +117,13 @@ class SkillsAndRecordings:
 
     def _newest(self, workspace: str) -> RecordedIteration | UnusableIteration | None:
         """Return the newest recording of our own agent, or else the newest."""
-        usable = [path for _, path in reversed(iterations(workspace)) if _reason_against(path) is None]
-        own = (path for path in usable if CAMPAIGN.read(path).host == OWN_HOST)
-        chosen = next(own, next(iter(usable), None))
-        return None if chosen is None else self._recorded(chosen)
+        newest: str | None = None
+        for _, path in reversed(iterations(workspace)):
+            if _reason_against(path) is None:
+                newest = newest or path
+                if CAMPAIGN.read(path).host == OWN_HOST:
+                    return self._recorded(path)
+        return None if newest is None else self._recorded(newest)
 
     def _recorded(self, path: str) -> RecordedIteration | UnusableIteration:
         reason = _reason_against(path)
